@@ -1,0 +1,296 @@
+"""What is asked, in which order, and which answer sheets are valid. Pure data and pure functions.
+
+A questionnaire is an ordered list of questions in stages. The stages are shown one after another; the
+answers of a stage are locked once the next one has been revealed. A question may end the rating
+(`stops_rating_on`), and the first stage with a question that needs the article is the one that reveals it.
+
+Sources: SEAHORSE's six questions and their order, Clark et al. 2023, section 3.2 and appendix A;
+SummEval's four dimensions, Fabbri et al. 2021, section 4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ScaleKind(StrEnum):
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The admissible answers to a question.
+
+    Nominal scales list their `values`; `numbers` gives the label a value contributes to a mean, and a value
+    without a number ('unsure') is left out of it. Ordinal scales run over the whole numbers low..high.
+    Interval scales admit any finite number from low to high (None: unbounded) and only occur in imports,
+    because nobody can press a key for 2.6667.
+    """
+
+    kind: ScaleKind
+    values: tuple[str, ...] = ()
+    numbers: Mapping[str, float] | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == ScaleKind.NOMINAL and len(self.values) < 2:
+            raise ValueError(f"a nominal scale needs at least two values, found {self.values!r}")
+        if self.kind == ScaleKind.ORDINAL:
+            if self.low is None or self.high is None or self.low != int(self.low) or self.high != int(self.high):
+                raise ValueError(f"an ordinal scale needs whole numbers low and high, found {self.low}..{self.high}")
+            if self.low >= self.high:
+                raise ValueError(f"an ordinal scale needs low < high, found {self.low}..{self.high}")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values in the order shown to a rater; empty for an interval scale."""
+        if self.kind == ScaleKind.NOMINAL:
+            return self.values
+        if self.kind == ScaleKind.ORDINAL and self.low is not None and self.high is not None:
+            return tuple(str(k) for k in range(int(self.low), int(self.high) + 1))
+        return ()
+
+    def admits(self, value: str) -> bool:
+        """Whether `value` is a possible answer on this scale."""
+        if self.kind != ScaleKind.INTERVAL:
+            return value in self.choices
+        try:
+            number = float(value)
+        except ValueError:
+            return False
+        above = self.low is None or number >= self.low
+        below = self.high is None or number <= self.high
+        return above and below and abs(number) != float("inf")
+
+    def number(self, value: str) -> float | None:
+        """What `value` contributes to a label: Yes 1, No 0, a point k its k; None where it contributes none."""
+        if self.kind == ScaleKind.NOMINAL:
+            return (self.numbers or {}).get(value)
+        return float(value)
+
+    @property
+    def expected(self) -> str:
+        """What this scale admits, for an error message."""
+        if self.kind == ScaleKind.INTERVAL:
+            low = "-infinity" if self.low is None else f"{self.low:g}"
+            high = "infinity" if self.high is None else f"{self.high:g}"
+            return f"a number from {low} to {high}"
+        return "one of " + ", ".join(self.choices)
+
+
+YES_NO_UNSURE = Scale(ScaleKind.NOMINAL, ("yes", "no", "unsure"), {"yes": 1.0, "no": 0.0})
+ONE_TO_FIVE = Scale(ScaleKind.ORDINAL, low=1, high=5)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about a summary. `key` is also its column in files; `dimension` is what it measures."""
+
+    key: str
+    dimension: str
+    title: str
+    wording: str
+    stage: int
+    scale: Scale
+    needs_article: bool = False
+    stops_rating_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """An ordered list of questions; stages are numbered from 1 without gaps, in the questions' order."""
+
+    key: str
+    title: str
+    stage_titles: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+    def __post_init__(self) -> None:
+        keys = [question.key for question in self.questions]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"questionnaire {self.key!r} has two questions with the same key: {keys}")
+        stages = [question.stage for question in self.questions]
+        if stages != sorted(stages) or set(stages) != set(range(1, len(self.stage_titles) + 1)):
+            raise ValueError(
+                f"questionnaire {self.key!r} needs questions in stages 1..{len(self.stage_titles)}, found {stages}"
+            )
+
+    @property
+    def last_stage(self) -> int:
+        return len(self.stage_titles)
+
+    def question(self, key: str) -> Question:
+        """The question with this key; KeyError if there is none."""
+        for question in self.questions:
+            if question.key == key:
+                return question
+        raise KeyError(key)
+
+    def stage(self, stage: int) -> tuple[Question, ...]:
+        return tuple(question for question in self.questions if question.stage == stage)
+
+    def shows_article(self, stage: int) -> bool:
+        """Whether a rater at `stage` has been shown the article."""
+        return any(question.needs_article and question.stage <= stage for question in self.questions)
+
+
+Sheet = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Why an answer sheet is not valid, at which question."""
+
+    question: str
+    message: str
+
+
+def stopped_by(questionnaire: Questionnaire, sheet: Sheet) -> Question | None:
+    """The first question whose answer ends the rating, if one does."""
+    for question in questionnaire.questions:
+        if sheet.get(question.key) in question.stops_rating_on:
+            return question
+    return None
+
+
+def open_questions(questionnaire: Questionnaire, sheet: Sheet) -> tuple[Question, ...]:
+    """What is to be asked next: the unanswered questions of the earliest stage that has any.
+
+    Empty when the sheet is complete: all stages are answered, or an answer has ended the rating.
+    """
+    for stage in range(1, questionnaire.last_stage + 1):
+        missing = tuple(question for question in questionnaire.stage(stage) if question.key not in sheet)
+        if missing:
+            return missing
+        stop = stopped_by(questionnaire, sheet)
+        if stop is not None and stop.stage == stage:
+            return ()
+    return ()
+
+
+def is_complete(questionnaire: Questionnaire, sheet: Sheet) -> bool:
+    """Whether the sheet is valid and nothing is left to ask."""
+    return not violations(questionnaire, sheet) and not open_questions(questionnaire, sheet)
+
+
+def violations(questionnaire: Questionnaire, sheet: Sheet) -> list[Violation]:
+    """Everything that must not be in `sheet`; a sheet may be unfinished without violating anything.
+
+    An answer must be to a question there is, on its scale, of a stage that was reached: all questions of
+    every earlier stage answered, and none of them ending the rating.
+    """
+    found = []
+    keys = {question.key for question in questionnaire.questions}
+    found += [Violation(key, f"there is no question {key!r}") for key in sheet if key not in keys]
+    stop = stopped_by(questionnaire, sheet)
+    for question in questionnaire.questions:
+        if question.key not in sheet:
+            continue
+        value = sheet[question.key]
+        if not question.scale.admits(value):
+            found.append(Violation(question.key, f"found {value!r}, expected {question.scale.expected}"))
+        if stop is not None and question.stage > stop.stage:
+            ended = f"{stop.title} was answered {sheet[stop.key]!r}, which ends the rating"
+            found.append(Violation(question.key, f"must stay unanswered: {ended}"))
+            continue
+        skipped = [q.title for q in questionnaire.questions if q.stage < question.stage and q.key not in sheet]
+        if skipped:
+            found.append(Violation(question.key, f"answered before {', '.join(skipped)} of an earlier stage"))
+    return found
+
+
+SEAHORSE = Questionnaire(
+    key="seahorse",
+    title="SEAHORSE: six questions in three stages",
+    stage_titles=("Readable", "Language", "Against the article"),
+    questions=(
+        Question(
+            "comprehensibility",
+            "comprehensibility",
+            "Comprehensible",
+            "Can the summary be read and understood? (Small errors do not matter if the meaning is clear.)",
+            stage=1,
+            scale=YES_NO_UNSURE,
+            stops_rating_on=("no",),
+        ),
+        Question(
+            "repetition",
+            "repetition",
+            "No repetition",
+            "Is the summary free of unnecessarily repeated information?",
+            stage=2,
+            scale=YES_NO_UNSURE,
+        ),
+        Question(
+            "grammar",
+            "grammar",
+            "Grammatical",
+            "Is the summary grammatically correct?",
+            stage=2,
+            scale=YES_NO_UNSURE,
+        ),
+        Question(
+            "attribution",
+            "attribution",
+            "Attribution",
+            "Is all the information in the summary fully attributable to the article?",
+            stage=3,
+            scale=YES_NO_UNSURE,
+            needs_article=True,
+        ),
+        Question(
+            "main_ideas",
+            "main_ideas",
+            "Main ideas",
+            "Does the summary capture the main idea(s) of the article?",
+            stage=3,
+            scale=YES_NO_UNSURE,
+            needs_article=True,
+        ),
+        Question(
+            "conciseness",
+            "conciseness",
+            "Concise",
+            "Does the summary concisely represent the information in the article?",
+            stage=3,
+            scale=YES_NO_UNSURE,
+            needs_article=True,
+        ),
+    ),
+)
+
+SUMMEVAL = Questionnaire(
+    key="summeval",
+    title="SummEval: four dimensions from 1 to 5",
+    stage_titles=("Against the article",),
+    questions=tuple(
+        Question(dimension, dimension, title, wording, stage=1, scale=ONE_TO_FIVE, needs_article=True)
+        for dimension, title, wording in (
+            (
+                "coherence",
+                "Coherence",
+                "Do the sentences fit together into a well-organised whole? (1 worst, 5 best)",
+            ),
+            (
+                "consistency",
+                "Consistency",
+                "Do the facts in the summary agree with those in the article? (1 worst, 5 best)",
+            ),
+            (
+                "fluency",
+                "Fluency",
+                "Is each sentence well written and grammatical? (1 worst, 5 best)",
+            ),
+            (
+                "relevance",
+                "Relevance",
+                "Does the summary hold what is important in the article, and nothing more? (1 worst, 5 best)",
+            ),
+        )
+    ),
+)
+
+BUILT_IN = {questionnaire.key: questionnaire for questionnaire in (SEAHORSE, SUMMEVAL)}
