@@ -39,8 +39,15 @@ class Scale:
         if self.kind == ScaleKind.NOMINAL and len(self.values) < 2:
             raise ValueError(f"a nominal scale needs at least two values, found {self.values!r}")
         if self.kind == ScaleKind.ORDINAL:
-            if self.low is None or self.high is None or self.low != int(self.low) or self.high != int(self.high):
-                raise ValueError(f"an ordinal scale needs whole numbers low and high, found {self.low}..{self.high}")
+            if (
+                self.low is None
+                or self.high is None
+                or self.low != int(self.low)
+                or self.high != int(self.high)
+            ):
+                raise ValueError(
+                    f"an ordinal scale needs whole numbers low and high, found {self.low}..{self.high}"
+                )
             if self.low >= self.high:
                 raise ValueError(f"an ordinal scale needs low < high, found {self.low}..{self.high}")
 
@@ -66,7 +73,7 @@ class Scale:
         return above and below and abs(number) != float("inf")
 
     def number(self, value: str) -> float | None:
-        """What `value` contributes to a label: Yes 1, No 0, a point k its k; None where it contributes none."""
+        """What `value` contributes to a label: Yes 1, No 0, a point k its k; Unsure None."""
         if self.kind == ScaleKind.NOMINAL:
             return (self.numbers or {}).get(value)
         return float(value)
@@ -115,7 +122,7 @@ class Questionnaire:
         stages = [question.stage for question in self.questions]
         if stages != sorted(stages) or set(stages) != set(range(1, len(self.stage_titles) + 1)):
             raise ValueError(
-                f"questionnaire {self.key!r} needs questions in stages 1..{len(self.stage_titles)}, found {stages}"
+                f"questionnaire {self.key!r}: needs stages 1..{len(self.stage_titles)}, found {stages}"
             )
 
     @property
@@ -196,7 +203,9 @@ def violations(questionnaire: Questionnaire, sheet: Sheet) -> list[Violation]:
             ended = f"{stop.title} was answered {sheet[stop.key]!r}, which ends the rating"
             found.append(Violation(question.key, f"must stay unanswered: {ended}"))
             continue
-        skipped = [q.title for q in questionnaire.questions if q.stage < question.stage and q.key not in sheet]
+        skipped = [
+            q.title for q in questionnaire.questions if q.stage < question.stage and q.key not in sheet
+        ]
         if skipped:
             found.append(Violation(question.key, f"answered before {', '.join(skipped)} of an earlier stage"))
     return found

@@ -1,0 +1,159 @@
+"""Inviting people, taking them in, and removing and reinstating raters."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.actions.places import recount_places
+from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.models import ApiToken, Assignment, Invitation, Membership, Project, Rater, Rating
+
+INVITATION_LIFE = timedelta(days=14)
+
+
+def token_hash(token: str) -> str:
+    """What is stored of a token; it has 256 random bits, so a plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def invite(
+    project: Project, role: str, languages: Sequence[str] = (), note: str = ""
+) -> tuple[Invitation, str]:
+    """Make an invitation; returns it with its token, which is not stored and cannot be shown again.
+
+    Raises DomainError for an annotator without languages.
+    """
+    if role == Invitation.Role.ANNOTATOR and not languages:
+        raise DomainError("An annotator needs at least one language to rate in.")
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        project=project,
+        role=role,
+        languages=list(languages),
+        note=note,
+        token_hash=token_hash(token),
+        expires_at=timezone.now() + INVITATION_LIFE,
+    )
+    return invitation, token
+
+
+def find_invitation(token: str) -> Invitation:
+    """The invitation of this token; raises NotFound if it is unknown, used or expired."""
+    invitation = (
+        Invitation.objects.select_related("project")
+        .filter(token_hash=token_hash(token), accepted_at__isnull=True, expires_at__gt=timezone.now())
+        .first()
+    )
+    if invitation is None:
+        raise NotFound("This invitation is not valid (any more). Ask the project's manager for a new one.")
+    return invitation
+
+
+def accept_invitation(token: str, user: User) -> Project:
+    """Give `user` the place that the invitation is for. Raises NotFound as `find_invitation` does."""
+    with transaction.atomic():
+        invitation = find_invitation(token)
+        taken = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
+            accepted_at=timezone.now(), accepted_by=user
+        )
+        if not taken:
+            raise NotFound("This invitation has just been used.")
+        project = invitation.project
+        if invitation.role == Invitation.Role.ANNOTATOR:
+            add_rater(project, user, invitation.languages)
+        else:
+            Membership.objects.get_or_create(project=project, user=user, role=invitation.role)
+        return project
+
+
+def create_account(username: str, password: str) -> User:
+    """A user with this name; the form has checked the password's strength."""
+    return get_user_model().objects.create_user(username=username, password=password)
+
+
+def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
+    """Make `user` a rater in training under the next free pseudonym; a present rater gains languages."""
+    rater = Rater.objects.filter(project=project, user=user).first()
+    if rater is not None:
+        rater.languages = sorted({*rater.languages, *languages})
+        rater.save(update_fields=["languages"])
+        return rater
+    taken = set(Rater.objects.filter(project=project).values_list("pseudonym", flat=True))
+    number = len(taken) + 1
+    while f"rater-{number}" in taken:
+        number += 1
+    return Rater.objects.create(
+        project=project, user=user, pseudonym=f"rater-{number}", languages=sorted(set(languages))
+    )
+
+
+def qualify_rater(rater: Rater) -> None:
+    """Qualify a rater without a gold round, as a manager may."""
+    _change_status(
+        rater, Rater.Status.QUALIFIED, allowed_from=[Rater.Status.TRAINING, Rater.Status.SUSPENDED]
+    )
+
+
+def suspend_rater(rater: Rater) -> None:
+    """Stop a rater from rating; what they have rated still counts."""
+    with transaction.atomic():
+        _change_status(
+            rater, Rater.Status.SUSPENDED, allowed_from=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
+        )
+        _release_open(rater)
+
+
+def remove_rater(rater: Rater) -> None:
+    """Take a rater's ratings out of everything at once and free their summaries; nothing is deleted."""
+    with transaction.atomic():
+        status = Rater.objects.select_for_update().get(pk=rater.pk).status
+        if status == Rater.Status.REMOVED:
+            return
+        Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.REMOVED, status_before=status)
+        _release_open(rater)
+        _recount_rated(rater)
+        rater.project.bump_revision()
+
+
+def reinstate_rater(rater: Rater) -> None:
+    """Undo `remove_rater`, or end a suspension."""
+    with transaction.atomic():
+        locked = Rater.objects.select_for_update().get(pk=rater.pk)
+        if locked.status not in (Rater.Status.REMOVED, Rater.Status.SUSPENDED):
+            raise NotAllowed(
+                f"{locked.pseudonym} is {locked.get_status_display()}; there is nothing to reinstate."
+            )
+        locked.status = locked.status_before or Rater.Status.TRAINING
+        locked.status_before = ""
+        locked.save(update_fields=["status", "status_before"])
+        _recount_rated(rater)
+        rater.project.bump_revision()
+
+
+def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:
+    before = Rater.objects.values_list("status", flat=True).get(pk=rater.pk)
+    if not Rater.objects.filter(pk=rater.pk, status__in=allowed_from).update(status=to, status_before=before):
+        raise NotAllowed(f"{rater.pseudonym} is {before} and cannot become {to.label}.")
+
+
+def _release_open(rater: Rater) -> None:
+    held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    summaries = list(held.values_list("summary", flat=True))
+    held.update(state=Assignment.State.RELEASED)
+    recount_places(summaries)
+
+
+def _recount_rated(rater: Rater) -> None:
+    recount_places(Rating.objects.filter(rater=rater, round__isnull=True).values_list("summary", flat=True))
+
+
+def issue_api_token(user: User, label: str) -> tuple[ApiToken, str]:
+    """A new API token and its text, which is not stored and cannot be shown again."""
+    token = secrets.token_urlsafe(32)
+    return ApiToken.objects.create(user=user, label=label, token_hash=token_hash(token)), token

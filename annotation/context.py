@@ -1,0 +1,40 @@
+"""What every page's header needs: the project's sections that this person may open."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from annotation.permissions import Permission, permissions_of
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    url_name: str
+    permission: Permission
+
+
+SECTIONS = (
+    Section("Rate", "rate", Permission.RATE),
+    Section("My ratings", "history", Permission.RATE),
+    Section("Progress", "progress", Permission.SEE_RESULTS),
+    Section("Agreement", "agreement", Permission.SEE_RESULTS),
+    Section("Evaluators", "runs", Permission.SEE_RESULTS),
+    Section("Meta-evaluation", "metaeval", Permission.SEE_RESULTS),
+    Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
+    Section("Import", "imports", Permission.MANAGE_PROJECT),
+    Section("People", "people", Permission.MANAGE_PEOPLE),
+    Section("Settings", "project_settings", Permission.MANAGE_PROJECT),
+)
+
+
+def navigation(request: HttpRequest) -> dict[str, object]:
+    """`sections` for the project that the view put on the request as `request.project`."""
+    project = getattr(request, "project", None)
+    if project is None:
+        return {"project": None, "sections": ()}
+    allowed = permissions_of(request.user, project)
+    return {
+        "project": project,
+        "sections": [section for section in SECTIONS if section.permission in allowed],
+    }

@@ -1,0 +1,31 @@
+"""The tables, one file per noun; Django asks that all be importable from here."""
+
+from annotation.models.access import ApiToken, Invitation, Membership
+from annotation.models.articles import Article, Summary, System
+from annotation.models.assignments import ArticleFlag, Assignment
+from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
+from annotation.models.imports import ImportJob
+from annotation.models.projects import Project, Question, Questionnaire
+from annotation.models.raters import Rater
+from annotation.models.ratings import Answer, Rating
+
+__all__ = [
+    "Answer",
+    "ApiToken",
+    "Article",
+    "ArticleFlag",
+    "Assignment",
+    "GoldAnswer",
+    "GoldRating",
+    "ImportJob",
+    "Invitation",
+    "Membership",
+    "Project",
+    "QualificationRound",
+    "Question",
+    "Questionnaire",
+    "Rater",
+    "Rating",
+    "Summary",
+    "System",
+]

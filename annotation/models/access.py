@@ -1,0 +1,78 @@
+"""Who may do what in a project, how they get in, and their API tokens."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.projects import Project
+
+
+class Membership(models.Model):
+    """A manager's or researcher's place in a project; an annotator's place is a `Rater`."""
+
+    class Role(models.TextChoices):
+        MANAGER = "manager", "manager"
+        RESEARCHER = "researcher", "researcher"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user", "role"], name="membership_once"),
+            models.CheckConstraint(
+                condition=Q(role__in=["manager", "researcher"]), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role}"
+
+
+class Invitation(models.Model):
+    """A link that lets one person join a project. Only the hash of its token is stored."""
+
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator", "annotator"
+        MANAGER = "manager", "manager"
+        RESEARCHER = "researcher", "researcher"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role, default=Role.ANNOTATOR)
+    languages = models.JSONField(default=list, blank=True)
+    note = models.CharField(max_length=120, blank=True, help_text="Whom it is for; only managers see this.")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    accepted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(role__in=["annotator", "manager", "researcher"]), name="invitation_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} for {self.project}"
+
+
+class ApiToken(models.Model):
+    """A personal token for the API. Only its hash is stored, so it can be shown once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    label = models.CharField(max_length=80)
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.label

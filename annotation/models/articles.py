@@ -1,0 +1,106 @@
+"""Articles, the systems that summarised them, and the summaries."""
+
+from collections.abc import Collection
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.projects import Project
+
+
+class Article(models.Model):
+    """A source text. `text` is empty where an import brought ratings without their articles."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="articles")
+    external_id = models.CharField(max_length=200)
+    language = models.CharField(max_length=12)
+    dataset = models.CharField(max_length=80, blank=True)
+    split = models.CharField(max_length=20, blank=True)
+    title = models.CharField(max_length=300, blank=True)
+    text = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "external_id"], name="article_once_in_project"),
+            models.CheckConstraint(condition=~Q(external_id=""), name="article_has_external_id"),
+            models.CheckConstraint(condition=~Q(language=""), name="article_has_language"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class System(models.Model):
+    """What wrote a summary: a model, or people (`is_reference`)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=120)
+    is_reference = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="system_once_in_project"),
+            models.CheckConstraint(condition=~Q(name=""), name="system_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SummaryQuerySet(models.QuerySet["Summary"]):
+    def with_open_places(self, project: Project, languages: Collection[str]) -> Self:
+        """Production summaries in these languages that still want a rating, in the project's shuffled order.
+
+        A summary whose article has no text cannot be rated here and is not offered.
+        """
+        return (
+            self.filter(
+                project=project, open_places__gt=0, gold__isnull=True, article__language__in=languages
+            )
+            .exclude(article__text="")
+            .order_by("shuffle_key", "pk")
+        )
+
+    def rateable(self) -> Self:
+        """Summaries that people rate: not bare references, not gold."""
+        return self.filter(ratings_wanted__gt=0, gold__isnull=True)
+
+
+class Summary(models.Model):
+    """One text for one article by one system.
+
+    `ratings_wanted` is how many ratings it is to get (0: none, as for references that only evaluators read).
+    `open_places` is how many of them are neither given nor leased; conditional updates of this one column
+    keep the number of ratings exact under any concurrency.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="summaries")
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="summaries")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="summaries")
+    text = models.TextField(blank=True)
+    ratings_wanted = models.PositiveSmallIntegerField(default=1)
+    open_places = models.PositiveSmallIntegerField(default=1)
+    shuffle_key = models.PositiveIntegerField(default=0)
+
+    objects = SummaryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "summaries"
+        constraints = [
+            models.UniqueConstraint(fields=["article", "system"], name="summary_once_per_article_and_system"),
+            models.CheckConstraint(
+                condition=Q(open_places__lte=models.F("ratings_wanted")), name="summary_places_within_wanted"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["project", "shuffle_key", "id"],
+                condition=Q(open_places__gt=0),
+                name="summary_open_places",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.article} by {self.system}"

@@ -1,0 +1,69 @@
+"""Assignments: leases on a summary, and what a rater notes about its article on the way."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.articles import Summary
+from annotation.models.gold import QualificationRound
+from annotation.models.raters import Rater
+
+
+class Assignment(models.Model):
+    """A lease on one summary for one rater, in production or, with `round`, in a gold round.
+
+    A released one expired and may come back to the same rater; a skipped one does not.
+
+    `stage` is the stage that is open; the answers of earlier stages are locked. `draft` holds what has been
+    chosen but not submitted in it: {question key: {"value": str, "comment": str}}.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"
+        DONE = "done", "done"
+        RELEASED = "released", "released"
+        SKIPPED = "skipped", "skipped"
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="assignments")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="assignments")
+    round = models.ForeignKey(
+        QualificationRound, on_delete=models.CASCADE, related_name="assignments", null=True, blank=True
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    stage = models.PositiveSmallIntegerField(default=1)
+    stage_opened_at = models.DateTimeField()
+    leased_until = models.DateTimeField()
+    draft = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rater", "summary"], condition=Q(round__isnull=True), name="assignment_once_per_rater"
+            ),
+            models.UniqueConstraint(
+                fields=["round", "summary"],
+                condition=Q(round__isnull=False),
+                name="assignment_once_per_round",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "done", "released", "skipped"]), name="assignment_state_known"
+            ),
+            models.CheckConstraint(condition=Q(stage__gte=1), name="assignment_stage_positive"),
+        ]
+        indexes = [
+            models.Index(fields=["leased_until"], condition=Q(state="open"), name="assignment_open_leases"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater} on {self.summary_id}"
+
+
+class ArticleFlag(models.Model):
+    """A rater's note that something is wrong with an article; one per assignment."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="flag")
+    reason = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.reason

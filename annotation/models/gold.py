@@ -1,0 +1,62 @@
+"""The gold set, and the rounds in which raters are trained and qualified on it."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.articles import Summary
+from annotation.models.projects import Question
+from annotation.models.raters import Rater
+
+
+class GoldRating(models.Model):
+    """The agreed answers for one summary. A summary with a gold rating is never given out for production."""
+
+    summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="gold")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"gold of {self.summary_id}"
+
+
+class GoldAnswer(models.Model):
+    gold = models.ForeignKey(GoldRating, on_delete=models.CASCADE, related_name="answers")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT)
+    value = models.CharField(max_length=32)
+    explanation = models.TextField()
+
+    class Meta:
+        ordering = ["question__position"]
+        constraints = [
+            models.UniqueConstraint(fields=["gold", "question"], name="gold_answer_once"),
+            models.CheckConstraint(condition=~Q(value=""), name="gold_answer_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.value}"
+
+
+class QualificationRound(models.Model):
+    """One round of gold summaries for one rater; `passed` is null until it is decided."""
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="rounds")
+    number = models.PositiveSmallIntegerField()
+    started_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    passed = models.BooleanField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "number"], name="round_number_once"),
+            models.UniqueConstraint(
+                fields=["rater"], condition=Q(decided_at__isnull=True), name="one_open_round_per_rater"
+            ),
+            models.CheckConstraint(
+                condition=Q(decided_at__isnull=True, passed__isnull=True)
+                | Q(decided_at__isnull=False, passed__isnull=False),
+                name="round_decided_with_result",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"round {self.number} of {self.rater}"

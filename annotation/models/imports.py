@@ -1,0 +1,53 @@
+"""Imports that run on a worker, with their progress and their list of errors."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.projects import Project
+
+
+class ImportJob(models.Model):
+    """One uploaded file on its way into a project.
+
+    `options` are the importer's options; `errors` lists {"file", "line", "field", "found", "expected"} of
+    wrong rows; `report` holds the counts of what was, or in a dry run would be, loaded.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    format = models.CharField(max_length=20)
+    file = models.FileField(upload_to="imports/")
+    file_name = models.CharField(max_length=200)
+    articles_file = models.FileField(upload_to="imports/", null=True, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+    dry_run = models.BooleanField(default=False)
+    skip_bad = models.BooleanField(default=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    claimed_until = models.DateTimeField(null=True, blank=True)
+    rows_read = models.PositiveIntegerField(default=0)
+    rows_total = models.PositiveIntegerField(null=True, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+    errors = models.JSONField(default=list, blank=True)
+    failure = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["queued", "running", "done", "failed"]), name="import_status_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.format}: {self.file_name}"

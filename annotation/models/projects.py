@@ -1,0 +1,150 @@
+"""Projects and their questionnaires."""
+
+from functools import cached_property
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+
+from annotation import protocol
+
+
+class Questionnaire(models.Model):
+    """A stored `protocol.Questionnaire`. Never edited once used: a changed one is a second one."""
+
+    key = models.SlugField(max_length=60, unique=True)
+    title = models.CharField(max_length=200)
+    stage_titles = models.JSONField()
+
+    def __str__(self) -> str:
+        return self.title
+
+    @cached_property
+    def protocol(self) -> protocol.Questionnaire:
+        return protocol.Questionnaire(
+            key=self.key,
+            title=self.title,
+            stage_titles=tuple(self.stage_titles),
+            questions=tuple(question.protocol for question in self.questions.all()),
+        )
+
+
+class Question(models.Model):
+    questionnaire = models.ForeignKey(Questionnaire, on_delete=models.CASCADE, related_name="questions")
+    position = models.PositiveSmallIntegerField()
+    key = models.SlugField(max_length=60)
+    dimension = models.SlugField(max_length=60)
+    title = models.CharField(max_length=80)
+    wording = models.TextField()
+    stage = models.PositiveSmallIntegerField(validators=[MinValueValidator(1)])
+    scale_kind = models.CharField(max_length=10, choices=[(kind, kind) for kind in protocol.ScaleKind])
+    scale_values = models.JSONField(default=list, blank=True)
+    scale_numbers = models.JSONField(default=dict, blank=True)
+    scale_low = models.FloatField(null=True, blank=True)
+    scale_high = models.FloatField(null=True, blank=True)
+    needs_article = models.BooleanField(default=False)
+    stops_rating_on = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["questionnaire", "key"], name="question_key_once"),
+            models.UniqueConstraint(fields=["questionnaire", "position"], name="question_position_once"),
+            models.CheckConstraint(
+                condition=Q(scale_kind__in=[kind.value for kind in protocol.ScaleKind]),
+                name="question_scale_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @cached_property
+    def protocol(self) -> protocol.Question:
+        return protocol.Question(
+            key=self.key,
+            dimension=self.dimension,
+            title=self.title,
+            wording=self.wording,
+            stage=self.stage,
+            scale=protocol.Scale(
+                protocol.ScaleKind(self.scale_kind),
+                tuple(self.scale_values),
+                self.scale_numbers or None,
+                self.scale_low,
+                self.scale_high,
+            ),
+            needs_article=self.needs_article,
+            stops_rating_on=tuple(self.stops_rating_on),
+        )
+
+
+class Project(models.Model):
+    """One evaluation campaign."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="projects")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    redundancy = models.PositiveSmallIntegerField(
+        default=1, help_text="Ratings that each summary gets.", validators=[MinValueValidator(1)]
+    )
+    extra_redundancy = models.PositiveSmallIntegerField(
+        default=3,
+        help_text="Ratings that summaries of the shared part get, for agreement.",
+        validators=[MinValueValidator(1)],
+    )
+    extra_share = models.FloatField(
+        default=0,
+        help_text="Share of summaries in the shared part, from 0 to 1.",
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    lease_minutes = models.PositiveSmallIntegerField(
+        default=60, help_text="Minutes after which an unfinished summary goes to another rater."
+    )
+    daily_goal = models.PositiveSmallIntegerField(
+        default=60, help_text="Summaries a rater is asked to rate in a day."
+    )
+    allow_corrections = models.BooleanField(
+        default=True, help_text="Raters may correct a finished rating; the first answer is kept for audit."
+    )
+    gold_round_size = models.PositiveSmallIntegerField(
+        default=20, help_text="Gold summaries in the first round."
+    )
+    gold_retry_size = models.PositiveSmallIntegerField(
+        default=10, help_text="Gold summaries in each further round."
+    )
+    gold_threshold = models.FloatField(
+        default=0.8,
+        help_text="Least agreement with gold on each question, from 0 to 1.",
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    gold_thresholds = models.JSONField(
+        default=dict, blank=True, help_text="Questions with a threshold of their own: key to share."
+    )
+
+    revision = models.PositiveBigIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(redundancy__gte=1), name="project_redundancy_positive"),
+            models.CheckConstraint(
+                condition=Q(extra_redundancy__gte=1), name="project_extra_redundancy_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(extra_share__range=(0, 1)), name="project_extra_share_is_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(gold_threshold__range=(0, 1)), name="project_gold_threshold_is_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def bump_revision(self) -> None:
+        """Say that what counts in this project's numbers has changed; the last write of a transaction."""
+        Project.objects.filter(pk=self.pk).update(revision=F("revision") + 1)

@@ -1,0 +1,52 @@
+"""Raters: members who rate, and imported ones without a login."""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.projects import Project
+
+
+class RaterQuerySet(models.QuerySet["Rater"]):
+    def in_good_standing(self) -> Self:
+        """Raters whose ratings count."""
+        return self.exclude(status=Rater.Status.REMOVED)
+
+
+class Rater(models.Model):
+    """One person's part in one project. `pseudonym` is the only name that researchers see."""
+
+    class Status(models.TextChoices):
+        TRAINING = "training", "in training"
+        QUALIFIED = "qualified", "qualified"
+        SUSPENDED = "suspended", "suspended"
+        REMOVED = "removed", "removed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="raters", null=True, blank=True
+    )
+    pseudonym = models.CharField(max_length=80)
+    group = models.CharField(max_length=40, blank=True, help_text="For example 'expert' or 'crowd'.")
+    languages = models.JSONField(default=list)
+    status = models.CharField(max_length=10, choices=Status, default=Status.TRAINING)
+    status_before = models.CharField(max_length=10, choices=Status, blank=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    objects = RaterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pseudonym"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "pseudonym"], name="rater_pseudonym_once"),
+            models.UniqueConstraint(fields=["project", "user"], name="rater_once_per_project"),
+            models.CheckConstraint(
+                condition=Q(status__in=["training", "qualified", "suspended", "removed"]),
+                name="rater_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym

@@ -1,0 +1,93 @@
+"""Ratings and their answers, which are added and never overwritten."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.articles import Summary
+from annotation.models.assignments import Assignment
+from annotation.models.gold import QualificationRound
+from annotation.models.projects import Question
+from annotation.models.raters import Rater
+
+
+class RatingQuerySet(models.QuerySet["Rating"]):
+    def countable(self) -> Self:
+        """Ratings that enter labels, statistics, exports and pools: finished, not of a gold round, and by a
+        rater who has not been removed."""
+        return self.filter(completed_at__isnull=False, round__isnull=True).exclude(
+            rater__status=Rater.Status.REMOVED
+        )
+
+
+class Rating(models.Model):
+    """One rater's answers to the questionnaire on one summary.
+
+    Begun with the first submitted stage, finished at `completed_at`. `stage_times` lists
+    {"stage", "opened_at", "submitted_at"} in ISO 8601. Ratings of gold rounds carry their round.
+    """
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="ratings")
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, related_name="rating", null=True, blank=True
+    )
+    round = models.ForeignKey(
+        QualificationRound, on_delete=models.CASCADE, related_name="ratings", null=True, blank=True
+    )
+    created_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True)
+    stage_times = models.JSONField(default=list, blank=True)
+
+    objects = RatingQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rater", "summary"], condition=Q(round__isnull=True), name="rating_once_per_rater"
+            ),
+            models.UniqueConstraint(
+                fields=["round", "summary"], condition=Q(round__isnull=False), name="rating_once_per_round"
+            ),
+        ]
+        indexes = [models.Index(fields=["rater", "completed_at"], name="rating_by_rater_and_time")]
+
+    def __str__(self) -> str:
+        return f"{self.rater} on {self.summary_id}"
+
+
+class AnswerQuerySet(models.QuerySet["Answer"]):
+    def current(self) -> Self:
+        """The latest revision of each answer."""
+        return self.filter(is_current=True)
+
+
+class Answer(models.Model):
+    """One answer to one question, in one revision. A correction is a new row; the old one stays for audit."""
+
+    rating = models.ForeignKey(Rating, on_delete=models.CASCADE, related_name="answers")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="+")
+    value = models.CharField(max_length=32)
+    comment = models.TextField(blank=True)
+    revision = models.PositiveSmallIntegerField(default=1)
+    is_current = models.BooleanField(default=True)
+    after_reveal = models.BooleanField(
+        default=False, help_text="Given after a later stage, perhaps the article, had been shown."
+    )
+    created_at = models.DateTimeField()
+
+    objects = AnswerQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rating", "question", "revision"], name="answer_revision_once"),
+            models.UniqueConstraint(
+                fields=["rating", "question"], condition=Q(is_current=True), name="answer_current_once"
+            ),
+            models.CheckConstraint(condition=Q(revision__gte=1), name="answer_revision_positive"),
+            models.CheckConstraint(condition=~Q(value=""), name="answer_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question_id}: {self.value}"

@@ -1,0 +1,150 @@
+"""Evaluators as set up in a project, their runs, the runs' batches, and the scores."""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models import Article, Project, Summary
+
+
+class EvaluatorSetup(models.Model):
+    """One evaluator with one set of parameters in one project: a column of scores.
+
+    The fingerprint names all that its numbers depend on, so a change of any of it is a new setup and the
+    old scores stay. `provenance` holds what the fingerprint was made of.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="setups")
+    evaluator = models.CharField(max_length=60)
+    label = models.CharField(max_length=120)
+    params = models.JSONField(default=dict)
+    signature = models.CharField(max_length=400)
+    fingerprint = models.CharField(max_length=64)
+    provenance = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    seen_articles = models.ManyToManyField(Article, through="SeenArticle", related_name="+")
+
+    class Meta:
+        ordering = ["label", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "fingerprint"], name="setup_once_in_project")
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class SeenArticle(models.Model):
+    """An article whose labels or text shaped a setup; the meta-evaluation leaves it out."""
+
+    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE)
+    article = models.ForeignKey(Article, on_delete=models.CASCADE)
+    role = models.CharField(max_length=40, help_text="For example 'in-context example'.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["setup", "article"], name="seen_article_once")]
+
+    def __str__(self) -> str:
+        return f"{self.article_id} seen by {self.setup_id}"
+
+
+class Run(models.Model):
+    """One pass of one setup over a selection of summaries."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="runs")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    total = models.PositiveIntegerField(default=0, help_text="Summaries to be scored in this run.")
+    reused = models.PositiveIntegerField(default=0, help_text="Summaries whose score was there already.")
+    failure = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="run_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk} of {self.setup}"
+
+
+class Batch(models.Model):
+    """Some of a run's summaries, claimed by one worker at a time; a claim expires."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        CLAIMED = "claimed", "claimed"
+        DONE = "done", "done"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    summary_ids = models.JSONField()
+    size = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    claimed_by = models.CharField(
+        max_length=36, blank=True, help_text="A token of the worker's present claim."
+    )
+    claimed_until = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        verbose_name_plural = "batches"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="batch_number_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "claimed", "done"]), name="batch_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of run {self.run_id}"
+
+
+class ScoreQuerySet(models.QuerySet["Score"]):
+    def computed(self) -> Self:
+        return self.filter(value__isnull=False)
+
+
+class Score(models.Model):
+    """One number a setup gave one summary on one dimension, or the reason why there is none."""
+
+    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="scores")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
+    dimension = models.CharField(max_length=60)
+    value = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    explanation = models.TextField(blank=True)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
+
+    objects = ScoreQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["setup", "dimension", "summary"], name="score_once"),
+            models.CheckConstraint(
+                condition=Q(value__isnull=False, reason="") | (Q(value__isnull=True) & ~Q(reason="")),
+                name="score_value_or_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.setup_id}/{self.dimension}: {self.value if self.value is not None else self.reason}"

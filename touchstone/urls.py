@@ -1,0 +1,11 @@
+"""Every address: pages by app, the API under /api/, the operators' health check."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", include("annotation.urls")),
+    path("", include("scoring.urls")),
+    path("", include("metaeval.urls")),
+]
