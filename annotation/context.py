@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from annotation.permissions import Permission, permissions_of
+from annotation.models import Project
+from annotation.permissions import Permission, permissions_of, project_for
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ SECTIONS = (
     Section("People", "people", Permission.MANAGE_PEOPLE),
     Section("Settings", "project_settings", Permission.MANAGE_PROJECT),
 )
+
+
+def open_project(request: HttpRequest, slug: str, permission: Permission) -> Project:
+    """The project that this page is about, checked by `project_for` and named in the page's header."""
+    project = project_for(request.user, slug, permission)
+    setattr(request, "project", project)  # noqa: B010 - HttpRequest declares no such attribute
+    return project
 
 
 def navigation(request: HttpRequest) -> dict[str, object]:
