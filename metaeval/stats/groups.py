@@ -1,0 +1,54 @@
+"""Rows that belong together, such as the summaries of one article, worked on all groups at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.arrays import Bools, Ints
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A division of rows into consecutive groups: the first `sizes[0]` rows, the next `sizes[1]`, ...
+
+    Parameters
+    ----------
+    sizes : (groups,) rows of each group, 0 or more. `total`, `smallest` and `largest` need 1 or more.
+    """
+
+    sizes: Ints
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(groups,) the first row of each group."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def of_row(self) -> Ints:
+        """(rows,) the group each row belongs to."""
+        return self.spread(np.arange(len(self.sizes)))
+
+    def spread(self, per_group: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """(rows,) the value of each row's group."""
+        return np.repeat(per_group, self.sizes)
+
+    def total(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """(groups,) the sum of each group's rows."""
+        return np.add.reduceat(per_row, self.starts)
+
+    def smallest(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """(groups,) the least value of each group's rows."""
+        return np.minimum.reduceat(per_row, self.starts)
+
+    def largest(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """(groups,) the greatest value of each group's rows."""
+        return np.maximum.reduceat(per_row, self.starts)
+
+    def only(self, wanted: Bools) -> "Groups":
+        """The groups where `wanted` (groups,) is true."""
+        return Groups(self.sizes[wanted])

@@ -1,0 +1,77 @@
+"""Which summaries have both a label and a score, and why the others are left out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.arrays import Floats, Ints, code_vector, distinct, number_vector, refuse_unequal_lengths
+from metaeval.stats.roc_auc import yes_or_no
+
+NO_LABEL = "summaries without a label"
+NO_SCORE = "summaries without a score"
+TIED_LABEL = "summaries whose label is tied between yes and no"
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The n summaries with both a label and a score."""
+
+    labels: Floats
+    """(n,) finite; 0 or 1 if taken as yes/no."""
+    scores: Floats
+    """(n,) finite."""
+    articles: Ints
+    """(n,) code of each summary's article; negative if not known."""
+    systems: Ints
+    """(n,) code of each summary's system; negative if not known."""
+    left_out: dict[str, int]
+    """Reason -> summaries. A summary with two reasons counts once, under that of its label."""
+    given_articles: Ints
+    """The article codes of all summaries given, also of those left out."""
+    given_systems: Ints
+    """Likewise their system codes."""
+
+
+def paired(
+    labels: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    articles: npt.ArrayLike,
+    systems: npt.ArrayLike,
+    *,
+    as_yes_no: bool,
+) -> Paired:
+    """Check the four vectors, of one entry per summary each, and keep the summaries that have both numbers.
+
+    With `as_yes_no` the labels become the majority's answer, 0 or 1, and ties are left out.
+
+    Raises ValueError for unequal lengths, infinite numbers, codes that are not whole numbers and, with
+    `as_yes_no`, labels outside 0 to 1.
+    """
+    label = number_vector("labels", labels)
+    score = number_vector("scores", scores)
+    article = code_vector("articles", articles)
+    system = code_vector("systems", systems)
+    refuse_unequal_lengths(labels=label, scores=score, articles=article, systems=system)
+
+    unlabelled = np.isnan(label)
+    if as_yes_no:
+        label = yes_or_no(label)
+    tied = np.isnan(label) & ~unlabelled
+    unscored = np.isnan(score) & ~unlabelled & ~tied
+    kept = ~(unlabelled | tied | unscored)
+    counts = {NO_LABEL: unlabelled.sum(), TIED_LABEL: tied.sum(), NO_SCORE: unscored.sum()}
+    return Paired(
+        labels=label[kept],
+        scores=score[kept],
+        articles=article[kept],
+        systems=system[kept],
+        left_out={reason: int(count) for reason, count in counts.items() if count},
+        given_articles=article,
+        given_systems=system,
+    )
+
+
+def count_known(codes: Ints) -> int | None:
+    """How many different articles (or systems); None if that of some summary is not known."""
+    return None if (codes < 0).any() else len(distinct(codes))

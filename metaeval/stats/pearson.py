@@ -1,0 +1,36 @@
+"""Pearson's product-moment correlation r."""
+
+import numpy as np
+
+from metaeval.stats.arrays import Floats
+from metaeval.stats.groups import Groups
+
+
+def pearson(labels: Floats, scores: Floats, groups: Groups) -> Floats:
+    """Pearson's r of each group: S_xz / sqrt(S_xx S_zz), S the sums of products of deviations from the mean.
+
+    Parameters
+    ----------
+    labels, scores : (rows,) finite numbers, sorted by group. In every group at least two rows, of which
+        neither the labels nor the scores are all equal; `Coefficient` sees to that.
+
+    Returns
+    -------
+    (groups,) -1 to 1.
+
+    Source: K. Pearson, "Note on regression and inheritance in the case of two parents", Proceedings of the
+    Royal Society of London 58, 1895.
+
+    >>> pearson(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 9.0]), Groups(np.array([3]))).round(6)
+    array([0.970725])
+    """
+    x = _deviations(scores, groups)
+    z = _deviations(labels, groups)
+    r = groups.total(x * z) / np.sqrt(groups.total(x * x) * groups.total(z * z))
+    return np.clip(r, -1.0, 1.0)
+
+
+def _deviations(values: Floats, groups: Groups) -> Floats:
+    """Deviations from the group's mean, in units of the largest one, so that no square can underflow."""
+    deviations = values - groups.spread(groups.total(values) / groups.sizes)
+    return deviations / groups.spread(groups.largest(np.abs(deviations)))
