@@ -11,6 +11,7 @@ SummEval's four dimensions, Fabbri et al. 2021, section 4.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 
 
 class ScaleKind(StrEnum):
@@ -70,7 +71,7 @@ class Scale:
             return False
         above = self.low is None or number >= self.low
         below = self.high is None or number <= self.high
-        return above and below and abs(number) != float("inf")
+        return above and below and isfinite(number)
 
     def number(self, value: str) -> float | None:
         """What `value` contributes to a label: Yes 1, No 0, a point k its k; Unsure None."""

@@ -1,0 +1,107 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.actions.people import (
+    accept_invitation,
+    find_invitation,
+    invite,
+    issue_api_token,
+    qualify_rater,
+    reinstate_rater,
+    remove_rater,
+    suspend_rater,
+    token_hash,
+)
+from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.models import Invitation, Membership, Project, Rater
+from tests.factories import make_project, make_rater, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_invited_annotator_becomes_a_rater_in_training_with_the_languages_offered():
+    project = make_project()
+    _, token = invite(project, "annotator", ["de", "en"])
+    user = make_user()
+    assert accept_invitation(token, user) == project
+    rater = Rater.objects.get(user=user)
+    assert (rater.status, rater.languages, rater.pseudonym) == ("training", ["de", "en"], "rater-1")
+
+
+def test_an_invited_researcher_becomes_a_member():
+    project = make_project()
+    _, token = invite(project, "researcher")
+    user = make_user()
+    accept_invitation(token, user)
+    assert Membership.objects.get(user=user).role == "researcher"
+    assert not Rater.objects.filter(user=user).exists()
+
+
+def test_an_invitation_works_once():
+    _, token = invite(make_project(), "annotator", ["en"])
+    accept_invitation(token, make_user())
+    with pytest.raises(NotFound):
+        accept_invitation(token, make_user())
+
+
+def test_an_expired_or_unknown_invitation_is_refused():
+    invitation, token = invite(make_project(), "annotator", ["en"])
+    Invitation.objects.filter(pk=invitation.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    for text in (token, "nonsense", ""):
+        with pytest.raises(NotFound):
+            find_invitation(text)
+
+
+def test_an_annotator_without_languages_is_refused():
+    with pytest.raises(DomainError, match="language"):
+        invite(make_project(), "annotator", [])
+
+
+def test_neither_invitation_nor_api_token_is_stored_in_clear():
+    invitation, token = invite(make_project(), "researcher")
+    assert token not in {str(value) for value in vars(invitation).values()}
+    assert invitation.token_hash == token_hash(token)
+    stored, text = issue_api_token(make_user(), "laptop")
+    assert text not in {str(value) for value in vars(stored).values()}
+
+
+def test_a_rater_invited_again_gains_languages_and_stays_one_rater():
+    project, user = make_project(), make_user()
+    for languages in (["en"], ["tr"]):
+        accept_invitation(invite(project, "annotator", languages)[1], user)
+    assert Rater.objects.get(user=user).languages == ["en", "tr"]
+
+
+@pytest.mark.parametrize(
+    ("status", "act"),
+    [
+        ("qualified", qualify_rater),
+        ("removed", qualify_rater),
+        ("removed", suspend_rater),
+        ("training", reinstate_rater),
+    ],
+)
+def test_changes_of_standing_that_make_no_sense_are_refused(status, act):
+    with pytest.raises(NotAllowed):
+        act(make_rater(make_project(), status=status))
+
+
+@pytest.mark.parametrize("stop", [suspend_rater, remove_rater])
+@pytest.mark.parametrize("status", ["training", "qualified"])
+def test_reinstating_brings_back_the_standing_before(stop, status):
+    rater = make_rater(make_project(), status=status)
+    stop(rater)
+    reinstate_rater(rater)
+    rater.refresh_from_db()
+    assert rater.status == status
+
+
+def test_removing_and_reinstating_move_the_projects_revision():
+    rater = make_rater(make_project())
+    revisions = [0]
+    for act in (remove_rater, reinstate_rater):
+        act(rater)
+        revisions.append(Project.objects.get(pk=rater.project_id).revision)
+    assert revisions == [0, 1, 2]

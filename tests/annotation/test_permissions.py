@@ -1,0 +1,73 @@
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from annotation.actions.people import remove_rater
+from annotation.errors import NotAllowed, NotFound
+from annotation.permissions import Permission, permissions_of, project_for, rater_for
+from tests.factories import make_member, make_project, make_rater, make_user
+
+pytestmark = pytest.mark.django_db
+
+MAY = {
+    "annotator": {Permission.RATE},
+    "researcher": {
+        Permission.SEE_TEXTS_AND_RATINGS,
+        Permission.EXPORT_SCORES,
+        Permission.MANAGE_RUNS,
+        Permission.SEE_RESULTS,
+    },
+    "manager": set(Permission) - {Permission.RATE},
+}
+
+
+def member(project, role):
+    return make_rater(project).user if role == "annotator" else make_member(project, role)
+
+
+@pytest.mark.parametrize("role", MAY)
+@pytest.mark.parametrize("permission", Permission)
+def test_each_role_may_do_exactly_what_the_table_of_roles_says(role, permission):
+    project = make_project()
+    user = member(project, role)
+    if permission in MAY[role]:
+        assert project_for(user, project.slug, permission) == project
+    else:
+        with pytest.raises(NotAllowed, match=role):
+            project_for(user, project.slug, permission)
+
+
+@pytest.mark.parametrize("role", MAY)
+@pytest.mark.parametrize("permission", Permission)
+def test_a_member_of_one_project_is_a_stranger_to_another(role, permission):
+    user = member(make_project(), role)
+    with pytest.raises(NotFound):
+        project_for(user, make_project().slug, permission)
+
+
+@pytest.mark.parametrize("permission", Permission)
+def test_strangers_and_superusers_without_a_role_cannot_tell_whether_a_project_exists(permission):
+    project = make_project()
+    superuser = make_user()
+    superuser.is_superuser = superuser.is_staff = True
+    superuser.save()
+    messages = set()
+    for user in (AnonymousUser(), make_user(), superuser):
+        for slug in (project.slug, "no-such-project"):
+            with pytest.raises(NotFound) as refusal:
+                project_for(user, slug, permission)
+            messages.add(str(refusal.value))
+    assert len(messages) == 1
+
+
+def test_a_person_may_hold_two_roles():
+    project = make_project()
+    user = make_member(project, "manager")
+    make_rater(project, user=user)
+    assert permissions_of(user, project) == frozenset(Permission)
+
+
+def test_a_removed_rater_may_nothing():
+    rater = make_rater(make_project())
+    remove_rater(rater)
+    with pytest.raises(NotFound):
+        rater_for(rater.user, rater.project)
