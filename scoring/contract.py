@@ -1,0 +1,249 @@
+"""What an evaluator is: values in, values out, no database and no settings.
+
+A new evaluator is one file in `scoring/evaluators/`, one line in the table there and one test file.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Literal, Self
+
+from scoring.params import params_as_json, value_as_text
+
+GENERAL = "general"
+"""Dimension of evaluators that speak of no dimension in particular; it is compared with every one."""
+
+EMPTY_SUMMARY = "empty summary"
+NO_ARTICLE = "no article"
+NO_REFERENCE = "no reference"
+
+
+class Need(StrEnum):
+    """What an evaluator must be handed beside the summary, as far as it exists."""
+
+    ARTICLE = "article"
+    REFERENCES = "references"
+    LABELLED_POOL = "labelled_pool"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One summary to be scored. What is missing, or was not asked for, is None or an empty tuple."""
+
+    id: str
+    summary: str
+    language: str | None = None
+    article: str | None = None
+    references: tuple[str, ...] = ()
+    article_id: str | None = None
+    article_sentences: tuple[str, ...] | None = None
+    summary_sentences: tuple[str, ...] | None = None
+    reference_sentences: tuple[str, ...] | None = None
+    """Sentences of the first reference. Given sentences go before any built-in splitter."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolExample:
+    """One summary with its human labels: dimension -> number in [0, 1], 1 best, already scaled."""
+
+    id: str
+    article_id: str
+    summary: str
+    labels: Mapping[str, float]
+    article: str | None = None
+    references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for dimension, label in self.labels.items():
+            if not 0 <= label <= 1:
+                raise ValueError(
+                    f"label {dimension!r} of pool example {self.id!r} is {label}, not a number from 0 to 1"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What an evaluator says of one summary: for each of its dimensions a finite number, or nan and why.
+
+    `explanations` keeps, per dimension, what stands behind the number or its absence (a model's reply).
+    """
+
+    values: Mapping[str, float]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    explanations: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for dimension, value in self.values.items():
+            if math.isinf(value):
+                raise ValueError(f"score of {dimension!r} is infinite")
+            if math.isnan(value) != bool(self.reasons.get(dimension)):
+                raise ValueError(f"{dimension!r} is {value}: a reason goes with nan, and only with nan")
+
+    @classmethod
+    def of(cls, values: Mapping[str, float]) -> Self:
+        return cls(values)
+
+    @classmethod
+    def unscored(cls, dimensions: Iterable[str], reason: str) -> Self:
+        dimensions = tuple(dimensions)
+        return cls(dict.fromkeys(dimensions, math.nan), dict.fromkeys(dimensions, reason))
+
+
+class EvaluatorError(Exception):
+    """The outside world failed: an endpoint, a file of weights, a pool too small.
+
+    `permanent` says that trying again cannot help (wrong key, unknown model).
+    """
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a fitted evaluator has learnt from. No summary of these articles may count when it is judged."""
+
+    article_ids: frozenset[str] = frozenset()
+    example_ids: tuple[str, ...] = ()
+    digest: str = ""
+    """SHA-256 over the examples' texts and labels; empty when nothing was seen."""
+
+    @classmethod
+    def of(cls, examples: Iterable[PoolExample]) -> Self:
+        """Order and repetition of `examples` do not matter."""
+        unique = sorted({example.id: example for example in examples}.values(), key=lambda each: each.id)
+        content = [
+            [each.id, each.article_id, each.article, each.summary, each.references, dict(each.labels)]
+            for each in unique
+        ]
+        return cls(
+            article_ids=frozenset(each.article_id for each in unique),
+            example_ids=tuple(each.id for each in unique),
+            digest=_sha256(content),
+        )
+
+
+class Evaluator:
+    """Base of all evaluators; its docstring becomes the text on the page and in docs/evaluators.md.
+
+    Reading a declaration, constructing and fingerprinting must stay cheap: torch, openai, nltk and weights
+    are loaded on first `score`, so that web processes never load them.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[int]
+    """Raised when any score would change."""
+    source: ClassVar[str]
+    """The paper or definition followed."""
+    Params: ClassVar[type[Any]]
+    """Frozen dataclass of `scoring.params.param` fields."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """Needs under default parameters; `needs_for` is the rule."""
+    dimensions: tuple[str, ...] = (GENERAL,)
+    """One value each; empty until `fit` where they come from the pool."""
+    higher_is_better: ClassVar[bool] = True
+    languages: ClassVar[frozenset[str] | None] = None
+    """Language codes, or None for any."""
+    deterministic: ClassVar[bool] = True
+    queue: ClassVar[Literal["cpu", "gpu", "llm"]] = "cpu"
+    batch_size: ClassVar[int] = 512
+    """Summaries a worker claims at a time; no score may depend on it."""
+    seen_reason: ClassVar[str] = "article is in the labelled pool"
+    """Why a summary of an article in `seen` is not scored."""
+
+    seen: Seen = Seen()
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+
+    @classmethod
+    def needs_for(cls, params: Any) -> frozenset[Need]:  # noqa: ARG003 - for those whose needs depend on it
+        return cls.needs
+
+    def fit(self, pool: Sequence[PoolExample]) -> None:
+        """Only with Need.LABELLED_POOL, once, before `score`: learn from the pool and set `seen`.
+
+        Raises EvaluatorError when the pool cannot serve.
+        """
+        raise NotImplementedError(f"{self.name} takes no labelled pool")
+
+    def provenance(self) -> Mapping[str, object]:
+        """What the numbers depend on beyond name, version, parameters and `seen`; must fit into JSON.
+
+        Prompt texts, drawn examples, hashes of weights, versions of the libraries that move a number.
+        """
+        return {}
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        """One result per item, in their order. Raises EvaluatorError when the outside world fails."""
+        raise NotImplementedError
+
+
+def identity(evaluator: Evaluator) -> dict[str, object]:
+    """Everything the evaluator's numbers depend on, as JSON. Fit first where it needs a pool."""
+    return {
+        "name": evaluator.name,
+        "version": evaluator.version,
+        "params": params_as_json(evaluator.params),
+        "pool": {"examples": list(evaluator.seen.example_ids), "sha256": evaluator.seen.digest},
+        "provenance": dict(evaluator.provenance()),
+    }
+
+
+def fingerprint(evaluator: Evaluator) -> str:
+    """SHA-256, 64 hex digits, over `identity`: same fingerprint and same texts, same scores."""
+    return _sha256(identity(evaluator))
+
+
+def signature(evaluator: Evaluator) -> str:
+    """The readable short form, such as `rouge|variant:L|stem:no|v:1`.
+
+    All parameters stand in it, so that a default changed one day does not change what an old signature means.
+    """
+    parts = [evaluator.name]
+    parts += [f"{key}:{value_as_text(value)}" for key, value in params_as_json(evaluator.params).items()]
+    if evaluator.seen.digest:
+        parts.append(f"pool:{evaluator.seen.digest[:8]}")
+    return "|".join([*parts, f"v:{evaluator.version}"])
+
+
+def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
+    """Score `items`, all but those whose article the evaluator has learnt from: they get the reason instead.
+
+    Raises RuntimeError when the evaluator breaks the contract (number of results, dimensions).
+    """
+    seen = evaluator.seen.article_ids
+    barred: dict[int, str] = {}
+    for index, item in enumerate(items):
+        if seen and item.article_id is None:
+            barred[index] = "article_id is missing, so it cannot be checked against the labelled pool"
+        elif item.article_id in seen:
+            barred[index] = evaluator.seen_reason
+    scored = evaluator.score([item for index, item in enumerate(items) if index not in barred])
+    if len(scored) != len(items) - len(barred):
+        raise RuntimeError(
+            f"{evaluator.name} gave {len(scored)} results for {len(items) - len(barred)} items"
+        )
+    for each in scored:
+        if set(each.values) != set(evaluator.dimensions):
+            raise RuntimeError(
+                f"{evaluator.name} declares {evaluator.dimensions}, but scored {tuple(each.values)}"
+            )
+    answers = iter(scored)
+    return [
+        Scored.unscored(evaluator.dimensions, barred[index]) if index in barred else next(answers)
+        for index in range(len(items))
+    ]
+
+
+def _sha256(content: object) -> str:
+    canonical = json.dumps(
+        content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,31 @@
+"""The table of evaluators. Nothing is imported before it is used."""
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scoring.contract import Evaluator
+
+EVALUATORS = {
+    "majority": "scoring.evaluators.majority.Majority",
+    "length": "scoring.evaluators.length.Length",
+    "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
+    "rouge": "scoring.evaluators.rouge.Rouge",
+    "ice": "scoring.evaluators.ice.Ice",
+}
+
+
+class UnknownEvaluator(LookupError):
+    """No evaluator of that name; the message has the near ones."""
+
+
+def load_evaluator(name: str) -> "type[Evaluator]":
+    """The class of that name. Raises UnknownEvaluator."""
+    if name not in EVALUATORS:
+        near = difflib.get_close_matches(name, EVALUATORS)
+        advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(EVALUATORS)}"
+        raise UnknownEvaluator(f"no evaluator is called {name!r}; {advice}")
+    module, _, class_name = EVALUATORS[name].rpartition(".")
+    evaluator: type[Evaluator] = getattr(import_module(module), class_name)
+    return evaluator

@@ -1,0 +1,48 @@
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.contract import EMPTY_SUMMARY, GENERAL, NO_ARTICLE, Evaluator, Item, Need, Scored
+from scoring.params import param
+
+
+class CopyRate(Evaluator):
+    """Whether the summary begins as the article does: 1 if its first 20% stand at its start, else 0.
+
+    The first 20% are characters, rounded up, compared exactly (case and punctuation count) after every run
+    of white space has become one space. The mean over a system's summaries is its copy rate. Taken as higher
+    is better, since what is copied is at least attributable; a negative correlation says the opposite.
+    """
+
+    name = "copy_rate"
+    title = "Copy rate"
+    version = 1
+    source = "Clark et al. 2023 (SEAHORSE), the share of summaries that copy the beginning of the article"
+    needs = frozenset({Need.ARTICLE})
+    batch_size = 2048
+
+    @dataclass(frozen=True)
+    class Params:
+        share: float = param(
+            0.2, low=0.01, high=1.0, doc="Share of the summary that must stand at the article's start."
+        )
+
+    params: Params
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        return [self._score(item) for item in items]
+
+    def _score(self, item: Item) -> Scored:
+        summary = _single_spaced(item.summary)
+        article = _single_spaced(item.article or "")
+        if not summary:
+            return Scored.unscored(self.dimensions, EMPTY_SUMMARY)
+        if not article:
+            return Scored.unscored(self.dimensions, NO_ARTICLE)
+        # Rounded first: 0.2 * 15 must be 3 characters, not 4 by a floating hair.
+        beginning = summary[: math.ceil(round(self.params.share * len(summary), 9))]
+        return Scored.of({GENERAL: float(article.startswith(beginning))})
+
+
+def _single_spaced(text: str) -> str:
+    return " ".join(text.split())

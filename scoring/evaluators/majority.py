@@ -1,0 +1,48 @@
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.contract import Evaluator, EvaluatorError, Item, Need, PoolExample, Scored, Seen
+
+
+class Majority(Evaluator):
+    """The most frequent label of the labelled pool, for every summary alike: the floor of any comparison.
+
+    One constant in [0, 1] per dimension of the pool; of equally frequent labels the lowest. It looks at no
+    text, so an empty summary gets it too. All articles of the pool count as seen. Correlations with a
+    constant are undefined, and shown so; its ROC AUC is one half.
+    """
+
+    name = "majority"
+    title = "Majority class"
+    version = 1
+    source = "the majority-class baseline of Clark et al. 2023 (SEAHORSE)"
+    needs = frozenset({Need.LABELLED_POOL})
+    dimensions: tuple[str, ...] = ()
+    batch_size = 2048
+
+    @dataclass(frozen=True)
+    class Params:
+        pass
+
+    params: Params
+
+    def fit(self, pool: Sequence[PoolExample]) -> None:
+        labels: dict[str, Counter[float]] = {}
+        for example in pool:
+            for dimension, label in example.labels.items():
+                labels.setdefault(dimension, Counter())[label] += 1
+        if not labels:
+            raise EvaluatorError("the labelled pool holds no label", permanent=True)
+        self._constants = {
+            dimension: float(min(counts, key=lambda label: (-counts[label], label)))
+            for dimension, counts in sorted(labels.items())
+        }
+        self.dimensions = tuple(self._constants)
+        # Texts do not matter here, and a pool may hold a hundred thousand articles.
+        self.seen = Seen.of(PoolExample(each.id, each.article_id, "", each.labels) for each in pool)
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        if not self.dimensions:
+            raise RuntimeError("majority scores only after fit(pool)")
+        return [Scored.of(dict(self._constants)) for _ in items]
