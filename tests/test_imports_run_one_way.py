@@ -1,4 +1,4 @@
-"""The direction of imports, read from the source: web -> domain -> pure; metaeval -> scoring -> annotation."""
+"""The direction of imports as the source has it: web -> domain -> pure; metaeval -> scoring -> annotation."""
 
 import ast
 from pathlib import Path

@@ -1,0 +1,35 @@
+"""For operators: whether this process reaches its database and its broker."""
+
+from celery import current_app
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from kombu.exceptions import OperationalError
+
+BROKER_TIMEOUT_S = 2
+
+
+@never_cache
+def healthz(request: HttpRequest) -> JsonResponse:  # noqa: ARG001 - a view gets the request
+    """200 with {"database": "ok", "broker": "ok"}, or 503 with 'unreachable' where one is."""
+    report = {"database": database_state(), "broker": broker_state()}
+    healthy = all(state == "ok" for state in report.values())
+    return JsonResponse(report, status=200 if healthy else 503)
+
+
+def database_state() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return "unreachable"
+    return "ok"
+
+
+def broker_state() -> str:
+    try:
+        with current_app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, timeout=BROKER_TIMEOUT_S)
+    except (OperationalError, OSError):
+        return "unreachable"
+    return "ok"

@@ -1,0 +1,123 @@
+"""Runs the web server and one worker until Ctrl-C; `script/up` calls it inside the environment.
+
+Migrates the database and loads the demo project first. A process that dies is started again, since the
+database holds all that it was doing.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STOP_PATIENCE_S = 10
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="script/up", description="Start Touchstone on this machine.")
+    parser.add_argument("--port", type=int, default=8000, help="where the web server listens (8000)")
+    parser.add_argument("--no-demo", action="store_true", help="start an empty platform")
+    arguments = parser.parse_args()
+    if port_is_taken(arguments.port):
+        print(f"Port {arguments.port} is in use. Choose another: script/up --port {arguments.port + 1}")
+        return 2
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    logins = prepare(with_demo=not arguments.no_demo)
+    commands = {
+        "web server": web_server(arguments.port),
+        "worker": worker(),
+    }
+    processes = {name: start(command) for name, command in commands.items()}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        address = f"http://localhost:{arguments.port}/"
+        wait_until_it_answers(f"{address}healthz", processes["web server"])
+        print(f"\nTouchstone is at {address}\n{logins}\nCtrl-C stops it.", flush=True)
+        while True:
+            time.sleep(1)
+            for name, process in processes.items():
+                if process.poll() is not None:
+                    print(f"The {name} stopped with code {process.returncode}; starting it again.", flush=True)
+                    processes[name] = start(commands[name])
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        stop(list(processes.values()))
+
+
+def prepare(with_demo: bool) -> str:
+    """Migrate, load the demo project, and say who can sign in."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+    import django
+    from django.core.management import call_command
+    from django.db import connections
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    logins = call_command("load_demo") if with_demo else ""
+    connections.close_all()
+    return logins or "Sign in with an account of this platform, or follow the first page."
+
+
+def web_server(port: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
+        *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(ROOT / "var")),
+    ]
+
+
+def worker() -> list[str]:
+    return [
+        *(sys.executable, "-m", "celery", "--app", "touchstone", "--quiet", "worker", "--queues", "cpu,gpu,llm"),
+        *("--concurrency", "2", "--loglevel", "warning", "--without-mingle", "--without-gossip"),
+        *("--beat", "--schedule", str(ROOT / "var" / "beat-schedule")),
+    ]
+
+
+def start(command: list[str]) -> subprocess.Popen[bytes]:
+    # A session of its own, so that Ctrl-C reaches this process alone and the others stop in order.
+    return subprocess.Popen(command, start_new_session=True)
+
+
+def stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + STOP_PATIENCE_S
+    for process in processes:
+        try:
+            process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def port_is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def wait_until_it_answers(address: str, process: subprocess.Popen[bytes], patience_s: float = 60) -> None:
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    raise SystemExit("The web server did not start; its messages are above.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
