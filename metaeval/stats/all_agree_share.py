@@ -31,8 +31,8 @@ def all_agree_share(counts: npt.ArrayLike) -> Agreement:
         value=float((table.max(axis=1) == ratings).mean()) if len(table) else np.nan,
         units=len(table),
         ratings=int(ratings.sum()),
-        definition="Share of summaries on which all ratings give the same answer, among those with two ratings"
-        " or more.",
+        definition="Share of summaries on which all ratings give the same answer, among those with two"
+        " ratings or more.",
         left_out=left_out,
         reason="" if len(table) else NOT_PAIRABLE,
     )

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import Bools, Ints
+from metaeval.stats.arrays import Bools, Floats, Ints
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -18,7 +18,7 @@ class Groups:
 
     Parameters
     ----------
-    sizes : (groups,) rows of each group, 0 or more. `total`, `smallest` and `largest` need 1 or more.
+    sizes : (groups,) rows of each group, 0 or more. Totals, means and extremes need 1 or more.
     """
 
     sizes: Ints
@@ -40,6 +40,10 @@ class Groups:
     def total(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
         """(groups,) the sum of each group's rows."""
         return np.add.reduceat(per_row, self.starts)
+
+    def mean(self, per_row: Floats) -> Floats:
+        """(groups,) the mean of each group's rows."""
+        return self.total(per_row) / self.sizes
 
     def smallest(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
         """(groups,) the least value of each group's rows."""

@@ -10,13 +10,14 @@ from metaeval.stats.agreement_counts import NOT_PAIRABLE, pairable
 from metaeval.stats.arrays import Floats, number_vector
 from metaeval.stats.result import Agreement
 
+ONE_ANSWER = "all ratings that can be compared give the same answer, so chance would agree fully too (0/0)"
+
 
 class Scale(NamedTuple):
     """How far apart two answers are."""
 
-    distances: Callable[
-        [Floats, Floats], Floats
-    ]  # totals of the answers, their numbers -> (answers, answers)
+    distances: Callable[[Floats, Floats], Floats]
+    """From each answer's total and number, both (answers,), the distances, (answers, answers)."""
     definition: str
 
 
@@ -35,13 +36,13 @@ def _interval(_totals: Floats, numbers: Floats) -> Floats:
 
 
 SCALES: dict[str, Scale] = {
-    "nominal": Scale(_nominal, "two answers that differ are at distance 1"),
+    "nominal": Scale(_nominal, "the distance of two different answers is 1"),
     "ordinal": Scale(
         _ordinal,
-        "two answers are as far apart as the square of the number of ratings between them, each of the two"
-        " answers counted by half",
+        "the distance of two answers is the square of the number of ratings between the middle of the one"
+        " and the middle of the other",
     ),
-    "interval": Scale(_interval, "two answers are as far apart as the square of their difference"),
+    "interval": Scale(_interval, "the distance of two answers is the square of their difference"),
 }
 
 
@@ -85,10 +86,7 @@ def krippendorff_alpha(counts: npt.ArrayLike, scale: str, numbers: npt.ArrayLike
     if len(table) == 0:
         value, reason = np.nan, NOT_PAIRABLE
     elif np.count_nonzero(totals) == 1:
-        value, reason = (
-            np.nan,
-            "all these ratings give the same answer, so chance would also agree fully (0/0)",
-        )
+        value, reason = np.nan, ONE_ANSWER
     else:
         value, reason = _alpha(table.astype(np.float64), SCALES[scale].distances(totals, answer_numbers)), ""
     return Agreement(

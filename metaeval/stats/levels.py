@@ -25,7 +25,7 @@ import numpy.typing as npt
 from metaeval.stats.arrays import Ints, distinct
 from metaeval.stats.coefficients import Coefficient
 from metaeval.stats.groups import Groups
-from metaeval.stats.paired import Paired, count_known, paired
+from metaeval.stats.paired import Paired, count_known, nonzero, paired
 from metaeval.stats.result import Estimate
 
 # Means of the same numbers summed in another order differ by about 1e-16, which must not break a tie.
@@ -100,17 +100,19 @@ def article_mean(
     values, undefined = coefficient.of_groups(pairs.labels[order], pairs.scores[order], groups)
     defined = ~np.isnan(values)
     articles_left_out = {f"articles with {why}": count for why, count in undefined.items()}
-    why_none = ", ".join(f"{what}: {count}" for what, count in articles_left_out.items())
+    if defined.any():
+        value, reason = float(values[defined].mean()), ""
+    else:
+        counts = ", ".join(f"{what}: {count}" for what, count in articles_left_out.items())
+        value, reason = np.nan, f"no article in which it is defined ({counts or 'no article is known'})"
     return Estimate(
-        value=float(values[defined].mean()) if defined.any() else np.nan,
+        value=value,
         n=int(groups.sizes[defined].sum()),
         articles=int(defined.sum()),
         systems=count_known(pairs.systems[order][groups.spread(defined)]),
         definition=definition,
-        left_out=pairs.left_out | ({NO_ARTICLE: unknown} if unknown else {}) | articles_left_out,
-        reason=""
-        if defined.any()
-        else f"no article in which it is defined ({why_none or 'no article known'})",
+        left_out=nonzero(pairs.left_out | {NO_ARTICLE: unknown} | articles_left_out),
+        reason=reason,
     )
 
 
@@ -141,8 +143,8 @@ def system(
     order, groups, unknown = _grouped(pairs.systems, pairs.given_systems)
     used = groups.only(groups.sizes > 0)
     value, reason = coefficient.of(
-        np.round(used.total(pairs.labels[order]) / used.sizes, SYSTEM_MEAN_DECIMALS),
-        np.round(used.total(pairs.scores[order]) / used.sizes, SYSTEM_MEAN_DECIMALS),
+        np.round(used.mean(pairs.labels[order]), SYSTEM_MEAN_DECIMALS),
+        np.round(used.mean(pairs.scores[order]), SYSTEM_MEAN_DECIMALS),
     )
     unused = len(groups.sizes) - len(used.sizes)
     return Estimate(
@@ -151,9 +153,7 @@ def system(
         articles=count_known(pairs.articles[order]),
         systems=len(used.sizes),
         definition=definition,
-        left_out=pairs.left_out
-        | ({NO_SYSTEM: unknown} if unknown else {})
-        | ({NO_PAIR_IN_SYSTEM: unused} if unused else {}),
+        left_out=nonzero(pairs.left_out | {NO_SYSTEM: unknown, NO_PAIR_IN_SYSTEM: unused}),
         reason=f"over the systems' means: {reason}" if reason else "",
     )
 

@@ -60,13 +60,13 @@ def paired(
     tied = np.isnan(label) & ~unlabelled
     unscored = np.isnan(score) & ~unlabelled & ~tied
     kept = ~(unlabelled | tied | unscored)
-    counts = {NO_LABEL: unlabelled.sum(), TIED_LABEL: tied.sum(), NO_SCORE: unscored.sum()}
+    counts = {NO_LABEL: int(unlabelled.sum()), TIED_LABEL: int(tied.sum()), NO_SCORE: int(unscored.sum())}
     return Paired(
         labels=label[kept],
         scores=score[kept],
         articles=article[kept],
         systems=system[kept],
-        left_out={reason: int(count) for reason, count in counts.items() if count},
+        left_out=nonzero(counts),
         given_articles=article,
         given_systems=system,
     )
@@ -75,3 +75,8 @@ def paired(
 def count_known(codes: Ints) -> int | None:
     """How many different articles (or systems); None if that of some summary is not known."""
     return None if (codes < 0).any() else len(distinct(codes))
+
+
+def nonzero(counts: dict[str, int]) -> dict[str, int]:
+    """The reasons that left something out."""
+    return {reason: count for reason, count in counts.items() if count}

@@ -31,6 +31,11 @@ def pearson(labels: Floats, scores: Floats, groups: Groups) -> Floats:
 
 
 def _deviations(values: Floats, groups: Groups) -> Floats:
-    """Deviations from the group's mean, in units of the largest one, so that no square can underflow."""
-    deviations = values - groups.spread(groups.total(values) / groups.sizes)
-    return deviations / groups.spread(groups.largest(np.abs(deviations)))
+    """Deviations from the group's mean, divided by the largest so that no square underflows.
+
+    Taking the mean off again makes up for the rounding of the first one, which matters where the values
+    differ by little more than rounding.
+    """
+    deviations = values - groups.spread(groups.mean(values))
+    deviations /= groups.spread(groups.largest(np.abs(deviations)))
+    return deviations - groups.spread(groups.mean(deviations))
