@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
 
 
@@ -44,7 +45,9 @@ def main() -> int:
             time.sleep(1)
             for name, process in processes.items():
                 if process.poll() is not None:
-                    print(f"The {name} stopped with code {process.returncode}; starting it again.", flush=True)
+                    print(
+                        f"The {name} stopped with code {process.returncode}; starting it again.", flush=True
+                    )
                     processes[name] = start(commands[name])
     except KeyboardInterrupt:
         return 0
@@ -70,15 +73,25 @@ def web_server(port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
         *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4"),
-        *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(ROOT / "var")),
+        *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
     ]
 
 
 def worker() -> list[str]:
     return [
-        *(sys.executable, "-m", "celery", "--app", "touchstone", "--quiet", "worker", "--queues", "cpu,gpu,llm"),
+        *(
+            sys.executable,
+            "-m",
+            "celery",
+            "--app",
+            "touchstone",
+            "--quiet",
+            "worker",
+            "--queues",
+            "cpu,gpu,llm",
+        ),
         *("--concurrency", "2", "--loglevel", "warning", "--without-mingle", "--without-gossip"),
-        *("--beat", "--schedule", str(ROOT / "var" / "beat-schedule")),
+        *("--beat", "--schedule", str(VAR_DIR / "beat-schedule")),
     ]
 
 

@@ -10,10 +10,10 @@ import environ
 from csp.constants import NONE, SELF
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = BASE_DIR / "var"
 
 env = environ.Env()
-env.read_env(VAR_DIR / "local.env")
+env.read_env(BASE_DIR / "var" / "local.env")
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # what the embedded defaults write
 
 MODE = env.str("TOUCHSTONE_MODE", default="production")
 if MODE not in ("production", "local"):
