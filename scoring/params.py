@@ -106,7 +106,7 @@ def value_as_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
-    return str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _read(declared: Field[Any], kind: Any, found: Any) -> Any:

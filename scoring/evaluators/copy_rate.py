@@ -17,7 +17,7 @@ class CopyRate(Evaluator):
     name = "copy_rate"
     title = "Copy rate"
     version = 1
-    source = "Clark et al. 2023 (SEAHORSE), the share of summaries that copy the beginning of the article"
+    source = "after Clark et al. 2023 (SEAHORSE); unit, rounding and white space as stated here"
     needs = frozenset({Need.ARTICLE})
     batch_size = 2048
 

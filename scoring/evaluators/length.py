@@ -11,7 +11,7 @@ class Length(Evaluator):
     name = "length"
     title = "Length"
     version = 1
-    source = "a trivial baseline; Clark et al. 2023 (SEAHORSE) describe systems by it"
+    source = "trivial baseline"
     batch_size = 2048
 
     @dataclass(frozen=True)

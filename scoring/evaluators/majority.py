@@ -16,7 +16,7 @@ class Majority(Evaluator):
     name = "majority"
     title = "Majority class"
     version = 1
-    source = "the majority-class baseline of Clark et al. 2023 (SEAHORSE)"
+    source = "trivial baseline"
     needs = frozenset({Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     batch_size = 2048

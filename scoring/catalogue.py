@@ -1,0 +1,126 @@
+"""What evaluators there are, read from their declarations: for command, API and docs/evaluators.md."""
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from scoring.contract import Evaluator, Need
+from scoring.evaluators import EVALUATORS, load_evaluator
+from scoring.params import ParamSpec, declared_params, value_as_text
+
+_NEED_WORDS = {
+    Need.ARTICLE: "article",
+    Need.REFERENCES: "references",
+    Need.LABELLED_POOL: "labelled pool",
+}
+
+
+def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """One JSON object per evaluator, by default all in the table's order. Raises UnknownEvaluator.
+
+    Keys: name, title, summary, version, source, needs, needs_if (a list of {parameter, value, needs}),
+    dimensions (null: from parameters or the pool), higher_is_better, languages (null: any), deterministic,
+    queue, batch_size, parameters (name, type, doc, required, default, choices, low, high).
+    """
+    return [_describe(load_evaluator(name)) for name in (EVALUATORS if names is None else names)]
+
+
+def as_markdown(names: Iterable[str] | None = None) -> str:
+    """The text of docs/evaluators.md, or of some of its sections. Raises UnknownEvaluator."""
+    sections = [_section(each) for each in describe(names)]
+    title = (
+        "# Evaluators\n\nMade from the evaluators' declarations by `manage.py evaluators`; do not edit.\n\n"
+    )
+    return (title if names is None else "") + "\n".join(sections)
+
+
+def _describe(evaluator: type[Evaluator]) -> dict[str, Any]:
+    return {
+        "name": evaluator.name,
+        "title": evaluator.title,
+        "summary": inspect.cleandoc(evaluator.__doc__ or ""),
+        "version": evaluator.version,
+        "source": evaluator.source,
+        "needs": _sorted(evaluator.needs),
+        "needs_if": _needs_if(evaluator),
+        "dimensions": list(evaluator.dimensions) or None,
+        "higher_is_better": evaluator.higher_is_better,
+        "languages": None if evaluator.languages is None else sorted(evaluator.languages),
+        "deterministic": evaluator.deterministic,
+        "queue": evaluator.queue,
+        "batch_size": evaluator.batch_size,
+        "parameters": [
+            {key: list(value) if isinstance(value, tuple) else value for key, value in vars(each).items()}
+            for each in declared_params(evaluator.Params)
+        ],
+    }
+
+
+def _sorted(needs: Iterable[Need]) -> list[str]:
+    return [need.value for need in Need if need in set(needs)]
+
+
+def _needs_if(evaluator: type[Evaluator]) -> list[dict[str, Any]]:
+    """Where one choice of a parameter, the others at their defaults, changes what is needed."""
+    if any(each.default is MISSING for each in fields(evaluator.Params)):
+        return []
+    defaults = evaluator.Params()
+    changes = []
+    for spec in declared_params(evaluator.Params):
+        for choice in spec.choices or ():
+            needs = evaluator.needs_for(replace(defaults, **{spec.name: choice}))
+            if needs != evaluator.needs:
+                changes.append({"parameter": spec.name, "value": choice, "needs": _sorted(needs)})
+    return changes
+
+
+def _section(described: dict[str, Any]) -> str:
+    lines = [f"## {described['title']} (`{described['name']}`)", "", described["summary"], ""]
+    lines += [f"- {key}: {value}" for key, value in _facts(described)]
+    if described["parameters"]:
+        lines += ["", "| parameter | default | values | meaning |", "| --- | --- | --- | --- |"]
+        lines += [_parameter_row(ParamSpec(**each)) for each in described["parameters"]]
+    else:
+        lines += ["- Parameters: none"]
+    return "\n".join([*lines, ""])
+
+
+def _facts(described: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    needs = _in_words(described["needs"])
+    needs += "".join(
+        f"; {_in_words(each['needs'])} with {each['parameter']}={value_as_text(each['value'])}"
+        for each in described["needs_if"]
+    )
+    yield "Needs beside the summary", needs
+    yield (
+        "Dimensions",
+        ", ".join(described["dimensions"] or ["those of its parameters or of the labelled pool"]),
+    )
+    yield "Languages", ", ".join(described["languages"] or ["any"])
+    yield "Higher is better", "yes" if described["higher_is_better"] else "no"
+    yield "Same scores every time", "yes" if described["deterministic"] else "not guaranteed"
+    yield "Worker queue", described["queue"]
+    yield "Summaries in a batch", str(described["batch_size"])
+    yield "Version", str(described["version"])
+    yield "Source", described["source"]
+
+
+def _in_words(needs: list[str]) -> str:
+    return ", ".join(_NEED_WORDS[Need(each)] for each in needs) or "nothing"
+
+
+def _parameter_row(spec: ParamSpec) -> str:
+    default = "required" if spec.required else f"`{value_as_text(spec.default)}`"
+    if default == "``":
+        default = "empty"
+    values = spec.type
+    if spec.choices:
+        values = ", ".join(f"`{value_as_text(each)}`" for each in spec.choices)
+    elif spec.low is not None or spec.high is not None:
+        values += f", {_bound(spec.low, 'from')} {_bound(spec.high, 'to')}".rstrip()
+    return f"| `{spec.name}` | {default} | {values} | {spec.doc} |"
+
+
+def _bound(bound: float | None, word: str) -> str:
+    return "" if bound is None else f"{word} {bound:g}"

@@ -1,0 +1,162 @@
+"""Scoring a file of examples, without database or broker."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scoring.contract import (
+    Evaluator,
+    EvaluatorError,
+    Item,
+    Need,
+    PoolExample,
+    Scored,
+    fingerprint,
+    score_unseen,
+    signature,
+)
+from scoring.evaluators import load_evaluator
+from scoring.examples import Example, read_examples, write_scores
+from scoring.params import read_params
+
+RETRY_DELAYS_S = (1.0, 4.0, 16.0)
+FAILURES_IN_A_ROW = 3
+"""Batches that fail one after the other before the rest is not tried any more."""
+
+
+@dataclass(frozen=True)
+class FileScores:
+    """What `score_file` did. `reasons` counts, per reason, the summaries it left without some score."""
+
+    signature: str
+    fingerprint: str
+    dimensions: tuple[str, ...]
+    total: int
+    scored: int
+    """Summaries with a score on every dimension."""
+    reasons: Mapping[str, int]
+    failed: bool
+    """Whether an EvaluatorError left summaries without scores: the run should be repeated."""
+
+
+def labelled_pool(examples: Sequence[Example], label_scale: tuple[float, float]) -> list[PoolExample]:
+    """The labelled examples of the split `train`, or all labelled ones where the file has no such split.
+
+    Labels are brought from `label_scale` (lowest, highest) to [0, 1]. Raises ValueError for a label outside
+    of it and for a labelled example of which neither article_id nor article is known.
+    """
+    low, high = label_scale
+    if not low < high:
+        raise ValueError(f"label scale: found {low} to {high}, expected the lowest before the highest label")
+    labelled = [each for each in examples if each.labels]
+    if any(each.split == "train" for each in labelled):
+        labelled = [each for each in labelled if each.split == "train"]
+    pool = []
+    for each in labelled:
+        item = each.item
+        if item.article_id is None:
+            raise ValueError(
+                f"example {item.id!r}: found neither article_id nor article, expected one for the pool"
+            )
+        for dimension, label in each.labels.items():
+            if not low <= label <= high:
+                raise ValueError(
+                    f"example {item.id!r}, label {dimension!r}: found {label:g}, expected a number on the "
+                    f"label scale, {low:g} to {high:g}; say so if the scale is another one"
+                )
+        labels = {dimension: (label - low) / (high - low) for dimension, label in each.labels.items()}
+        pool.append(
+            PoolExample(item.id, item.article_id, item.summary, labels, item.article, item.references)
+        )
+    return pool
+
+
+def score_file(
+    evaluator_name: str,
+    settings: Mapping[str, Any],
+    input_path: Path | str,
+    output_path: Path | str,
+    *,
+    label_scale: tuple[float, float] = (0.0, 1.0),
+    progress: Callable[[int, int], None] | None = None,
+    retry_delays_s: Sequence[float] = RETRY_DELAYS_S,
+) -> FileScores:
+    """Score an examples file into a scores file, one line per example, in their order.
+
+    `settings` are the evaluator's parameters as strings or JSON values; `progress(done, total)` is called
+    after each batch. Where the evaluator needs labels, those in the file serve (see `labelled_pool`), and
+    summaries of articles it has learnt from are left unscored, with the reason.
+
+    An outage is waited out for `retry_delays_s`; summaries that stay unscored get its message as reason.
+    Raises UnknownEvaluator, ValueError (parameters, labels, FaultyFile), OSError, and EvaluatorError where
+    the evaluator cannot work at all; then nothing is written.
+    """
+    if not Path(output_path).parent.is_dir():
+        raise FileNotFoundError(f"no folder {Path(output_path).parent} to write {Path(output_path).name} in")
+    evaluator_class = load_evaluator(evaluator_name)
+    params = read_params(evaluator_class, settings)
+    examples = read_examples(input_path)
+    evaluator = evaluator_class(params)
+    if Need.LABELLED_POOL in evaluator_class.needs_for(params):
+        evaluator.fit(labelled_pool(examples, label_scale))
+    items = [each.item for each in examples]
+    scored: list[Scored] = []
+    failed = False
+    for batch, error in _batches(evaluator, items, retry_delays_s):
+        scored += batch
+        failed = failed or error
+        if progress:
+            progress(len(scored), len(items))
+    write_scores(output_path, ((item.id, each) for item, each in zip(items, scored, strict=True)))
+    return FileScores(
+        signature=signature(evaluator),
+        fingerprint=fingerprint(evaluator),
+        dimensions=evaluator.dimensions,
+        total=len(items),
+        scored=sum(not each.reasons for each in scored),
+        reasons=Counter(reason for each in scored for reason in set(each.reasons.values())),
+        failed=failed,
+    )
+
+
+def _batches(
+    evaluator: Evaluator, items: Sequence[Item], retry_delays_s: Sequence[float]
+) -> Iterator[tuple[list[Scored], bool]]:
+    """Results in order, and whether the evaluator failed on them. Gives up where going on makes no sense."""
+    failures, succeeded = 0, False
+    given_up: EvaluatorError | None = None
+    for start in range(0, len(items), evaluator.batch_size):
+        batch = items[start : start + evaluator.batch_size]
+        error = given_up
+        if error is None:
+            try:
+                scored = _score_patiently(evaluator, batch, retry_delays_s)
+            except EvaluatorError as caught:
+                error = caught
+        if error is None:
+            failures, succeeded = 0, True
+            yield scored, False
+            continue
+        failures += 1
+        if error.permanent or failures == FAILURES_IN_A_ROW:
+            if not succeeded:
+                raise error
+            given_up = error
+        reason = str(error)
+        yield [Scored.unscored(evaluator.dimensions, reason) for _ in batch], True
+
+
+def _score_patiently(
+    evaluator: Evaluator, batch: Sequence[Item], retry_delays_s: Sequence[float]
+) -> list[Scored]:
+    for delay_s in retry_delays_s:
+        try:
+            return score_unseen(evaluator, batch)
+        except EvaluatorError as error:
+            if error.permanent:
+                raise
+            time.sleep(delay_s)
+    return score_unseen(evaluator, batch)
