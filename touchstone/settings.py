@@ -1,9 +1,11 @@
 """Settings from the environment; docs/operators.md lists every variable.
 
 Production is the default and has no default secrets: it stops with a clear error when one is missing.
-`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key.
+`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key;
+it is not read where the environment names the mode itself.
 """
 
+import os
 from pathlib import Path
 
 import environ
@@ -12,7 +14,8 @@ from csp.constants import NONE, SELF
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
-env.read_env(BASE_DIR / "var" / "local.env")
+if "TOUCHSTONE_MODE" not in os.environ:
+    env.read_env(BASE_DIR / "var" / "local.env")
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # what the embedded defaults write
 
 MODE = env.str("TOUCHSTONE_MODE", default="production")
