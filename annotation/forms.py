@@ -17,7 +17,7 @@ class SignInForm(AuthenticationForm):
     }
 
 
-class NewAccountForm(UserCreationForm[User]):
+class NewAccountForm(UserCreationForm):
     class Meta:
         model = User
         fields = ("username",)
@@ -25,7 +25,7 @@ class NewAccountForm(UserCreationForm[User]):
         help_texts = {"username": "You sign in with it. Other raters never see it."}
 
 
-class ApiTokenForm(forms.ModelForm[ApiToken]):
+class ApiTokenForm(forms.ModelForm):
     class Meta:
         model = ApiToken
         fields = ("label",)
