@@ -23,6 +23,10 @@ class EvaluatorSetup(models.Model):
     signature = models.CharField(max_length=400)
     fingerprint = models.CharField(max_length=64)
     provenance = models.JSONField(default=dict)
+    pool = models.JSONField(
+        default=dict,
+        help_text="Labels of the examples it has learnt from: summary id to dimension to number.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     seen_articles = models.ManyToManyField(Article, through="SeenArticle", related_name="+")
 
@@ -79,6 +83,11 @@ class Run(models.Model):
                 condition=Q(status__in=["queued", "running", "done", "failed", "cancelled"]),
                 name="run_status_known",
             ),
+            models.UniqueConstraint(
+                fields=["setup"],
+                condition=Q(status__in=["queued", "running"]),
+                name="one_unfinished_run_per_setup",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -102,6 +111,9 @@ class Batch(models.Model):
         max_length=36, blank=True, help_text="A token of the worker's present claim."
     )
     claimed_until = models.DateTimeField(null=True, blank=True)
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="After a failure that may pass, when it may be tried again."
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -114,6 +126,7 @@ class Batch(models.Model):
                 condition=Q(state__in=["waiting", "claimed", "done"]), name="batch_state_known"
             ),
         ]
+        indexes = [models.Index(fields=["run", "state", "number"], name="batch_by_state")]
 
     def __str__(self) -> str:
         return f"batch {self.number} of run {self.run_id}"
@@ -125,7 +138,11 @@ class ScoreQuerySet(models.QuerySet["Score"]):
 
 
 class Score(models.Model):
-    """One number a setup gave one summary on one dimension, or the reason why there is none."""
+    """One number a setup gave one summary on one dimension, or the reason why there is none.
+
+    `inputs` is a digest of the texts that the evaluator was given, so that a score is computed anew when, for
+    example, references have been added since. Imported scores have none.
+    """
 
     setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="scores")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
@@ -133,6 +150,7 @@ class Score(models.Model):
     value = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
+    inputs = models.CharField(max_length=16, blank=True)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
 
     objects = ScoreQuerySet.as_manager()
@@ -145,6 +163,7 @@ class Score(models.Model):
                 name="score_value_or_reason",
             ),
         ]
+        indexes = [models.Index(fields=["run"], condition=Q(value__isnull=True), name="score_missing")]
 
     def __str__(self) -> str:
         return f"{self.setup_id}/{self.dimension}: {self.value if self.value is not None else self.reason}"
