@@ -3,7 +3,19 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from annotation.views import entry, gold, history, rating
+from annotation.views import (
+    entry,
+    gold,
+    gold_set,
+    history,
+    home,
+    imports,
+    people,
+    progress,
+    projects,
+    rating,
+    summaries,
+)
 
 urlpatterns = [
     # the way in
@@ -30,4 +42,54 @@ urlpatterns = [
         name="history_correct",
     ),
     # the manager's pages
+    path("", home.home, name="home"),
+    path("projects/new/", projects.project_new, name="project_new"),
+    path("projects/<slug:slug>/", progress.progress, name="progress"),
+    path("projects/<slug:slug>/settings/", projects.project_settings, name="project_settings"),
+    path("projects/<slug:slug>/summaries/", summaries.summaries, name="summaries"),
+    path("projects/<slug:slug>/summaries/<int:summary_id>/", summaries.summary, name="summary"),
+    path("projects/<slug:slug>/summaries/<int:summary_id>/gold/", gold_set.gold_answers, name="gold_answers"),
+    path(
+        "projects/<slug:slug>/summaries/<int:summary_id>/gold/remove/",
+        gold_set.gold_remove,
+        name="gold_remove",
+    ),
+    path(
+        "projects/<slug:slug>/summaries/<int:summary_id>/gold/restore/",
+        gold_set.gold_restore,
+        name="gold_restore",
+    ),
+    path("projects/<slug:slug>/imports/", imports.imports, name="imports"),
+    path("projects/<slug:slug>/imports/<int:job_id>/", imports.import_job, name="import_job"),
+    path("projects/<slug:slug>/imports/<int:job_id>/errors.csv", imports.import_errors, name="import_errors"),
+    path("projects/<slug:slug>/imports/<int:job_id>/load/", imports.import_load, name="import_load"),
+    path("projects/<slug:slug>/people/", people.people, name="people"),
+    path(
+        "projects/<slug:slug>/people/invitations/<int:invitation_id>/revoke/",
+        people.invitation_revoke,
+        name="invitation_revoke",
+    ),
+    path(
+        "projects/<slug:slug>/people/members/<int:membership_id>/remove/",
+        people.member_remove,
+        name="member_remove",
+    ),
+    path(
+        "projects/<slug:slug>/people/raters/<int:rater_id>/qualify/",
+        people.rater_qualify,
+        name="rater_qualify",
+    ),
+    path(
+        "projects/<slug:slug>/people/raters/<int:rater_id>/suspend/",
+        people.rater_suspend,
+        name="rater_suspend",
+    ),
+    path(
+        "projects/<slug:slug>/people/raters/<int:rater_id>/remove/", people.rater_remove, name="rater_remove"
+    ),
+    path(
+        "projects/<slug:slug>/people/raters/<int:rater_id>/reinstate/",
+        people.rater_reinstate,
+        name="rater_reinstate",
+    ),
 ]

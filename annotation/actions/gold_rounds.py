@@ -21,7 +21,10 @@ def gold_available(rater: Rater) -> int:
 def _gold_for(rater: Rater) -> QuerySet[Summary]:
     return (
         Summary.objects.filter(
-            project=rater.project, gold__isnull=False, article__language__in=rater.languages
+            project=rater.project,
+            gold__isnull=False,
+            gold__retired_at__isnull=True,
+            article__language__in=rater.languages,
         )
         .exclude(article__text="")
         .order_by("shuffle_key", "pk")

@@ -9,10 +9,14 @@ from annotation.models.raters import Rater
 
 
 class GoldRating(models.Model):
-    """The agreed answers for one summary. A summary with a gold rating is never given out for production."""
+    """The agreed answers for one summary. A summary with a gold rating is never given out for production.
+
+    A retired one is in no new round; the rounds that used it are still judged by it.
+    """
 
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="gold")
     created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"gold of {self.summary_id}"

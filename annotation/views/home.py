@@ -1,0 +1,7 @@
+"""Being written."""
+
+from django.http import HttpRequest, HttpResponse
+
+
+def home(request: HttpRequest, **names: int | str) -> HttpResponse:
+    raise NotImplementedError
