@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from io import StringIO
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,9 +65,11 @@ def prepare(with_demo: bool) -> str:
 
     django.setup()
     call_command("migrate", verbosity=0)
-    logins = call_command("load_demo") if with_demo else ""
+    logins = "Sign in with an account of this platform, or follow the first page."
+    if with_demo:
+        logins = call_command("load_demo", stdout=StringIO())
     connections.close_all()
-    return logins or "Sign in with an account of this platform, or follow the first page."
+    return logins
 
 
 def web_server(port: int) -> list[str]:

@@ -1,0 +1,34 @@
+"""manage.py load_demo: the demo project with its logins and first runs."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.actions.demo import SLUG, load_demo_project
+from annotation.models import Project
+from scoring.planning import plan_run
+
+FIRST_RUNS = (
+    ("rouge", {"variant": "1", "tokens": "unicode"}),
+    ("rouge", {"variant": "L", "tokens": "unicode"}),
+    ("copy_rate", {}),
+    ("length", {}),
+)
+
+
+class Command(BaseCommand):
+    help = "Load the demo project, print its logins once, and queue its first runs. Safe to run twice."
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        logins = load_demo_project()
+        if not logins:
+            return "The demo project is there already; its logins were printed when it was loaded."
+        project = Project.objects.get(slug=SLUG)
+        for evaluator, params in FIRST_RUNS:
+            plan_run(project, evaluator, params)
+        width = max(len(login.username) for login in logins)
+        lines = ["Demo logins (shown only this once; change one with manage.py changepassword NAME):"]
+        lines += [
+            f"  {login.username:<{width}}  password {login.password}   {login.part}" for login in logins
+        ]
+        return "\n".join(lines)
