@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Q, QuerySet
 
 from annotation.errors import NotAllowed, NotFound
 from annotation.models import Membership, Project, Rater
@@ -57,6 +58,17 @@ def permissions_of(user: Person, project: Project) -> frozenset[Permission]:
     return frozenset().union(*(GRANTS[role] for role in roles_of(user, project)))
 
 
+def projects_for(user: Person, permission: Permission) -> QuerySet[Project]:
+    """The projects in which `user` may do this."""
+    if not user.is_authenticated:
+        return Project.objects.none()
+    roles = [role for role in Role if permission in GRANTS[role]]
+    places = Q(pk__in=Membership.objects.filter(user=user.pk, role__in=roles).values("project"))
+    if Role.ANNOTATOR in roles:
+        places |= Q(pk__in=Rater.objects.in_good_standing().filter(user=user.pk).values("project"))
+    return Project.objects.filter(places)
+
+
 def project_for(user: Person, slug: str, permission: Permission) -> Project:
     """The project with this slug, if `user` may do this in it.
 
@@ -73,6 +85,8 @@ def project_for(user: Person, slug: str, permission: Permission) -> Project:
 def require(user: Person, project: Project, permission: Permission) -> None:
     """Raise NotFound or NotAllowed, as `project_for` does, unless `user` may do this in `project`."""
     roles = roles_of(user, project)
+    if not roles and Rater.objects.filter(user=user.pk, project=project, user__isnull=False).exists():
+        raise NotFound(f"You have no part in {project.name} any more. Its manager can take you in again.")
     if not roles:
         raise NotFound("There is no such project, or you have no part in it.")
     if not any(permission in GRANTS[role] for role in roles):
@@ -85,3 +99,13 @@ def rater_for(user: Person, project: Project) -> Rater:
     """The rater that `user` is in `project`; raises as `require` does."""
     require(user, project, Permission.RATE)
     return Rater.objects.select_related("project__questionnaire").get(user=user.pk, project=project)
+
+
+def may_create_project(user: Person) -> bool:
+    """Superusers, and whoever manages a project already."""
+    if not user.is_authenticated:
+        return False
+    return (
+        bool(getattr(user, "is_superuser", False))
+        or Membership.objects.filter(user=user.pk, role=Role.MANAGER).exists()
+    )

@@ -72,6 +72,24 @@ def accept_invitation(token: str, user: User) -> Project:
         return project
 
 
+def revoke_invitation(invitation: Invitation) -> None:
+    """Make an invitation's link invalid at once. Raises NotAllowed if it has been used."""
+    open_still = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True)
+    if not open_still.update(expires_at=timezone.now()):
+        raise NotAllowed("This invitation has been used; suspend or remove the person instead.")
+
+
+def remove_member(membership: Membership) -> None:
+    """End a manager's or researcher's part in the project. Raises NotAllowed for its last manager."""
+    with transaction.atomic():
+        managers = Membership.objects.select_for_update().filter(
+            project=membership.project_id, role=Membership.Role.MANAGER
+        )
+        if membership.role == Membership.Role.MANAGER and len(managers) == 1:
+            raise NotAllowed("A project needs a manager: invite another one first.")
+        membership.delete()
+
+
 def create_account(username: str, password: str) -> User:
     """A user with this name; the form has checked the password's strength."""
     return get_user_model().objects.create_user(username=username, password=password)

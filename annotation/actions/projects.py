@@ -1,12 +1,33 @@
-"""Creating projects and storing questionnaires."""
+"""Creating projects, changing their settings, and storing questionnaires."""
+
+from collections.abc import Mapping
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Least
 from django.utils.text import slugify
 
 from annotation import protocol
+from annotation.actions.places import CHUNK, recount_places, wanted_ratings
 from annotation.errors import DomainError
-from annotation.models import Membership, Project, Question, Questionnaire
+from annotation.models import Membership, Project, Question, Questionnaire, Summary
+from annotation.qualification import Thresholds
+
+RESERVED_SLUGS = {"new"}  # addresses of other pages
+LONGEST_SLUG = 60
+REDUNDANCY = ("redundancy", "extra_share", "extra_redundancy")
+AT_LEAST_ONE = ("lease_minutes", "daily_goal", "gold_round_size", "gold_retry_size")
+SETTINGS = (
+    "name",
+    "description",
+    *REDUNDANCY,
+    *AT_LEAST_ONE,
+    "allow_corrections",
+    "gold_threshold",
+    "gold_thresholds",
+)
 
 
 def store_questionnaire(definition: protocol.Questionnaire) -> Questionnaire:
@@ -46,23 +67,87 @@ def store_questionnaire(definition: protocol.Questionnaire) -> Questionnaire:
 
 
 def create_project(
-    name: str, questionnaire: protocol.Questionnaire, manager: User | None = None, slug: str = ""
+    name: str,
+    questionnaire: protocol.Questionnaire,
+    manager: User | None = None,
+    slug: str = "",
+    redundancy: int = 1,
 ) -> Project:
     """A project with its questionnaire and, where given, its first manager.
 
-    Raises DomainError if the slug is taken or the name has no letters to make one of.
+    Raises DomainError if the slug is taken or reserved, or the name has no letters to make one of.
     """
-    slug = slug or slugify(name)
+    slug = slug or slugify(name)[:LONGEST_SLUG].strip("-")
     if not slug:
         raise DomainError(
             f"The name {name!r} has no letters a-z or digits to make an address of; give a slug."
         )
     with transaction.atomic():
-        if Project.objects.filter(slug=slug).exists():
+        if slug in RESERVED_SLUGS or Project.objects.filter(slug=slug).exists():
             raise DomainError(f"There is a project with the address {slug!r} already.")
         project = Project.objects.create(
-            name=name, slug=slug, questionnaire=store_questionnaire(questionnaire)
+            name=name, slug=slug, questionnaire=store_questionnaire(questionnaire), redundancy=redundancy
         )
         if manager is not None:
             Membership.objects.create(project=project, user=manager, role=Membership.Role.MANAGER)
         return project
+
+
+def change_settings(project: Project, changes: Mapping[str, object]) -> int:
+    """Set these of `SETTINGS`; the number of summaries that want another number of ratings from now on.
+
+    Summaries that nobody is to rate, such as bare references and gold, keep wanting none. Raises DomainError
+    for a setting that there is not or a value that it cannot have; nothing is changed then.
+    """
+    unknown = sorted(set(changes) - set(SETTINGS))
+    if unknown:
+        raise DomainError(f"There is no setting {', '.join(unknown)}.")
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        before = [getattr(locked, name) for name in REDUNDANCY]
+        for name, value in changes.items():
+            setattr(locked, name, value)
+        _check_settings(locked)
+        locked.save(update_fields=list(changes))
+        affected = 0
+        if before != [getattr(locked, name) for name in REDUNDANCY]:
+            affected = _apply_redundancy(locked)
+        locked.bump_revision()
+        return affected
+
+
+def _check_settings(project: Project) -> None:
+    try:
+        project.clean_fields()
+        Thresholds(project.gold_threshold, project.gold_thresholds)
+    except ValidationError as error:
+        raise DomainError(
+            "; ".join(f"{name}: {' '.join(found)}" for name, found in error.message_dict.items())
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise DomainError(str(error)) from error
+    for name in AT_LEAST_ONE:
+        if getattr(project, name) < 1:
+            raise DomainError(f"{name}: found {getattr(project, name)}, expected 1 or more")
+    keys = {question.key for question in project.questionnaire.questions.all()}
+    strangers = sorted(set(project.gold_thresholds) - keys)
+    if strangers:
+        raise DomainError(f"The questionnaire has no question {', '.join(strangers)}.")
+
+
+def _apply_redundancy(project: Project) -> int:
+    rows = Summary.objects.filter(project=project).rateable().order_by("pk")
+    affected: dict[int, list[int]] = {}
+    for pk, wanted, article_id, system in rows.values_list(
+        "pk", "ratings_wanted", "article__external_id", "system__name"
+    ):
+        anew = wanted_ratings(project, article_id, system)
+        if anew != wanted:
+            affected.setdefault(anew, []).append(pk)
+    for wanted, ids in affected.items():
+        for start in range(0, len(ids), CHUNK):
+            Summary.objects.filter(pk__in=ids[start : start + CHUNK]).update(
+                ratings_wanted=wanted, open_places=Least(F("open_places"), wanted)
+            )
+        recount_places(ids)
+    return sum(map(len, affected.values()))
