@@ -10,7 +10,9 @@ from annotation.actions.people import (
     issue_api_token,
     qualify_rater,
     reinstate_rater,
+    remove_member,
     remove_rater,
+    revoke_invitation,
     suspend_rater,
     token_hash,
 )
@@ -105,3 +107,30 @@ def test_removing_and_reinstating_move_the_projects_revision():
         act(rater)
         revisions.append(Project.objects.get(pk=rater.project_id).revision)
     assert revisions == [0, 1, 2]
+
+
+def test_a_revoked_invitation_does_not_work_any_more():
+    invitation, token = invite(make_project(), "annotator", ["en"])
+    revoke_invitation(invitation)
+    with pytest.raises(NotFound):
+        find_invitation(token)
+
+
+def test_a_used_invitation_cannot_be_revoked():
+    invitation, token = invite(make_project(), "researcher")
+    accept_invitation(token, make_user())
+    with pytest.raises(NotAllowed, match="used"):
+        revoke_invitation(invitation)
+
+
+def test_a_member_can_be_removed_but_not_the_last_manager():
+    project = make_project()
+    first, second = (
+        Membership.objects.create(project=project, user=make_user(), role="manager") for _ in range(2)
+    )
+    researcher = Membership.objects.create(project=project, user=make_user(), role="researcher")
+    remove_member(researcher)
+    remove_member(first)
+    with pytest.raises(NotAllowed, match="needs a manager"):
+        remove_member(second)
+    assert list(project.memberships.all()) == [second]
