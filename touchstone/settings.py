@@ -123,7 +123,7 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = None if LOCAL else BASE_DIR / "staticfiles"  # locally they are served from where they lie
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = LOCAL
 STORAGES = {
@@ -189,9 +189,8 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqla+sqlite:///{VAR_DIR / 'broker.sqlite3'}")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.25} if CELERY_BROKER_URL.startswith("sqla+") else {"visibility_timeout": 3600}
-)
+if not CELERY_BROKER_URL.startswith("sqla+"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}  # seconds
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

@@ -4,7 +4,6 @@ from celery import current_app
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
-from kombu.exceptions import OperationalError
 
 BROKER_TIMEOUT_S = 2
 
@@ -28,8 +27,9 @@ def database_state() -> str:
 
 def broker_state() -> str:
     try:
-        with current_app.connection_for_write() as broker:
-            broker.ensure_connection(max_retries=1, timeout=BROKER_TIMEOUT_S)
-    except (OperationalError, OSError):
+        with current_app.connection_for_write(connect_timeout=BROKER_TIMEOUT_S) as broker:
+            # Some transports only touch the broker when a queue is declared.
+            current_app.amqp.queues[current_app.conf.task_default_queue](broker.channel()).declare()
+    except Exception:  # brokers raise errors of many libraries
         return "unreachable"
     return "ok"
