@@ -1,5 +1,6 @@
 """Evaluators as set up in a project, their runs, the runs' batches, and the scores."""
 
+from datetime import datetime
 from typing import Self
 
 from django.conf import settings
@@ -64,6 +65,8 @@ class Run(models.Model):
         FAILED = "failed", "failed"
         CANCELLED = "cancelled", "cancelled"
 
+    UNFINISHED = (Status.QUEUED, Status.RUNNING)
+
     setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="runs")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -93,6 +96,26 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"run {self.pk} of {self.setup}"
 
+    @property
+    def is_unfinished(self) -> bool:
+        return self.status in self.UNFINISHED
+
+
+class BatchQuerySet(models.QuerySet["Batch"]):
+    def claimable(self, now: datetime) -> Self:
+        """Waiting and due, or claimed by a worker that has not renewed its claim.
+
+        Looks at the batch's own columns alone: an UPDATE with this filter is then decided anew for a row that
+        another worker has just changed, on every database.
+        """
+        due = Q(not_before__isnull=True) | Q(not_before__lte=now)
+        return self.filter(
+            Q(state=Batch.State.WAITING) & due | Q(state=Batch.State.CLAIMED, claimed_until__lt=now)
+        )
+
+    def unfinished(self) -> Self:
+        return self.filter(state__in=[Batch.State.WAITING, Batch.State.CLAIMED])
+
 
 class Batch(models.Model):
     """Some of a run's summaries, claimed by one worker at a time; a claim expires."""
@@ -116,6 +139,8 @@ class Batch(models.Model):
     )
     attempts = models.PositiveSmallIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = BatchQuerySet.as_manager()
 
     class Meta:
         ordering = ["number"]

@@ -1,0 +1,107 @@
+"""What evaluators are given: which summaries of a project are scored, and with which texts."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Article, Project, Rating, Summary
+from scoring.contract import Evaluator, Item, Need
+
+CHUNK = 2000  # ids in one statement
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which part of a project's summaries a run is to score; by default all."""
+
+    languages: tuple[str, ...] = ()
+    """Of the articles; empty for all."""
+    rated_only: bool = False
+    """Only summaries that have a countable rating: others play no part in the meta-evaluation yet."""
+
+
+EVERYTHING = Selection()
+
+
+def scorable(project: Project, selection: Selection = EVERYTHING) -> QuerySet[Summary]:
+    """Summaries that people rate or have rated: no gold items, no bare references."""
+    rated = Exists(Rating.objects.countable().filter(summary=OuterRef("pk")))
+    found = Summary.objects.filter(project=project, gold__isnull=True)
+    found = found.filter(rated) if selection.rated_only else found.filter(Q(ratings_wanted__gt=0) | rated)
+    if selection.languages:
+        found = found.filter(article__language__in=selection.languages)
+    return found
+
+
+def items_of(summary_ids: Collection[int], needs: Collection[Need]) -> dict[int, Item]:
+    """Summary id -> what an evaluator with these needs is given, in the order asked; without deleted ones.
+
+    References are the texts of the article's reference systems, but for the summary itself.
+    """
+    found: dict[int, Item] = {}
+    ids = list(summary_ids)
+    for start in range(0, len(ids), CHUNK):
+        found.update(_items(ids[start : start + CHUNK], needs))
+    return {pk: found[pk] for pk in ids if pk in found}
+
+
+def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
+    """Why the evaluator cannot score texts in this language, or None."""
+    if evaluator.languages is None or language in evaluator.languages:
+        return None
+    return f"language {language} is none of {', '.join(sorted(evaluator.languages))}"
+
+
+def item_id(external_id: str, system: str) -> str:
+    """A summary's id where it leaves the database: the same in every copy of the project."""
+    return f"{external_id}/{system}"
+
+
+def inputs_digest(item: Item) -> str:
+    """16 hex digits over the texts the evaluator was given: same digest and fingerprint, same scores."""
+    digest = sha256()
+    for text in (item.language, item.summary, item.article, *item.references):
+        digest.update(b"\x00" if text is None else b"\x01" + text.encode())
+        digest.update(b"\x1f")
+    return digest.hexdigest()[:16]
+
+
+def _items(ids: list[int], needs: Collection[Need]) -> dict[int, Item]:
+    rows = list(
+        Summary.objects.filter(pk__in=ids).values_list(
+            "pk", "text", "article", "article__external_id", "article__language", "system__name"
+        )
+    )
+    article_ids = {row[2] for row in rows}
+    articles = _articles(article_ids) if Need.ARTICLE in needs else {}
+    references = _references(article_ids) if Need.REFERENCES in needs else {}
+    return {
+        pk: Item(
+            id=item_id(external_id, system),
+            summary=text,
+            language=language,
+            article=articles.get(article),
+            references=tuple(reference for other, reference in references.get(article, ()) if other != pk),
+            article_id=external_id,
+        )
+        for pk, text, article, external_id, language, system in rows
+    }
+
+
+def _articles(ids: Iterable[int]) -> dict[int, str]:
+    return dict(Article.objects.filter(pk__in=ids).exclude(text="").values_list("pk", "text"))
+
+
+def _references(article_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+    rows = (
+        Summary.objects.filter(article__in=article_ids, system__is_reference=True)
+        .order_by("pk")
+        .values_list("article", "pk", "text")
+    )
+    found: dict[int, list[tuple[int, str]]] = {}
+    for article, pk, text in rows:
+        if text.strip():
+            found.setdefault(article, []).append((pk, text))
+    return found

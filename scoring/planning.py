@@ -1,0 +1,220 @@
+"""Deciding what a run will do: check parameters, fit to the labelled pool, choose summaries, cut batches."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+from django.utils import timezone
+
+from annotation.models import Article, Project, Summary
+from annotation.permissions import Permission, require
+from scoring.contract import (
+    NO_ARTICLE,
+    NO_REFERENCE,
+    Evaluator,
+    EvaluatorError,
+    Need,
+    PoolExample,
+    fingerprint,
+    identity,
+    signature,
+)
+from scoring.errors import InvalidRun, RunBusy
+from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.items import CHUNK, EVERYTHING, Selection, inputs_digest, items_of, language_problem, scorable
+from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
+from scoring.params import declared_params, params_as_json, read_params, value_as_text
+from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
+from scoring.waking import wake
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a run would do if it were started now."""
+
+    project: Project
+    evaluator: Evaluator
+    pool: Labels
+    to_score: tuple[int, ...]
+    """Summary ids, those of one article together."""
+    reused: int
+    """Summaries whose scores are there already, from the same fingerprint and the same texts."""
+    foreseen: Mapping[str, int]
+    """Reason -> how many of `to_score` will stay without a score for it. More may turn up on the way."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.evaluator.needs_for(self.evaluator.params)
+
+
+def plan(
+    project: Project, evaluator_name: str, given: Mapping[str, Any], selection: Selection = EVERYTHING
+) -> RunPlan:
+    """Work out a run without writing anything. `given` are parameters as strings or JSON values.
+
+    Raises InvalidRun for an unknown evaluator, a wrong parameter or a pool that cannot serve.
+    """
+    try:
+        evaluator_class = load_evaluator(evaluator_name)
+        evaluator = evaluator_class(read_params(evaluator_class, given))
+        needs = evaluator.needs_for(evaluator.params)
+        examples: dict[int, PoolExample] = {}
+        if Need.LABELLED_POOL in needs:
+            examples = pool_examples(pool_labels(project), needs)
+            evaluator.fit(list(examples.values()))
+    except (UnknownEvaluator, ValueError, EvaluatorError) as error:
+        raise InvalidRun(str(error)) from error
+    wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
+    reused = _already_scored(project, evaluator, wanted)
+    to_score = tuple(pk for pk in wanted if pk not in reused)
+    return RunPlan(
+        project=project,
+        evaluator=evaluator,
+        pool=seen_labels(evaluator, examples),
+        to_score=to_score,
+        reused=len(reused),
+        foreseen=_foreseen(evaluator, to_score),
+    )
+
+
+def plan_run(
+    project: Project,
+    evaluator_name: str,
+    given: Mapping[str, Any],
+    user: User | None = None,
+    selection: Selection = EVERYTHING,
+) -> Run:
+    """Plan a run and queue it; `user` is None on the command line.
+
+    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does, RunBusy if a run of
+    the same setup is under way, and what `require` raises.
+    """
+    if user is not None:
+        require(user, project, Permission.MANAGE_RUNS)
+    planned = plan(project, evaluator_name, given, selection)
+    with transaction.atomic():
+        setup = _stored_setup(planned)
+        unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()
+        if unfinished is not None:
+            raise RunBusy(f"{setup.label} is being computed already, by run {unfinished.pk}.")
+        finished = None if planned.to_score else timezone.now()
+        run = Run.objects.create(
+            setup=setup,
+            created_by=user,
+            total=len(planned.to_score),
+            reused=planned.reused,
+            status=Run.Status.QUEUED if planned.to_score else Run.Status.DONE,
+            finished_at=finished,
+        )
+        Batch.objects.bulk_create(_batches(run, planned), batch_size=CHUNK)
+        wake(run)
+    return run
+
+
+def _already_scored(project: Project, evaluator: Evaluator, wanted: list[int]) -> set[int]:
+    """Those of `wanted` that have a value on every dimension, made from the texts of today."""
+    setup = EvaluatorSetup.objects.filter(project=project, fingerprint=fingerprint(evaluator)).first()
+    if setup is None:
+        return set()
+    inputs: dict[int, list[str]] = {}
+    computed = Score.objects.computed().filter(setup=setup, dimension__in=evaluator.dimensions)
+    for summary_id, digest in computed.values_list("summary", "inputs"):
+        inputs.setdefault(summary_id, []).append(digest)
+    complete = [pk for pk in wanted if len(inputs.get(pk, ())) == len(evaluator.dimensions)]
+    needs = evaluator.needs_for(evaluator.params)
+    return {
+        pk
+        for start in range(0, len(complete), CHUNK)
+        for pk, item in items_of(complete[start : start + CHUNK], needs).items()
+        if set(inputs[pk]) == {inputs_digest(item)}
+    }
+
+
+def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]:
+    """Reason -> summaries that it will leave without a score; each summary counts once, for its first."""
+    needs = evaluator.needs_for(evaluator.params)
+    reference = Summary.objects.filter(article=OuterRef("article"), system__is_reference=True).exclude(
+        pk=OuterRef("pk")
+    )
+    rows = Summary.objects.annotate(
+        without_article=ExpressionWrapper(Q(article__text=""), output_field=BooleanField()),
+        without_reference=~Exists(reference.exclude(text="")),
+    ).values_list("article__external_id", "article__language", "without_article", "without_reference")
+    counts: Counter[str] = Counter()
+    ids = list(to_score)
+    for start in range(0, len(ids), CHUNK):
+        chunk = rows.filter(pk__in=ids[start : start + CHUNK])
+        for article, language, without_article, without_reference in chunk:
+            reason = (
+                (evaluator.seen_reason if article in evaluator.seen.article_ids else None)
+                or language_problem(evaluator, language)
+                or (NO_ARTICLE if Need.ARTICLE in needs and without_article else None)
+                or (NO_REFERENCE if Need.REFERENCES in needs and without_reference else None)
+            )
+            if reason:
+                counts[reason] += 1
+    return dict(counts.most_common())
+
+
+def _stored_setup(planned: RunPlan) -> EvaluatorSetup:
+    """The setup with the plan's fingerprint, made if need be, and locked."""
+    evaluator = planned.evaluator
+    setup, created = EvaluatorSetup.objects.get_or_create(
+        project=planned.project,
+        fingerprint=fingerprint(evaluator),
+        defaults={
+            "evaluator": evaluator.name,
+            "label": _label(planned.project, evaluator),
+            "params": params_as_json(evaluator.params),
+            "signature": signature(evaluator)[: EvaluatorSetup._meta.get_field("signature").max_length],
+            "provenance": identity(evaluator),
+            "pool": planned.pool,
+        },
+    )
+    setup = EvaluatorSetup.objects.select_for_update().get(pk=setup.pk)
+    if created:
+        _remember_seen_articles(setup, evaluator)
+    return setup
+
+
+def _remember_seen_articles(setup: EvaluatorSetup, evaluator: Evaluator) -> None:
+    external_ids = sorted(evaluator.seen.article_ids)
+    for start in range(0, len(external_ids), CHUNK):
+        articles = Article.objects.filter(
+            project=setup.project, external_id__in=external_ids[start : start + CHUNK]
+        )
+        SeenArticle.objects.bulk_create(
+            SeenArticle(setup=setup, article_id=pk, role=evaluator.seen_reason)
+            for pk in articles.values_list("pk", flat=True)
+        )
+
+
+def _label(project: Project, evaluator: Evaluator) -> str:
+    """The evaluator's title and what differs from the defaults; numbered where it would occur twice."""
+    params = params_as_json(evaluator.params)
+    chosen = [
+        f"{spec.name} {value_as_text(params[spec.name])}"
+        for spec in declared_params(type(evaluator.params))
+        if spec.required or params[spec.name] != _as_json(spec.default)
+    ]
+    label = f"{evaluator.title} ({', '.join(chosen)})" if chosen else evaluator.title
+    label = label if len(label) <= 100 else label[:99] + "…"
+    taken = set(EvaluatorSetup.objects.filter(project=project).values_list("label", flat=True))
+    numbered = (f"{label} · {number}" for number in count(2))
+    return label if label not in taken else next(each for each in numbered if each not in taken)
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _batches(run: Run, planned: RunPlan) -> Iterator[Batch]:
+    size = planned.evaluator.batch_size
+    for number, start in enumerate(range(0, len(planned.to_score), size)):
+        ids = planned.to_score[start : start + size]
+        yield Batch(run=run, number=number, summary_ids=list(ids), size=len(ids))

@@ -1,0 +1,60 @@
+"""The labelled pool of a project, from which evaluators learn, and the part of it that a setup has seen."""
+
+from collections.abc import Collection
+from statistics import fmean
+
+from annotation.labels import human_labels, unit_label
+from annotation.models import Project, Summary
+from scoring.contract import Evaluator, Need, PoolExample
+from scoring.items import items_of
+from scoring.models import EvaluatorSetup
+
+Labels = dict[int, dict[str, float]]
+"""Summary id -> dimension -> label from 0 to 1."""
+
+
+def pool_labels(project: Project) -> Labels:
+    """Labels of articles of the split `train`, or of all where that split has none; gold items are left out.
+
+    Dimensions on an unbounded scale are left out, since nothing says what 0 and 1 would be.
+    """
+    labels = _labels(project)
+    usable = Summary.objects.filter(project=project, gold__isnull=True)
+    train = set(usable.filter(article__split="train").values_list("pk", flat=True)) & labels.keys()
+    chosen = train or set(usable.values_list("pk", flat=True)) & labels.keys()
+    return {pk: labels[pk] for pk in sorted(chosen)}
+
+
+def pool_examples(labels: Labels, needs: Collection[Need]) -> dict[int, PoolExample]:
+    """Summary id -> pool example with the texts that an evaluator with these needs is given."""
+    return {
+        pk: PoolExample(
+            item.id, item.article_id or "", item.summary, labels[pk], item.article, item.references
+        )
+        for pk, item in items_of(labels, needs).items()
+    }
+
+
+def seen_labels(evaluator: Evaluator, examples: dict[int, PoolExample]) -> Labels:
+    """What of its pool a fitted evaluator has learnt from: enough to fit it again to the same state."""
+    seen = set(evaluator.seen.example_ids)
+    return {pk: dict(each.labels) for pk, each in examples.items() if each.id in seen}
+
+
+def stored_pool(setup: EvaluatorSetup, needs: Collection[Need]) -> list[PoolExample]:
+    """The examples from which `setup` was fitted, with their labels of that time."""
+    labels = {int(pk): by_dimension for pk, by_dimension in setup.pool.items()}
+    return list(pool_examples(labels, needs).values())
+
+
+def _labels(project: Project) -> Labels:
+    found: dict[int, dict[str, list[float]]] = {}
+    for question in project.questionnaire.questions.all():
+        for summary_id, label in human_labels(project, question).items():
+            scaled = unit_label(question.protocol.scale, label)
+            if scaled is not None:
+                found.setdefault(summary_id, {}).setdefault(question.dimension, []).append(scaled)
+    return {
+        pk: {dimension: fmean(labels) for dimension, labels in by_dimension.items()}
+        for pk, by_dimension in found.items()
+    }

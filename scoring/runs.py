@@ -1,0 +1,255 @@
+"""A run under way: claiming batches, recording scores, and what people do with runs.
+
+Whoever writes scores or changes a run locks its setup first, so that they never overlap.
+"""
+
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.errors import NotFound
+from annotation.models import Project, Summary
+from annotation.permissions import Permission, require
+from scoring.contract import Scored
+from scoring.errors import RunBusy
+from scoring.items import CHUNK
+from scoring.models import Batch, EvaluatorSetup, Run, Score
+from scoring.waking import wake
+
+FIRST_DELAY_S, LONGEST_DELAY_S = 5, 300
+LONGEST_REASON = 500  # characters
+CANDIDATES = 16  # batches looked at in one go; others may claim some of them first
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A worker's right to one batch, as long as it renews it; the token tells it from earlier claims."""
+
+    batch_id: int
+    run_id: int
+    token: str
+    summary_ids: tuple[int, ...]
+    attempt: int
+    """1 for the first claim of this batch."""
+
+
+def claim_batch(run_id: int, now: datetime | None = None) -> Claim | None:
+    """A batch of the run for this worker alone, for settings.CLAIM_LEASE_S; None when there is none to take.
+
+    A conditional UPDATE decides between workers, so no lock is held while the model runs.
+    """
+    now = now or timezone.now()
+    if not Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).exists():
+        return None
+    while True:
+        claimable = Batch.objects.claimable(now).filter(run=run_id)
+        candidates = list(claimable.order_by("number")[:CANDIDATES])
+        if not candidates:
+            return None
+        for batch in candidates:
+            token = str(uuid.uuid4())
+            claimed = (
+                Batch.objects.claimable(now)
+                .filter(pk=batch.pk, attempts=batch.attempts)
+                .update(
+                    state=Batch.State.CLAIMED,
+                    claimed_by=token,
+                    claimed_until=_lease_end(now),
+                    attempts=batch.attempts + 1,
+                )
+            )
+            if claimed:
+                Run.objects.filter(pk=run_id, status=Run.Status.QUEUED).update(
+                    status=Run.Status.RUNNING, started_at=now
+                )
+                return Claim(batch.pk, run_id, token, tuple(batch.summary_ids), batch.attempts + 1)
+
+
+def renew_claim(claim: Claim) -> bool:
+    """Keep the batch for another lease; False if the claim was lost."""
+    return bool(_held(claim).update(claimed_until=_lease_end(timezone.now())))
+
+
+def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> bool:
+    """Store the results of a claimed batch and finish it; False, with nothing written, if the claim was lost.
+
+    `scored` and `inputs` go by summary id. A value is replaced only where the texts have changed, a
+    reason by whatever is new. The last batch of a run finishes the run.
+    """
+    with transaction.atomic():
+        run = _locked(claim.run_id)
+        if run is None or not _held(claim).update(
+            state=Batch.State.DONE, claimed_by="", claimed_until=None, finished_at=timezone.now()
+        ):
+            return False
+        rows = [
+            _row(run, summary_id, dimension, each, inputs.get(summary_id, ""))
+            for summary_id, each in scored.items()
+            for dimension in each.values
+        ]
+        _write(run.setup_id, rows)
+        _finish_if_complete(run)
+        run.setup.project.bump_revision()
+    return True
+
+
+def postpone_batch(claim: Claim) -> bool:
+    """Give the batch back after a failure that may pass, to be tried later each time; False if lost."""
+    delay_s = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (claim.attempt - 1))
+    return bool(
+        _held(claim).update(
+            state=Batch.State.WAITING,
+            claimed_by="",
+            claimed_until=None,
+            not_before=timezone.now() + timedelta(seconds=delay_s),
+        )
+    )
+
+
+def fail_run(run_id: int, message: str, claim: Claim | None = None) -> None:
+    """End an unfinished run with a message for people; the claimed batch goes back for a resumption."""
+    with transaction.atomic():
+        if _locked(run_id) is None:
+            return
+        if claim is not None:
+            _held(claim).update(state=Batch.State.WAITING, claimed_by="", claimed_until=None)
+        Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).update(
+            status=Run.Status.FAILED, failure=message, finished_at=timezone.now()
+        )
+
+
+def run_of(project: Project, run_id: int) -> Run:
+    """The project's run with this id. Raises NotFound."""
+    run = Run.objects.select_related("setup", "created_by").filter(pk=run_id, setup__project=project).first()
+    if run is None:
+        raise NotFound("There is no such run in this project; it may have been deleted.")
+    run.setup.project = project
+    return run
+
+
+def cancel_run(run: Run, user: User) -> None:
+    """Stop an unfinished run; its finished scores stay, and batches being computed are still taken in.
+
+    Raises RunBusy if it is not under way.
+    """
+    with transaction.atomic():
+        stopped = _locked_for(run, user)
+        if not stopped.is_unfinished:
+            raise RunBusy(f"This run cannot be cancelled: it is {stopped.get_status_display()}.")
+        stopped.status, stopped.finished_at = Run.Status.CANCELLED, timezone.now()
+        stopped.save(update_fields=["status", "finished_at"])
+
+
+def resume_run(run: Run, user: User) -> None:
+    """Take up a cancelled or failed run with the batches that it has not finished.
+
+    Raises RunBusy if it is neither, or if another run of the same setup is under way.
+    """
+    with transaction.atomic():
+        resumed = _locked_for(run, user)
+        if resumed.status not in (Run.Status.CANCELLED, Run.Status.FAILED):
+            raise RunBusy(f"This run cannot be resumed: it is {resumed.get_status_display()}.")
+        other = resumed.setup.runs.filter(status__in=Run.UNFINISHED).first()
+        if other is not None:
+            raise RunBusy(f"{resumed.setup.label} is being computed already, by run {other.pk}.")
+        Batch.objects.filter(run=resumed).unfinished().update(attempts=0, not_before=None)
+        resumed.status, resumed.failure, resumed.finished_at = Run.Status.QUEUED, "", None
+        resumed.save(update_fields=["status", "failure", "finished_at"])
+        _finish_if_complete(resumed)
+        wake(resumed)
+
+
+def delete_run(run: Run, user: User) -> None:
+    """Delete a run with the scores that it computed, and its setup if no other run is left.
+
+    Raises RunBusy for an unfinished one: it has to be cancelled first.
+    """
+    with transaction.atomic():
+        deleted = _locked_for(run, user)
+        if deleted.is_unfinished:
+            raise RunBusy("This run is under way. Cancel it first, then delete it.")
+        setup = deleted.setup
+        deleted.delete()
+        if not setup.runs.exists():
+            setup.delete()
+        setup.project.bump_revision()
+
+
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.CLAIM_LEASE_S)
+
+
+def _held(claim: Claim) -> QuerySet[Batch]:
+    return Batch.objects.filter(pk=claim.batch_id, state=Batch.State.CLAIMED, claimed_by=claim.token)
+
+
+def _locked(run_id: int) -> Run | None:
+    """The run as it stands, its setup locked until the end of the transaction; None if it was deleted."""
+    setup = EvaluatorSetup.objects.select_for_update(of=("self",)).filter(runs=run_id).first()
+    if setup is None:
+        return None
+    return Run.objects.select_related("setup__project").filter(pk=run_id).first()
+
+
+def _locked_for(run: Run, user: User) -> Run:
+    require(user, run.setup.project, Permission.MANAGE_RUNS)
+    locked = _locked(run.pk)
+    if locked is None:
+        raise NotFound("This run has been deleted.")
+    return locked
+
+
+def _row(run: Run, summary_id: int, dimension: str, scored: Scored, inputs: str) -> Score:
+    value = scored.values[dimension]
+    computed = math.isfinite(value)
+    reason = "" if computed else scored.reasons.get(dimension) or "the evaluator gave no finite number"
+    return Score(
+        setup_id=run.setup_id,
+        run=run,
+        summary_id=summary_id,
+        dimension=dimension,
+        value=value if computed else None,
+        reason=reason[:LONGEST_REASON],
+        explanation=scored.explanations.get(dimension, ""),
+        inputs=inputs,
+    )
+
+
+def _write(setup_id: int, rows: list[Score]) -> None:
+    """Insert `rows`, in place of reasons and of values from other texts; other values stay as they are."""
+    there = Score.objects.filter(
+        setup=setup_id,
+        dimension__in={row.dimension for row in rows},
+        summary__in={row.summary_id for row in rows},
+    )
+    inputs = {(row.summary_id, row.dimension): row.inputs for row in rows}
+    valid, outdated = set(), []
+    for score in there:
+        key = (score.summary_id, score.dimension)
+        if score.value is not None and score.inputs == inputs[key]:
+            valid.add(key)
+        else:
+            outdated.append(score.pk)
+    Score.objects.filter(pk__in=outdated).delete()
+    summaries = set(
+        Summary.objects.filter(pk__in={row.summary_id for row in rows}).values_list("pk", flat=True)
+    )
+    Score.objects.bulk_create(
+        (row for row in rows if row.summary_id in summaries and (row.summary_id, row.dimension) not in valid),
+        batch_size=CHUNK,
+    )
+
+
+def _finish_if_complete(run: Run) -> None:
+    if not Batch.objects.filter(run=run).unfinished().exists():
+        Run.objects.filter(pk=run.pk, status__in=Run.UNFINISHED).update(
+            status=Run.Status.DONE, finished_at=timezone.now()
+        )

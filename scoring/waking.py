@@ -1,0 +1,67 @@
+"""Telling workers that there is something to do. The database knows what; a message only wakes them."""
+
+import logging
+from datetime import timedelta
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.models import Batch, Run
+
+RECRUIT_S = 2.0
+"""Seconds for which a message of the sweep waits for an idle worker, while others work on the run."""
+FORGOTTEN_S = 60.0
+"""Seconds without a finished batch after which a run's own message counts as lost."""
+
+logger = logging.getLogger(__name__)
+
+
+def wake(run: Run, expires_s: float | None = None) -> None:
+    """Ask a worker of the evaluator's queue to work on `run`, once the transaction is committed.
+
+    A broker that cannot be reached is no error: the sweep asks again.
+    """
+    queue = queue_of(run.setup.evaluator)
+
+    def send() -> None:
+        try:
+            current_app.send_task(
+                "scoring.tasks.work_on_run", args=[run.pk], queue=queue, expires=expires_s, retry=False
+            )
+        except Exception:  # brokers raise errors of many libraries
+            logger.warning("The broker cannot be reached; run %s waits for the sweep.", run.pk, exc_info=True)
+
+    transaction.on_commit(send)
+
+
+def wake_waiting_runs() -> None:
+    """The sweep: a message for every run in which a batch can be claimed.
+
+    Where workers are at it, the message finds an idle one within moments or expires, so that it adds workers
+    as long as some are idle and never a queue of messages. Where nothing has happened for long, a worker was
+    killed or a message lost, and the message stays until the next one is due.
+    """
+    now = timezone.now()
+    runs = (
+        Run.objects.filter(status__in=Run.UNFINISHED, pk__in=Batch.objects.claimable(now).values("run"))
+        .select_related("setup")
+        .annotate(
+            last_finish=Max("batches__finished_at"),
+            last_claim=Max("batches__claimed_until", filter=Q(batches__state=Batch.State.CLAIMED)),
+        )
+    )
+    for run in runs:
+        last_sign = max(filter(None, (run.created_at, run.last_finish, run.last_claim)))
+        forgotten = last_sign < now - timedelta(seconds=FORGOTTEN_S)
+        wake(run, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
+
+
+def queue_of(evaluator_name: str) -> str:
+    """The worker queue of an evaluator; of one that is no more, that of any worker."""
+    try:
+        return load_evaluator(evaluator_name).queue
+    except UnknownEvaluator:
+        return "cpu"

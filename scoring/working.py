@@ -1,0 +1,182 @@
+"""What a worker does with a run: claim a batch, score it, record it, and so on."""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import OperationalError, connection
+
+from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
+from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.items import inputs_digest, items_of, language_problem
+from scoring.models import Batch, EvaluatorSetup, Run
+from scoring.params import read_params
+from scoring.pool import stored_pool
+from scoring.runs import Claim, claim_batch, fail_run, postpone_batch, record_scores, renew_claim
+from scoring.waking import wake
+
+SLICE_S = 5.0
+"""Seconds after which a worker lets other runs and tasks have their turn."""
+MOST_ATTEMPTS = 5
+"""Claims of one batch before its summaries are left unscored."""
+HOPELESS_BATCHES = 3
+"""Batches given up one after the other before the run is."""
+RECORDING_ATTEMPTS, RECORDING_PAUSE_S = 3, 0.5
+LOADED_EVALUATORS = 2
+"""Evaluators kept ready in a process, with their weights."""
+
+_loaded: OrderedDict[str, Evaluator] = OrderedDict()
+logger = logging.getLogger(__name__)
+
+
+def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
+    """Score batches of the run until there is none to take or its slice is over; then ask for a new turn."""
+    run = Run.objects.select_related("setup__project").filter(pk=run_id).first()
+    if run is None or not run.is_unfinished:
+        return
+    try:
+        evaluator = evaluator_of(run.setup)
+    except EvaluatorError as error:
+        fail_run(run_id, str(error))
+        return
+    except Exception as error:
+        logger.exception("Run %s could not start.", run_id)
+        fail_run(run_id, _unexpected(error))
+        return
+    turn_ends = time.monotonic() + slice_s
+    while claim := claim_batch(run_id):
+        _work_on_batch(evaluator, claim)
+        if time.monotonic() > turn_ends:
+            wake(run)
+            return
+
+
+def evaluator_of(setup: EvaluatorSetup) -> Evaluator:
+    """The evaluator of this setup, fitted, from this process's store or made anew.
+
+    Raises EvaluatorError where it would not be the one that was planned: it is gone, takes other parameters,
+    or has another fingerprint here.
+    """
+    if setup.fingerprint in _loaded:
+        _loaded.move_to_end(setup.fingerprint)
+        return _loaded[setup.fingerprint]
+    try:
+        evaluator_class = load_evaluator(setup.evaluator)
+        evaluator = evaluator_class(read_params(evaluator_class, setup.params))
+    except (UnknownEvaluator, ValueError) as error:
+        raise EvaluatorError(str(error), permanent=True) from error
+    needs = evaluator.needs_for(evaluator.params)
+    if Need.LABELLED_POOL in needs:
+        evaluator.fit(stored_pool(setup, needs))
+    if fingerprint(evaluator) != setup.fingerprint:
+        raise EvaluatorError(
+            "The numbers would not be those that were planned: the version of the evaluator or of a library, "
+            "the weights or the pool's texts are different on this worker. Start a new run instead.",
+            permanent=True,
+        )
+    _loaded[setup.fingerprint] = evaluator
+    if len(_loaded) > LOADED_EVALUATORS:
+        _loaded.popitem(last=False)
+    return evaluator
+
+
+def _work_on_batch(evaluator: Evaluator, claim: Claim) -> None:
+    items: dict[int, Item] = {}
+    try:
+        items = items_of(claim.summary_ids, evaluator.needs_for(evaluator.params))
+        if claim.attempt > MOST_ATTEMPTS:
+            _give_up(evaluator, claim, items, "the worker stopped each time, perhaps short of memory")
+            return
+        with _renewed(claim):
+            scored = score_items(evaluator, items)
+            _record(claim, items, scored)
+    except EvaluatorError as error:
+        _after_failure(evaluator, claim, items, error)
+    except MemoryError:
+        _after_failure(evaluator, claim, items, EvaluatorError("out of memory", permanent=False))
+    except OperationalError:  # the database was busy or away; nothing of the batch is written
+        logger.exception("Batch %s of run %s will be tried again.", claim.batch_id, claim.run_id)
+        postpone_batch(claim)
+    except Exception as error:
+        logger.exception("Run %s failed.", claim.run_id)
+        fail_run(claim.run_id, _unexpected(error), claim)
+
+
+def score_items(evaluator: Evaluator, items: dict[int, Item]) -> dict[int, Scored]:
+    """Summary id -> result, for languages that the evaluator does not cover with that as the reason."""
+    problems = {pk: language_problem(evaluator, item.language) for pk, item in items.items()}
+    covered = {pk: item for pk, item in items.items() if not problems[pk]}
+    scored = dict(zip(covered, score_unseen(evaluator, list(covered.values())), strict=True))
+    return {
+        pk: scored[pk] if pk in scored else Scored.unscored(evaluator.dimensions, problem or "")
+        for pk, problem in problems.items()
+    }
+
+
+def _after_failure(evaluator: Evaluator, claim: Claim, items: dict[int, Item], error: EvaluatorError) -> None:
+    if error.permanent:
+        fail_run(claim.run_id, str(error), claim)
+    elif claim.attempt < MOST_ATTEMPTS:
+        logger.warning("Batch %s, attempt %s: %s", claim.batch_id, claim.attempt, error)
+        postpone_batch(claim)
+    elif _hopeless(claim):
+        fail_run(claim.run_id, f"{HOPELESS_BATCHES + 1} batches failed one after the other: {error}", claim)
+    else:
+        _give_up(evaluator, claim, items, str(error))
+
+
+def _give_up(evaluator: Evaluator, claim: Claim, items: dict[int, Item], reason: str) -> None:
+    full_reason = f"{reason} ({min(claim.attempt, MOST_ATTEMPTS)} attempts)"
+    _record(claim, items, {pk: Scored.unscored(evaluator.dimensions, full_reason) for pk in items})
+
+
+def _record(claim: Claim, items: dict[int, Item], scored: dict[int, Scored]) -> None:
+    inputs = {pk: inputs_digest(item) for pk, item in items.items()}
+    for _ in range(RECORDING_ATTEMPTS - 1):
+        try:
+            record_scores(claim, scored, inputs)
+            return
+        except OperationalError:  # a deadlock or a busy database; the scores may have been paid for
+            logger.warning("Scores of batch %s are written again.", claim.batch_id, exc_info=True)
+            time.sleep(RECORDING_PAUSE_S)
+    record_scores(claim, scored, inputs)
+
+
+def _hopeless(claim: Claim) -> bool:
+    """Whether the run's latest batches were all given up: something is wrong with more than one summary."""
+    latest = Batch.objects.filter(run=claim.run_id, state=Batch.State.DONE).order_by("-finished_at")
+    attempts = list(latest.values_list("attempts", flat=True)[:HOPELESS_BATCHES])
+    return len(attempts) == HOPELESS_BATCHES and min(attempts) >= MOST_ATTEMPTS
+
+
+@contextmanager
+def _renewed(claim: Claim) -> Iterator[None]:
+    """Renews the claim from a thread of its own for as long as the block runs."""
+    done = threading.Event()
+
+    def renew() -> None:
+        try:
+            while not done.wait(settings.CLAIM_LEASE_S / 3):
+                try:
+                    renew_claim(claim)
+                except OperationalError:
+                    logger.warning("Claim on batch %s could not be renewed.", claim.batch_id, exc_info=True)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=renew, name=f"claim-{claim.batch_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _unexpected(error: Exception) -> str:
+    first_line = (str(error).splitlines() or [""])[0][:200]
+    return f"Unexpected {type(error).__name__}: {first_line} (the worker's log has the details)"
