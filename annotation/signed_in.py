@@ -2,7 +2,9 @@
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
 
 
 class SignedInRequest(HttpRequest):
     user: User
+    htmx: HtmxDetails

@@ -31,6 +31,11 @@ def _gold_for(rater: Rater) -> QuerySet[Summary]:
     )
 
 
+def round_size(project: Project, done: int) -> int:
+    """The most gold summaries in the next round of a rater who has finished `done` rounds."""
+    return project.gold_round_size if done == 0 else project.gold_retry_size
+
+
 def open_round(rater: Rater) -> QualificationRound | None:
     return rater.rounds.filter(decided_at__isnull=True).first()
 
@@ -49,7 +54,7 @@ def start_round(rater: Rater) -> QualificationRound:
         if running is not None:
             return running
         done = rater.rounds.count()
-        size = rater.project.gold_round_size if done == 0 else rater.project.gold_retry_size
+        size = round_size(rater.project, done)
         seen = {
             row["summary"]: (row["times"], row["last"])
             for row in Assignment.objects.filter(rater=rater, round__isnull=False)

@@ -1,0 +1,79 @@
+"""How texts, languages and answers are written on pages."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django import template
+from django.utils.translation import get_language_info
+
+register = template.Library()
+
+RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})  # words cannot be counted by spaces
+WORDS_PER_MINUTE = 220  # silent reading, adults; Brysbaert 2019: 238 in English, fewer in longer words
+MARKS = {"yes": "✓", "no": "✕", "unsure": "?"}
+
+
+def _primary(language: str) -> str:
+    return language.replace("_", "-").split("-")[0].lower()
+
+
+@register.filter
+def direction(language: str) -> str:
+    """The writing direction of a language code, for `dir`."""
+    return "rtl" if _primary(language) in RIGHT_TO_LEFT else "ltr"
+
+
+@register.filter
+def language_name(language: str) -> str:
+    """'German' for 'de'; the code itself where it is not known."""
+    try:
+        return str(get_language_info(language.lower())["name"])
+    except KeyError:
+        return language
+
+
+@register.filter
+def languages(codes: Iterable[str]) -> str:
+    """'English and German' for ['en', 'de']."""
+    *first, last = [language_name(code) for code in codes]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+@register.filter
+def paragraphs(text: str) -> list[str]:
+    """The lines of a text that are not blank; sources differ in whether they leave a line between them."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@register.filter
+def length(text: str, language: str) -> str:
+    """'412 words · about 2 min' to read; empty for scripts without spaces between words."""
+    if _primary(language) in UNSPACED:
+        return ""
+    words = len(text.split())
+    return f"{words} words · about {max(1, round(words / WORDS_PER_MINUTE))} min"
+
+
+@register.filter
+def minutes(duration: timedelta) -> str:
+    count = round(duration.total_seconds() / 60)
+    return "1 minute" if count == 1 else f"{count} minutes"
+
+
+@register.filter
+def answer_mark(value: str) -> str:
+    """A sign before the word, so that colour is never the only difference; empty for numbers."""
+    return MARKS.get(value, "")
+
+
+@register.filter
+def answer_label(value: str) -> str:
+    """'Yes' for 'yes'."""
+    return value.replace("_", " ").capitalize()
+
+
+@register.filter
+def percent(share: float) -> str:
+    """'80%' for 0.8; rounded down, so that a missed threshold never reads as reached."""
+    return f"{int(share * 100 + 1e-9)}%"

@@ -1,0 +1,321 @@
+/* Keys, drafts and focus of the rating page. Without this file the page is a plain form. */
+(() => {
+  "use strict";
+
+  const AUTOSAVE_AFTER_MS = 2000;
+  const CHOICE_KEYS = ["j", "k", "l"];
+  const OFFLINE = "There is no connection to the server.";
+
+  let acknowledged = new Map(); // question id -> the answer and comment that the server has confirmed
+  let autosaveTimer = 0;
+  let autosaved = false; // one autosave a stage; submitting and leaving the page save the rest
+  let storedUnder = ""; // this tab's own copy of what the server has not confirmed
+
+  const item = () => document.getElementById("item");
+  const questions = () => [...document.querySelectorAll("#item .question")];
+  const radios = (question) => [...question.querySelectorAll("input[type=radio]")];
+  const comment = (question) => question.querySelector("textarea");
+  const chosen = (question) => radios(question).find((radio) => radio.checked);
+  const marked = () => document.querySelector("#item .question.current");
+  const sending = () => item().classList.contains("htmx-request");
+
+  // ---- a new stage on the page
+
+  function prepare() {
+    if (!item()) return;
+    const key = `${item().getAttribute("action")}#${item().elements.stage.value}`;
+    if (storedUnder && storedUnder !== key) sessionStorage.removeItem(storedUnder);
+    storedUnder = key;
+    clearTimeout(autosaveTimer);
+    autosaved = false;
+    acknowledged = new Map(
+      questions().map((question) => [question.id, savedMark(question).hidden ? "" : content(question)]),
+    );
+    restore();
+    update();
+    const first = document.querySelector("#item .question.missing") || questions().find((q) => !chosen(q));
+    mark(first || questions()[0], { scroll: false });
+  }
+
+  // ---- what is saved and what is not
+
+  const savedMark = (question) => question.querySelector(".saved");
+
+  function content(question) {
+    const value = chosen(question)?.value || "";
+    const text = comment(question).value.trim();
+    return value || text ? JSON.stringify([value, text]) : "";
+  }
+
+  const unsaved = () => questions().some((question) => content(question) !== acknowledged.get(question.id));
+
+  function update() {
+    for (const question of questions()) {
+      const now = content(question);
+      savedMark(question).hidden = !now || now !== acknowledged.get(question.id);
+    }
+    const left = questions().filter((question) => !chosen(question)).length;
+    document.querySelector("#item .to-go").textContent = left ? `${left} to go` : "";
+    if (unsaved()) {
+      sessionStorage.setItem(storedUnder, JSON.stringify(questions().map((q) => [q.id, content(q)])));
+    } else {
+      sessionStorage.removeItem(storedUnder);
+    }
+  }
+
+  function restore() {
+    for (const [id, kept] of JSON.parse(sessionStorage.getItem(storedUnder) || "[]")) {
+      const question = document.getElementById(id);
+      if (!question) continue;
+      const [value, text] = kept ? JSON.parse(kept) : ["", ""];
+      for (const radio of radios(question)) radio.checked = radio.value === value;
+      comment(question).value = text;
+      if (text) comment(question).closest("details").open = true;
+    }
+    if (unsaved()) autosaveSoon();
+  }
+
+  function changed() {
+    update();
+    autosaveSoon();
+  }
+
+  function autosaveSoon() {
+    clearTimeout(autosaveTimer);
+    if (!autosaved) autosaveTimer = setTimeout(saveDraft, AUTOSAVE_AFTER_MS);
+  }
+
+  async function saveDraft({ leaving = false } = {}) {
+    clearTimeout(autosaveTimer);
+    if (!item() || !unsaved() || (sending() && !leaving)) return;
+    autosaved = true;
+    const form = item();
+    const sent = questions().map((question) => [question.id, content(question)]);
+    let failure = OFFLINE;
+    try {
+      const response = await fetch(form.dataset.draft, {
+        method: "POST", body: new FormData(form), keepalive: leaving, redirect: "manual",
+      });
+      failure = response.status === 204 ? "" : await reason(response);
+    } catch { /* no connection */ }
+    if (form !== item()) return; // submitted meanwhile
+    if (failure) {
+      trouble(`Not saved yet: ${failure} Your answers are still on this page.`, ["Save now", saveDraft]);
+      return;
+    }
+    for (const [id, was] of sent) acknowledged.set(id, was);
+    trouble("");
+    update();
+  }
+
+  async function reason(response) {
+    if (response.type === "opaqueredirect") return "You are signed out. Reload this page to sign in again.";
+    const isText = (response.headers.get("Content-Type") || "").startsWith("text/plain");
+    return isText ? response.text() : `The server could not take them (error ${response.status}).`;
+  }
+
+  addEventListener("pagehide", () => saveDraft({ leaving: true }));
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") saveDraft({ leaving: true });
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload(); // from the back button's cache: the stage may be locked by now
+  });
+
+  // ---- troubles
+
+  function trouble(text, ...actions) {
+    const place = document.getElementById("trouble");
+    place.replaceChildren();
+    if (!text) return;
+    const message = document.createElement("div");
+    message.className = "message error";
+    const words = document.createElement("p");
+    words.textContent = text;
+    message.append(words);
+    for (const [label, act] of actions) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "button compact";
+      button.textContent = label;
+      button.addEventListener("click", () => act());
+      message.append(button);
+    }
+    place.append(message);
+    place.scrollIntoView({ block: "nearest" });
+  }
+
+  const again = ["Try again", () => item().requestSubmit()];
+  const reload = ["Reload", () => location.reload()];
+
+  document.addEventListener("htmx:sendError", () => {
+    trouble(`Not saved: ${OFFLINE} Your answers are still on this page.`, again);
+  });
+
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.xhr.getResponseHeader("HX-Retarget")) {
+      detail.shouldSwap = true; // a refusal with its reason, shown above the answers
+      detail.isError = false;
+    } else if (new URL(detail.xhr.responseURL).pathname !== detail.pathInfo.finalRequestPath) {
+      detail.shouldSwap = false; // sent on to the sign-in page
+      trouble("Not saved: you are signed out. Your answers are kept in this tab; sign in and go on.", ["Sign in", reload[1]]);
+    }
+  });
+
+  document.addEventListener("htmx:responseError", ({ detail }) => {
+    if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab.", reload);
+    else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, again);
+  });
+
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.id === "trouble") return;
+    trouble("");
+    if (detail.target.id === "flag") {
+      mark(marked() || questions()[0]);
+    } else if (!document.querySelector("#item .question.missing")) {
+      scrollTo(0, 0);
+    }
+  });
+  document.addEventListener("htmx:load", ({ detail }) => {
+    if (detail.elt.id === "item") prepare();
+  });
+
+  // ---- which question is meant
+
+  function mark(question, { focus = true, scroll = true } = {}) {
+    for (const other of questions()) other.classList.toggle("current", other === question);
+    if (!question) return;
+    // The group rather than its first answer, lest a ring round "Yes" suggests it.
+    if (focus) question.focus({ preventScroll: true });
+    if (scroll) question.scrollIntoView({ block: "nearest" });
+  }
+
+  function answered(question) {
+    question.classList.remove("missing");
+    question.querySelector(".error").textContent = "";
+    changed();
+  }
+
+  function moveOn(from) {
+    const all = questions();
+    const after = all.indexOf(from) + 1;
+    const next = [...all.slice(after), ...all.slice(0, after)].find((question) => !chosen(question));
+    mark(next || from);
+  }
+
+  function choose(question, radio) {
+    if (!question || !radio) return;
+    radio.checked = true;
+    answered(question);
+    moveOn(question);
+  }
+
+  function stepBack() {
+    const all = questions();
+    mark(all[Math.max(0, all.indexOf(marked()) - 1)]);
+  }
+
+  function submit() {
+    const missing = questions().filter((question) => !chosen(question));
+    if (!missing.length) return item().requestSubmit(document.querySelector("#item .submit"));
+    for (const question of missing) {
+      question.classList.add("missing");
+      question.querySelector(".error").textContent = "Please answer this question.";
+    }
+    return mark(missing[0]);
+  }
+
+  document.addEventListener("focusin", ({ target }) => {
+    const question = target.closest("#item .question");
+    if (question) mark(question, { focus: false, scroll: false });
+  });
+
+  let arrowed = false; // arrows walk through the answers of a group; only a decided answer moves on
+  document.addEventListener("change", ({ target }) => {
+    const question = target.closest("#item .question");
+    if (!question || target.type !== "radio") return;
+    answered(question);
+    if (!arrowed) moveOn(question);
+  });
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("#item .question textarea")) changed();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#item .submit")) {
+      event.preventDefault();
+      event.stopPropagation();
+      submit();
+    } else if (event.target.closest("[data-keys]")) {
+      document.getElementById("keys").showModal();
+    }
+    for (const open of document.querySelectorAll(".flag[open], .skip[open]")) {
+      if (!open.contains(event.target)) open.open = false;
+    }
+  });
+
+  // ---- keys
+
+  function openWithText(details) {
+    if (!details) return;
+    details.open = true;
+    details.querySelector("textarea").focus();
+  }
+
+  function scrollArticle(event) {
+    const text = document.querySelector(".with-article .article .text");
+    if (!text) return false;
+    const page = text.clientHeight * 0.85;
+    const step = { " ": event.shiftKey ? -page : page, PageDown: page, PageUp: -page, ArrowDown: 64, ArrowUp: -64 }[event.key];
+    if (step) text.scrollBy({ top: step });
+    return Boolean(step);
+  }
+
+  function escape(target) {
+    const details = target.closest("details");
+    if (details && (details.matches(".flag, .skip") || !target.value)) details.open = false;
+    mark(marked() || questions()[0]);
+  }
+
+  /* The letter of the key, also on a keyboard without Latin letters. */
+  const letter = ({ key, code }) => (/^[a-z]$/i.test(key) ? key : code.replace(/^Key/, "")).toLowerCase();
+  const digit = ({ key, code, shiftKey }) => (/^[1-9]$/.test(key) ? key : shiftKey ? "" : (/^Digit([1-9])$/.exec(code) || [])[1]);
+
+  function command(event) {
+    const question = marked();
+    const number = digit(event);
+    if (event.key === "?") return document.getElementById("keys").showModal();
+    if (event.key === "Enter") return submit();
+    if (event.key === "Backspace") return stepBack();
+    if (number && question) {
+      const choices = radios(question);
+      return choose(question, choices.find((radio) => radio.value === number) || choices[number - 1]);
+    }
+    if (CHOICE_KEYS.includes(letter(event)) && question) return choose(question, radios(question)[CHOICE_KEYS.indexOf(letter(event))]);
+    if (letter(event) === "c" && question) return openWithText(question.querySelector(".comment"));
+    if (letter(event) === "f") return openWithText(document.getElementById("flag"));
+    return false;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const radio = target.matches("input[type=radio]");
+    arrowed = radio && key.startsWith("Arrow");
+    if (!item() || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    if (document.querySelector("dialog[open]")) {
+      if (key === "?") document.getElementById("keys").close();
+      return;
+    }
+    if (key === "Escape" && target.closest("details")) return escape(target);
+    if (target.matches("textarea, select, input:not([type=radio])")) return;
+    if ((key === "Enter" || key === " ") && target.closest("button, a, summary")) return;
+    if (key === " " && radio) return;
+    if (!radio && !target.closest(".article .text") && scrollArticle(event)) return event.preventDefault();
+    if (event.repeat || sending()) return; // a key held down must not answer the next question too
+    if (command(event) !== false) event.preventDefault();
+  });
+  document.addEventListener("keyup", () => { arrowed = false; });
+
+  document.documentElement.classList.add("has-keys");
+  for (const button of document.querySelectorAll("[data-keys]")) button.hidden = false;
+  prepare();
+})();
