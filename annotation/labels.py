@@ -1,6 +1,8 @@
 """Human labels: which answers count, and how the answers of several raters become one number."""
 
-from django.db.models import Avg, Case, FloatField, Value, When
+from collections.abc import Collection
+
+from django.db.models import Avg, Case, Count, FloatField, Value, When
 from django.db.models.functions import Cast
 
 from annotation.models import Project, Question, Rating
@@ -27,6 +29,22 @@ def human_labels(project: Project, question: Question) -> dict[int, float]:
     scale = question.protocol.scale
     rows = answered(project, question).values_list("summary_id").annotate(label=Avg(_number(scale)))
     return {summary_id: label for summary_id, label in rows if label is not None}
+
+
+def counted_labels(
+    project: Project, question: Question, summaries: Collection[int]
+) -> dict[int, tuple[float | None, int]]:
+    """Summary id -> its label and the number of ratings that answered `question`, Unsure among them.
+
+    Only of those `summaries` that have such a rating; the label is None where all of them are unsure.
+    """
+    rows = (
+        answered(project, question)
+        .filter(summary__in=summaries)
+        .values_list("summary_id")
+        .annotate(label=Avg(_number(question.protocol.scale)), ratings=Count("pk"))
+    )
+    return {summary_id: (label, ratings) for summary_id, label, ratings in rows}
 
 
 def unit_label(scale: Scale, label: float) -> float | None:

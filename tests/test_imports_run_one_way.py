@@ -18,6 +18,7 @@ WEB = (
     "manager_forms",
     "urls",
     "api",
+    "api_urls",
     "admin",
     "tasks",
     "management",

@@ -178,6 +178,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is refused like every method but GET
     "EXCEPTION_HANDLER": "annotation.api_errors.domain_error_response",
 }
 SPECTACULAR_SETTINGS = {
@@ -185,6 +186,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Projects, runs, scores, human labels, agreement and meta-evaluation, read-only.",
     "VERSION": "0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqla+sqlite:///{VAR_DIR / 'broker.sqlite3'}")

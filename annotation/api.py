@@ -1,0 +1,189 @@
+"""The API's projects and their human labels, read-only."""
+
+from django.db.models import Exists, OuterRef
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api_pages import (
+    REFUSALS,
+    Page,
+    PageQuery,
+    ProjectPage,
+    one_of,
+    page_of,
+    read_only,
+    read_query,
+)
+from annotation.labels import counted_labels
+from annotation.models import Project, Question, Rating, Summary
+from annotation.permissions import Permission, project_for, projects_for
+from annotation.progress import progress_of
+
+ALL_UNSURE = "all raters were unsure"
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    questionnaire = serializers.CharField(source="questionnaire.key")
+
+    class Meta:
+        model = Project
+        fields: tuple[str, ...] = ("slug", "name", "description", "questionnaire", "revision", "created_at")
+        read_only_fields = fields
+
+
+class ProjectListSerializer(Page):
+    results = ProjectSerializer(many=True)
+
+
+class QuestionSerializer(serializers.ModelSerializer):
+    scale = serializers.CharField(source="scale_kind")
+    values = serializers.ListField(
+        child=serializers.CharField(), source="protocol.scale.choices", help_text="Empty for an interval."
+    )
+
+    class Meta:
+        model = Question
+        fields = ("key", "dimension", "title", "wording", "stage", "scale", "values", "needs_article")
+        read_only_fields = fields
+
+
+class ProgressSerializer(serializers.Serializer):
+    name = serializers.CharField(help_text="The language or the system; empty for all together.")
+    summaries = serializers.IntegerField(help_text="Summaries that people rate.")
+    rated = serializers.IntegerField(help_text="Summaries with at least one rating that counts.")
+    ratings = serializers.IntegerField(help_text="Ratings that count, imported ones included.")
+    wanted = serializers.IntegerField(help_text="Ratings that the project's redundancy asks for.")
+    missing = serializers.IntegerField(help_text="Wanted ratings that are not given yet.")
+
+
+class ProjectDetailSerializer(ProjectSerializer):
+    questions = QuestionSerializer(many=True)
+    articles = serializers.IntegerField()
+    progress = ProgressSerializer()
+    languages = ProgressSerializer(many=True)
+    systems = ProgressSerializer(many=True)
+
+    class Meta(ProjectSerializer.Meta):
+        fields = (
+            *ProjectSerializer.Meta.fields,
+            "questions",
+            "articles",
+            "progress",
+            "languages",
+            "systems",
+        )
+        read_only_fields = fields
+
+
+class LabelSerializer(serializers.Serializer):
+    question = serializers.CharField()
+    dimension = serializers.CharField()
+    value = serializers.FloatField(
+        allow_null=True, help_text="Mean over raters: Yes 1, No 0, a point k its k; Unsure is left out."
+    )
+    reason = serializers.CharField(help_text="Why there is no value.", required=False)
+    ratings = serializers.IntegerField(help_text="Ratings that answered the question, Unsure among them.")
+
+
+class LabelledSummarySerializer(serializers.Serializer):
+    summary = serializers.IntegerField()
+    article = serializers.CharField(help_text="The article's id in its data set.")
+    system = serializers.CharField()
+    language = serializers.CharField()
+    labels = LabelSerializer(many=True)
+
+
+class LabelListSerializer(ProjectPage):
+    results = LabelledSummarySerializer(many=True)
+
+
+class LabelQuery(PageQuery):
+    language = serializers.CharField(required=False)
+    question = serializers.CharField(required=False)
+
+
+@extend_schema(
+    operation_id="projects_list", parameters=[PageQuery], responses={200: ProjectListSerializer, **REFUSALS}
+)
+@read_only
+def project_list(request: Request) -> Response:
+    """The projects whose results you may see."""
+    query = read_query(request, PageQuery)
+    rows = projects_for(request.user, Permission.SEE_RESULTS).select_related("questionnaire")
+    return Response(ProjectListSerializer(page_of(request, rows.order_by("slug"), query)).data)
+
+
+@extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})
+@read_only
+def project_detail(request: Request, slug: str) -> Response:
+    """One project: what is asked, of what, and how much has been answered."""
+    project = project_for(request.user, slug, Permission.SEE_RESULTS)
+    progress = progress_of(project)
+    described = {
+        **{name: getattr(project, name) for name in ProjectSerializer.Meta.fields},
+        "questions": project.questionnaire.questions.all(),
+        "articles": progress.articles,
+        "progress": progress.all,
+        "languages": progress.languages,
+        "systems": progress.systems,
+    }
+    return Response(ProjectDetailSerializer(described).data)
+
+
+@extend_schema(
+    operation_id="labels_list", parameters=[LabelQuery], responses={200: LabelListSerializer, **REFUSALS}
+)
+@read_only
+def label_list(request: Request, slug: str) -> Response:
+    """Human labels: each summary with ratings that count, and per question what they come to."""
+    project = project_for(request.user, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    query = read_query(request, LabelQuery)
+    questions = list(project.questionnaire.questions.all())
+    if "question" in query:
+        key = one_of("question", query["question"], [question.key for question in questions])
+        questions = [question for question in questions if question.key == key]
+    counted = Rating.objects.countable().filter(
+        summary=OuterRef("pk"), answers__is_current=True, answers__question__in=questions
+    )
+    summaries = Summary.objects.filter(Exists(counted), project=project)
+    if "language" in query:
+        language = one_of("language", query["language"], _languages(project))
+        summaries = summaries.filter(article__language=language)
+    page = page_of(request, summaries.select_related("article", "system").order_by("pk"), query)
+    page["results"] = _labelled(project, questions, page["results"])
+    return Response(LabelListSerializer({"revision": project.revision, **page}).data)
+
+
+def _languages(project: Project) -> list[str]:
+    return list(project.articles.order_by("language").values_list("language", flat=True).distinct())
+
+
+def _labelled(
+    project: Project, questions: list[Question], summaries: list[Summary]
+) -> list[dict[str, object]]:
+    ids = [summary.pk for summary in summaries]
+    labels = [(question, counted_labels(project, question, ids)) for question in questions]
+    return [
+        {
+            "summary": summary.pk,
+            "article": summary.article.external_id,
+            "system": summary.system.name,
+            "language": summary.article.language,
+            "labels": [
+                _label(question, *found[summary.pk]) for question, found in labels if summary.pk in found
+            ],
+        }
+        for summary in summaries
+    ]
+
+
+def _label(question: Question, value: float | None, ratings: int) -> dict[str, object]:
+    label: dict[str, object] = {
+        "question": question.key,
+        "dimension": question.dimension,
+        "value": value,
+        "ratings": ratings,
+    }
+    return label if value is not None else {**label, "reason": ALL_UNSURE}

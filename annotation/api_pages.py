@@ -1,0 +1,101 @@
+"""How the API is asked and how its lists answer: checked parameters, bounded pages, one shape of refusal."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from annotation.errors import DomainError
+
+PAGE_ROWS = 100
+LARGEST_PAGE_ROWS = 1000
+LARGEST_OFFSET = 2**31 - 1  # what every database counts to
+
+read_only: Callable[[Callable[..., Any]], Any] = api_view(["GET", "HEAD"])
+
+
+class OneOf(serializers.ChoiceField):
+    """A parameter with a fixed list of values, which the refusal of any other names."""
+
+    def __init__(self, choices: Sequence[str], **options: Any) -> None:
+        expected = f"expected one of {', '.join(choices)}"
+        options["error_messages"] = {"invalid_choice": f"found '{{input}}', {expected}"}
+        super().__init__(choices=list(choices), **options)
+
+
+class PageQuery(serializers.Serializer):
+    limit = serializers.IntegerField(
+        default=PAGE_ROWS, min_value=1, max_value=LARGEST_PAGE_ROWS, help_text="Rows in this answer."
+    )
+    offset = serializers.IntegerField(
+        default=0, min_value=0, max_value=LARGEST_OFFSET, help_text="Rows to pass over before the first."
+    )
+
+
+class Page(serializers.Serializer):
+    """A part of a list; `next` and `previous` are the addresses of the parts beside it."""
+
+    count = serializers.IntegerField(help_text="Rows in the whole list.")
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+
+
+class ProjectPage(Page):
+    revision = serializers.IntegerField(
+        help_text="The project's revision: it grows with each change of what its numbers stand on."
+    )
+
+
+class Refusal(serializers.Serializer):
+    detail = serializers.CharField(help_text="What was refused and why.")
+
+
+REFUSALS = {400: Refusal, 401: Refusal, 403: Refusal, 404: Refusal}
+
+
+def read_query(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:
+    """The request's parameters as `kind` declares them.
+
+    Raises DomainError for a value that `kind` does not admit, and for a parameter that it does not have or
+    that is given twice: an answer to another question than the one asked would pass unnoticed.
+    """
+    given = request.query_params
+    known = list(kind().fields)
+    wrong = [
+        f"there is no parameter '{name}'; there is {', '.join(known)}" for name in given if name not in known
+    ]
+    wrong += [f"{name}: given twice" for name in known if len(given.getlist(name)) > 1]
+    query = kind(data=given.dict())
+    if not query.is_valid():
+        wrong += [f"{name}: {' '.join(messages)}" for name, messages in query.errors.items()]
+    if wrong:
+        raise DomainError("; ".join(sorted(wrong)))
+    return query.validated_data
+
+
+def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
+    """`value`, if the project has it. Raises DomainError naming what it has."""
+    if value not in allowed:
+        raise DomainError(f"{name}: found '{value}', expected one of {', '.join(allowed) or '(none yet)'}")
+    return value
+
+
+def page_of(request: Request, rows: QuerySet | Sequence, query: dict[str, Any]) -> dict[str, Any]:
+    """The part of `rows` that `query` asks for, as the fields of a `Page` with `results`."""
+    count = rows.count() if isinstance(rows, QuerySet) else len(rows)
+    limit, offset = query["limit"], query["offset"]
+    here = request.build_absolute_uri()
+
+    def beside(start: int) -> str:
+        return replace_query_param(replace_query_param(here, "limit", limit), "offset", start)
+
+    return {
+        "count": count,
+        "next": beside(offset + limit) if offset + limit < count else None,
+        "previous": beside(max(0, offset - limit)) if offset > 0 else None,
+        "results": list(rows[offset : offset + limit]),
+    }
