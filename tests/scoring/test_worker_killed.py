@@ -1,0 +1,154 @@
+"""A real worker with a real broker is killed in the middle of a run, and another takes the run up."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SUMMARIES, BATCH_SIZE = 2000, 10
+KILLED_AFTER = 40  # batches
+PATIENCE_S = 60
+
+PLAN = f"""
+from annotation.models import Article, Project, Summary, System
+from annotation.actions.projects import create_project
+from annotation.protocol import SEAHORSE
+from scoring.evaluators.length import Length
+from scoring.planning import plan_run
+
+project = create_project("Killed", SEAHORSE)
+system = System.objects.create(project=project, name="system")
+articles = Article.objects.bulk_create(
+    Article(project=project, external_id=str(number), language="en", text="A text.")
+    for number in range({SUMMARIES})
+)
+Summary.objects.bulk_create(
+    Summary(project=project, article=article, system=system, text="word " * (number % 97))
+    for number, article in enumerate(articles)
+)
+Length.batch_size = {BATCH_SIZE}
+plan_run(project, "length", {{}})
+"""
+
+
+class Database:
+    """The platform's database, asked from outside of Django."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        connection: Any
+        if self._url.startswith("sqlite"):
+            connection = sqlite3.connect(self._url.removeprefix("sqlite:///"), timeout=30)
+        else:
+            connection = psycopg.connect(self._url)
+        try:
+            return list(connection.execute(statement).fetchall())
+        finally:
+            connection.close()
+
+    def value(self, statement: str) -> Any:
+        return self.rows(statement)[0][0]
+
+    def wait_for(self, statement: str, wanted: Any, worker: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while self.value(statement) != wanted:
+            assert time.monotonic() < deadline, f"still {self.value(statement)!r}: {statement}"
+            assert worker.poll() is None, "the worker stopped by itself"
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Variables of a platform with a database and a broker of its own."""
+    surroundings = {
+        **os.environ,
+        "VAR_DIR": str(tmp_path),
+        "BROKER_URL": f"sqla+sqlite:///{tmp_path / 'broker.sqlite3'}",
+        "CLAIM_LEASE_S": "2",
+    }
+    surroundings.pop("DJANGO_SETTINGS_MODULE", None)
+    url = os.environ.get("DATABASE_URL", "")
+    if not url.startswith("postgres"):
+        surroundings["DATABASE_URL"] = f"sqlite:///{tmp_path / 'touchstone.sqlite3'}"
+        yield surroundings
+        return
+    name = f"touchstone_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        surroundings["DATABASE_URL"] = re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", url)
+        yield surroundings
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def manage(environment: dict[str, str], *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker as script/up starts it, all processes in one group; killed at the end of the block."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "celery", "--app", "touchstone", "--quiet", "worker"),
+            *("--queues", "cpu,gpu,llm", "--concurrency", "2", "--loglevel", "warning"),
+            *("--without-mingle", "--without-gossip"),
+            *("--beat", "--schedule", str(Path(environment["VAR_DIR"]) / "beat-schedule")),
+        ],
+        cwd=ROOT,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_a_killed_worker_loses_no_score_and_doubles_none(environment):
+    manage(environment, "migrate", "--verbosity", "0")
+    manage(environment, "shell", "--no-imports", "-c", PLAN)
+    database = Database(environment["DATABASE_URL"])
+
+    with worker(environment) as first:
+        enough = f"SELECT count(*) >= {KILLED_AFTER} FROM scoring_batch WHERE state = 'done'"
+        database.wait_for(enough, True, first)
+    before = dict(database.rows("SELECT summary_id, id FROM scoring_score"))
+    done = database.value("SELECT count(*) FROM scoring_batch WHERE state = 'done'")
+    assert KILLED_AFTER <= done < SUMMARIES / BATCH_SIZE, "killed in the middle"
+    assert len(before) == done * BATCH_SIZE, "a batch is finished with all of its scores, or not at all"
+
+    with worker(environment) as second:
+        database.wait_for("SELECT status FROM scoring_run", "done", second)
+
+    scores = database.rows(
+        "SELECT scoring_score.summary_id, scoring_score.id, value, text FROM scoring_score "
+        "JOIN annotation_summary ON annotation_summary.id = scoring_score.summary_id"
+    )
+    assert len(scores) == SUMMARIES
+    assert all(value == len(text.split()) for _, _, value, text in scores)
+    assert before.items() <= {summary: score for summary, score, _, _ in scores}.items()
+    assert database.value("SELECT revision FROM annotation_project") == SUMMARIES / BATCH_SIZE
