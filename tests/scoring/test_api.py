@@ -1,0 +1,201 @@
+"""The API's runs and scores. Who is let in at which address: tests/test_access_matrix.py."""
+
+import math
+
+import pytest
+
+from annotation.models import Project
+from scoring.contract import GENERAL
+from scoring.models import Score
+from scoring.planning import plan_run
+from scoring.working import work_on_run
+from tests.factories import make_article, make_member, make_project, make_summary, make_system
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def researcher(client, project):
+    client.force_login(make_member(project, "researcher"))
+    return client
+
+
+def scored(project: Project, evaluator: str = "length", **params: object):
+    """A finished run of a real evaluator over all summaries."""
+    run = plan_run(project, evaluator, params)
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == "done"
+    return run
+
+
+def ask(client, project, address, **parameters):
+    answer = client.get(f"/api/projects/{project.slug}/{address}", parameters)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_scores_come_with_the_evaluators_signature_and_fingerprint(researcher, project):
+    summary = make_summary(project)
+    run = scored(project)
+    body = ask(researcher, project, "scores/")
+    score = Score.objects.get()
+    assert body["results"] == [
+        {
+            "summary": summary.pk,
+            "article": summary.article.external_id,
+            "system": summary.system.name,
+            "language": "en",
+            "setup": run.setup_id,
+            "run": run.pk,
+            "dimension": GENERAL,
+            "value": score.value,
+            "reason": "",
+            "explanation": score.explanation,
+        }
+    ]
+    assert body["setups"] == [
+        {
+            "setup": run.setup_id,
+            "evaluator": "length",
+            "label": run.setup.label,
+            "signature": run.setup.signature,
+            "fingerprint": run.setup.fingerprint,
+        }
+    ]
+    assert len(run.setup.fingerprint) >= 16
+    project.refresh_from_db()
+    assert body["revision"] == project.revision > 0
+
+
+def test_a_missing_score_is_null_with_its_reason(researcher, project):
+    make_summary(project, text="")
+    scored(project, "copy_rate")
+    [row] = ask(researcher, project, "scores/")["results"]
+    assert row["value"] is None
+    assert row["reason"] == "empty summary"
+
+
+def test_numbers_are_those_stored_to_the_last_bit(researcher, project):
+    make_summary(project)
+    run = scored(project)
+    Score.objects.update(value=0.1 + 0.2)
+    [row] = ask(researcher, project, "scores/", run=run.pk)["results"]
+    assert row["value"] == 0.1 + 0.2
+    assert not math.isclose(row["value"], 0.3, rel_tol=0, abs_tol=0)
+
+
+def test_scores_can_be_of_one_setup_one_run_and_one_dimension(researcher, project):
+    make_summary(project)
+    length, copied = scored(project), scored(project, "copy_rate")
+    assert ask(researcher, project, "scores/")["count"] == 2
+    for asked in ({"setup": length.setup_id}, {"run": length.pk}):
+        body = ask(researcher, project, "scores/", **asked)
+        assert [row["setup"] for row in body["results"]] == [length.setup_id]
+        assert [setup["evaluator"] for setup in body["setups"]] == ["length"]
+    assert ask(researcher, project, "scores/", dimension=GENERAL)["count"] == 2
+    both = ask(researcher, project, "scores/", setup=length.setup_id, run=copied.pk)
+    assert both["count"] == 0
+
+
+def test_a_run_says_what_its_numbers_depend_on_and_what_came_out(researcher, project):
+    make_summary(project)
+    make_summary(project, text="")
+    run = scored(project, "copy_rate")
+    body = ask(researcher, project, f"runs/{run.pk}/")
+    assert (body["status"], body["total"], body["done"], body["reused"]) == ("done", 2, 2, 0)
+    assert body["setup"]["fingerprint"] == run.setup.fingerprint
+    assert body["setup"]["provenance"] == run.setup.provenance
+    assert body["setup"]["params"] == run.setup.params
+    assert body["dimensions"] == [{"dimension": GENERAL, "scores": 1, "missing": {"empty summary": 1}}]
+
+
+def test_an_unfinished_run_says_how_far_it_is(researcher, project, monkeypatch):
+    monkeypatch.setattr("scoring.evaluators.length.Length.batch_size", 1)
+    for _ in range(3):
+        make_summary(project)
+    run = plan_run(project, "length", {})
+    run.batches.filter(number=0).update(state="done")
+    [row] = ask(researcher, project, "runs/")["results"]
+    assert (row["status"], row["total"], row["done"]) == ("queued", 3, 1)
+
+
+def test_runs_come_latest_first_and_can_be_of_one_setup_or_status(researcher, project):
+    make_summary(project)
+    first, second = scored(project), scored(project, "copy_rate")
+    assert [row["id"] for row in ask(researcher, project, "runs/")["results"]] == [second.pk, first.pk]
+    assert ask(researcher, project, "runs/", setup=first.setup_id)["count"] == 1
+    assert ask(researcher, project, "runs/", status="done")["count"] == 2
+    assert ask(researcher, project, "runs/", status="failed")["count"] == 0
+
+
+def test_runs_name_nobody(researcher, project):
+    manager = make_member(project, "manager")
+    make_summary(project)
+    run = plan_run(project, "length", {}, user=manager)
+    for address in ("runs/", f"runs/{run.pk}/"):
+        assert (
+            manager.username not in researcher.get(f"/api/projects/{project.slug}/{address}").content.decode()
+        )
+
+
+def test_texts_are_not_part_of_scores(researcher, project):
+    make_summary(project, text="SUMMARY-TEXT", article=make_article(project, text="ARTICLE-TEXT"))
+    run = scored(project)
+    for address in ("scores/", f"runs/{run.pk}/"):
+        answer = researcher.get(f"/api/projects/{project.slug}/{address}").content
+        assert b"SUMMARY-TEXT" not in answer
+        assert b"ARTICLE-TEXT" not in answer
+
+
+@pytest.mark.parametrize(
+    ("address", "asked", "said"),
+    [
+        ("scores/", {"dimension": "beauty"}, "dimension: found 'beauty', expected one of general"),
+        ("scores/", {"setup": "0"}, "setup: found '0', expected one of "),
+        ("scores/", {"run": "999999"}, "run: found '999999', expected one of "),
+        ("scores/", {"run": str(10**40)}, "run: found "),
+        ("scores/", {"run": "one"}, "integer"),
+        ("runs/", {"setup": "999999"}, "setup: found '999999'"),
+        ("runs/", {"status": "finished"}, "status: found 'finished', expected one of queued, running, done"),
+        ("scores/", {"setup__project__slug": "x"}, "there is no parameter"),
+        ("scores/", {"run__created_by__password__startswith": "p"}, "there is no parameter"),
+        ("runs/", {"created_by__password__regex": "."}, "there is no parameter"),
+    ],
+)
+def test_it_refuses_parameters_that_it_does_not_know(researcher, project, address, asked, said):
+    make_summary(project)
+    scored(project)
+    answer = researcher.get(f"/api/projects/{project.slug}/{address}", asked)
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+
+
+def test_another_projects_runs_setups_and_scores_stay_out_of_reach(researcher, project):
+    other = make_project()
+    make_summary(other)
+    foreign = scored(other)
+    assert ask(researcher, project, "scores/")["results"] == []
+    assert ask(researcher, project, "runs/")["results"] == []
+    assert researcher.get(f"/api/projects/{project.slug}/runs/{foreign.pk}/").status_code == 404
+    for asked in ({"run": foreign.pk}, {"setup": foreign.setup_id}):
+        answer = researcher.get(f"/api/projects/{project.slug}/scores/", asked)
+        assert answer.status_code == 400
+        assert "(none yet)" in answer.json()["detail"]
+
+
+def test_ten_scores_and_runs_cost_as_many_queries_as_two(researcher, project, django_assert_max_num_queries):
+    for number in range(10):
+        make_summary(project, system=make_system(project, f"system-{number}"))
+    for evaluator in ("length", "copy_rate"):
+        scored(project, evaluator)
+    for limit in (2, 20):
+        with django_assert_max_num_queries(9):
+            ask(researcher, project, "scores/", limit=limit)
+        with django_assert_max_num_queries(8):
+            ask(researcher, project, "runs/", limit=limit)
