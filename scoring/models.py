@@ -138,6 +138,10 @@ class Batch(models.Model):
         null=True, blank=True, help_text="After a failure that may pass, when it may be tried again."
     )
     attempts = models.PositiveSmallIntegerField(default=0)
+    unscored = models.PositiveIntegerField(
+        default=0, help_text="Summaries that this batch left without a score on some dimension."
+    )
+    reasons = models.JSONField(default=dict, help_text="Why: reason to number of summaries.")
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = BatchQuerySet.as_manager()

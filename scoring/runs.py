@@ -5,6 +5,7 @@ Whoever writes scores or changes a run locks its setup first, so that they never
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -86,15 +87,24 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
     """
     with transaction.atomic():
         run = _locked(claim.run_id)
-        if run is None or not _held(claim).update(
-            state=Batch.State.DONE, claimed_by="", claimed_until=None, finished_at=timezone.now()
-        ):
+        if run is None:
             return False
         rows = [
             _row(run, summary_id, dimension, each, inputs.get(summary_id, ""))
             for summary_id, each in scored.items()
             for dimension in each.values
         ]
+        missing = {(row.summary_id, row.reason) for row in rows if row.reason}
+        finished = _held(claim).update(
+            state=Batch.State.DONE,
+            claimed_by="",
+            claimed_until=None,
+            finished_at=timezone.now(),
+            unscored=len({summary_id for summary_id, _ in missing}),
+            reasons=Counter(reason for _, reason in missing),
+        )
+        if not finished:
+            return False
         _write(run.setup_id, rows)
         _finish_if_complete(run)
         run.setup.project.bump_revision()

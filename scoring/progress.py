@@ -1,0 +1,106 @@
+"""How far runs are, how fast they go, and what they left without a score."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min, Q, Sum
+from django.utils import timezone
+
+from annotation.models import Project
+from scoring.models import Batch, Run
+
+PACE_BATCHES = 10
+"""Latest batches from which the pace is taken."""
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """Numbers of summaries of one run: to be scored, finished, and left without a score on some dimension."""
+
+    total: int
+    done: int = 0
+    unscored: int = 0
+
+    @property
+    def scored(self) -> int:
+        return self.done - self.unscored
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 100
+
+
+@dataclass(frozen=True)
+class Postponed:
+    """Batches that failed and wait to be tried again, and when the first of them is due."""
+
+    batches: int
+    due: datetime
+
+
+def runs_of(project: Project) -> list[tuple[Run, RunProgress]]:
+    """The project's runs, the latest first, each with its progress; in two queries."""
+    runs = list(Run.objects.filter(setup__project=project).select_related("setup", "created_by"))
+    progress = _progress(runs)
+    return [(run, progress[run.pk]) for run in runs]
+
+
+def progress_of(run: Run) -> RunProgress:
+    return _progress([run])[run.pk]
+
+
+def reasons_of(run: Run) -> list[tuple[str, int]]:
+    """Reason -> summaries that this run left without a score because of it, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for reasons in Batch.objects.filter(run=run, unscored__gt=0).values_list("reasons", flat=True):
+        counts.update(reasons)
+    return counts.most_common()
+
+
+def pace_of(run: Run, now: datetime | None = None) -> float | None:
+    """Summaries per second over the latest batches of a run under way; None as long as there is none.
+
+    Counted from the end of the batch before them, or from the start, until now: a run that hangs slows down.
+    """
+    if run.status != Run.Status.RUNNING or run.started_at is None:
+        return None
+    finished = Batch.objects.filter(run=run, state=Batch.State.DONE, finished_at__gte=run.started_at)
+    latest = list(finished.order_by("-finished_at").values_list("finished_at", "size")[: PACE_BATCHES + 1])
+    begin = latest[PACE_BATCHES][0] if len(latest) > PACE_BATCHES else run.started_at
+    elapsed = ((now or timezone.now()) - begin).total_seconds()
+    sizes = [size for _, size in latest[:PACE_BATCHES]]
+    return sum(sizes) / elapsed if sizes and elapsed > 0 else None
+
+
+def time_left(progress: RunProgress, pace: float | None) -> timedelta | None:
+    return timedelta(seconds=progress.left / pace) if pace else None
+
+
+def postponed_batches(run: Run) -> Postponed | None:
+    """What waits after a failure that may pass; None if nothing does."""
+    waiting = Q(state=Batch.State.WAITING, not_before__gt=timezone.now())
+    found = Batch.objects.filter(waiting, run=run).aggregate(batches=Count("pk"), due=Min("not_before"))
+    return Postponed(found["batches"], found["due"]) if found["batches"] else None
+
+
+def _progress(runs: Iterable[Run]) -> dict[int, RunProgress]:
+    """Imported runs have no batches; they came in whole."""
+    by_pk = {run.pk: run for run in runs}
+    sums: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    rows = (
+        Batch.objects.filter(run__in=by_pk)
+        .values_list("run")
+        .annotate(done=Sum("size", filter=Q(state=Batch.State.DONE), default=0), unscored=Sum("unscored"))
+    )
+    sums.update({pk: (done, unscored) for pk, done, unscored in rows})
+    imported = {pk for pk, run in by_pk.items() if pk not in sums and run.status == Run.Status.DONE}
+    return {
+        pk: RunProgress(run.total, run.total) if pk in imported else RunProgress(run.total, *sums[pk])
+        for pk, run in by_pk.items()
+    }
