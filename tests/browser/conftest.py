@@ -168,7 +168,7 @@ def open_context(browser: Browser, platform: Platform) -> Iterator[OpenContext]:
 
 def sign_in(page: Page, platform: Platform, username: str) -> None:
     page.goto("/sign-in/")
-    page.get_by_label("User name").fill(username)
+    page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(platform.passwords[username])
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/sign-in/" not in url)

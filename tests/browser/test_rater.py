@@ -1,0 +1,260 @@
+"""A rater's way from the invitation to ten ratings, by keyboard alone, while a manager watches."""
+
+import json
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from annotation.protocol import SEAHORSE
+from tests.browser.conftest import PHONE, ROOT, OpenContext, Platform, sign_in
+
+pytestmark = pytest.mark.browser
+
+GOLD = {
+    row["summary"].strip(): row["answers"]
+    for row in map(json.loads, (ROOT / "annotation/demo/gold.jsonl").read_text(encoding="utf-8").splitlines())
+}
+ARTICLES = {
+    row["id"]: row["article"]
+    for row in map(
+        json.loads, (ROOT / "annotation/demo/articles.jsonl").read_text(encoding="utf-8").splitlines()
+    )
+}
+KEYS = {"yes": "1", "no": "2", "unsure": "3"}
+PASSWORD = "correct horse battery"
+
+
+def invite_annotator(page: Page, note: str) -> str:
+    """Invite by the manager's people page; the address of the invitation."""
+    page.goto("/projects/demo/people/")
+    page.get_by_label("Role").select_option("annotator")
+    page.get_by_label("English", exact=True).check()
+    page.get_by_label("Note").fill(note)
+    page.get_by_role("button", name="Make the invitation").click()
+    return page.get_by_label("Invitation link").input_value()
+
+
+def tab_to(page: Page, label: str) -> None:
+    """Move the focus by the Tab key until it is on the field or button with this name."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            """() => {
+              const element = document.activeElement;
+              const name = element.labels?.[0]?.innerText || element.getAttribute("aria-label");
+              return (name || element.innerText || "").trim();
+            }"""
+        )
+        if focused.startswith(label):
+            return
+    pytest.fail(f"the Tab key never reached {label!r}")
+
+
+def join_by_keyboard(page: Page, address: str, username: str) -> None:
+    page.goto(address)
+    for label, text in (("User", username), ("Password", PASSWORD), ("Password", PASSWORD)):
+        tab_to(page, label)
+        page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/rate/**")
+
+
+def shown_stage(page: Page) -> int:
+    return int(page.locator("#item input[name=stage]").input_value())
+
+
+def answer_stage(page: Page, answers: dict[str, str]) -> None:
+    """Answer the open stage by keys alone and submit it by Enter."""
+    questions = page.locator("#item .question")
+    before = page.locator("#item").get_attribute("action"), shown_stage(page)
+    for index in range(questions.count()):
+        key = questions.nth(index).get_attribute("id").removeprefix("question-")
+        page.keyboard.press(KEYS[answers[key]])
+    page.keyboard.press("Enter")
+    wait_for_what_follows(page, *before)
+
+
+def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
+    """Wait until this stage of this summary has made way for the next one."""
+    page.wait_for_function(
+        """([address, stage]) => {
+          const item = document.getElementById("item");
+          if (!item || item.getAttribute("action") !== address) return true;
+          return item.elements.stage.value !== String(stage);
+        }""",
+        arg=[address, stage],
+    )
+
+
+def shown_summary(page: Page) -> str:
+    return page.locator("#item .summary .text").inner_text().strip()
+
+
+def rate_item(page: Page, answers: dict[str, str]) -> None:
+    """Rate the shown summary to its end."""
+    address = page.locator("#item").get_attribute("action")
+    while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
+        answer_stage(page, answers)
+
+
+@pytest.fixture
+def invited(open_context: OpenContext, platform: Platform, request: pytest.FixtureRequest) -> str:
+    manager = open_context().new_page()
+    sign_in(manager, platform, "demo-manager")
+    return invite_annotator(manager, request.node.name)
+
+
+def test_a_new_rater_joins_learns_on_gold_and_rates_ten_summaries_by_keyboard_alone(
+    open_context: OpenContext, platform: Platform, invited: str
+):
+    page = open_context().new_page()
+    join_by_keyboard(page, invited, "keyboard-rater")
+    tab_to(page, "Start")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#item")
+    while page.locator("#item").count():
+        answers = {key: answer["value"] for key, answer in GOLD[shown_summary(page)].items()}
+        rate_item(page, answers)
+    page.wait_for_url("**/rounds/1/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("passed")
+    tab_to(page, "Start rating")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#item")
+
+    watcher = open_context().new_page()
+    sign_in(watcher, platform, "demo-manager")
+    watcher.goto("/projects/demo/")
+    all_yes = {question.key: "yes" for question in SEAHORSE.questions}
+    for number in range(1, 11):
+        if not page.locator("#item").count():
+            break  # the demo has few summaries in one language
+        rate_item(page, all_yes)
+        if page.locator("#item").count():
+            expect(page.locator("#share")).to_contain_text(f"{number} of 20")
+    rated = platform.run(
+        "from annotation.models import Rating;"
+        "print(Rating.objects.countable().filter(rater__user__username='keyboard-rater').count())"
+    )
+    assert int(rated) == 10
+
+
+def test_the_article_is_in_no_response_before_its_stage_and_the_page_is_light(
+    open_context: OpenContext, platform: Platform
+):
+    page = open_context().new_page()
+    bodies: list[tuple[str, str]] = []
+    weights: dict[str, int] = {}
+    requests: list[Request] = []
+
+    def note(response) -> None:
+        body = response.body() if response.status == 200 else b""
+        weights[response.url] = len(body)
+        bodies.append((response.url, body.decode("utf-8", "replace") + repr(response.all_headers())))
+
+    sign_in(page, platform, "demo-annotator")
+    page.on("request", lambda request: requests.append(request))
+    page.on("response", note)
+    page.goto("/projects/demo/rate/")
+    page.wait_for_selector("#item")
+    assert sum(weights.values()) < 150_000
+    answers = {question.key: "yes" for question in SEAHORSE.questions}
+    starts = [" ".join(text.split()[-12:]) for text in ARTICLES.values()]
+    for _stage in (1, 2):
+        assert shown_stage(page) == _stage
+        page.wait_for_timeout(200)
+        for address, body in bodies:
+            assert not any(start in " ".join(body.split()) for start in starts), address
+        if _stage == 1:
+            answer_stage(page, answers)
+    sent_before = len(requests)
+    answer_stage(page, answers)
+    assert shown_stage(page) == 3
+    expect(page.locator(".article .text")).to_be_visible()
+    answer_stage(page, answers)
+    assert len(requests) - sent_before <= 4, "at most two requests a stage"
+    hosts = {urlparse(request.url).netloc for request in requests}
+    assert hosts == {urlparse(platform.address).netloc}
+
+
+def test_everything_works_by_touch_at_360_pixels(open_context: OpenContext, platform: Platform):
+    page = open_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True).new_page()
+    sign_in(page, platform, "demo-annotator")
+    page.goto("/projects/demo/rate/")
+    address = page.locator("#item").get_attribute("action")
+    while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        stage = shown_stage(page)
+        for question in page.locator("#item .question").all():
+            choice = question.locator("label", has_text="Yes")
+            box = choice.bounding_box()
+            assert box is not None
+            assert box["height"] >= 44
+            choice.tap()
+        page.get_by_role("button", name="Submit").last.tap()
+        wait_for_what_follows(page, address, stage)
+    expect(page.get_by_text("Saved.")).to_be_visible()
+
+
+def test_everything_works_without_javascript(open_context: OpenContext, platform: Platform):
+    page = open_context(java_script_enabled=False, viewport=PHONE).new_page()
+    sign_in(page, platform, "demo-annotator")
+    page.goto("/projects/demo/rate/")
+    address = page.locator("#item").get_attribute("action")
+    page.get_by_role("button", name="Submit").last.click()
+    expect(page.get_by_text("Please answer this question.")).to_be_visible()
+    while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
+        for question in page.locator("#item .question").all():
+            question.locator("label", has_text="Unsure").click()
+        page.get_by_role("button", name="Submit").last.click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+
+
+def test_a_draft_is_there_again_on_another_device(open_context: OpenContext, platform: Platform):
+    first = open_context().new_page()
+    sign_in(first, platform, "demo-annotator")
+    first.goto("/projects/demo/rate/")
+    first.keyboard.press("3")
+    expect(first.locator("#item .saved").first).to_be_visible(timeout=6000)
+    second = open_context(viewport=PHONE).new_page()
+    sign_in(second, platform, "demo-annotator")
+    second.goto("/projects/demo/rate/")
+    expect(second.locator("#item input[value=unsure]").first).to_be_checked()
+    first.keyboard.press("1")
+
+
+def test_backspace_steps_back_within_the_open_stage(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-annotator")
+    page.goto("/projects/demo/rate/")
+    page.keyboard.press("1")
+    answer_stage(page, {"comprehensibility": "yes"})
+    page.keyboard.press("1")
+    expect(page.locator("#question-grammar")).to_have_class("question current")
+    page.keyboard.press("Backspace")
+    expect(page.locator("#question-repetition")).to_have_class("question current")
+    page.keyboard.press("2")
+    expect(page.locator("#question-repetition input[value=no]")).to_be_checked()
+
+
+def test_a_rating_survives_kill_9_of_the_web_server_right_after_it_was_acknowledged(
+    open_context: OpenContext, platform: Platform
+):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-annotator")
+    page.goto("/projects/demo/rate/")
+    count = (
+        "from annotation.models import Answer, Rating;"
+        "print(Rating.objects.countable().count(), Answer.objects.count())"
+    )
+    answers = {question.key: "yes" for question in SEAHORSE.questions}
+    while shown_stage(page) < SEAHORSE.last_stage:
+        answer_stage(page, answers)
+    before = [int(number) for number in platform.run(count).split()]
+    answer_stage(page, answers)
+    platform.kill("gunicorn")
+    after = [int(number) for number in platform.run(count).split()]
+    assert after == [before[0] + 1, before[1] + 3]
+    page.wait_for_timeout(4000)
+    page.goto("/projects/demo/rate/")
+    expect(page.locator("#item")).to_be_visible()
