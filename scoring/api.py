@@ -1,7 +1,6 @@
 """The API's runs and scores, read-only."""
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Manager, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,7 +18,8 @@ from annotation.api_pages import (
 )
 from annotation.models import Project
 from annotation.permissions import Permission, project_for
-from scoring.models import Batch, EvaluatorSetup, Run, Score
+from scoring.models import EvaluatorSetup, Run, Score
+from scoring.progress import RunProgress, progress_of, reasons_of, runs_of
 from scoring.runs import run_of
 
 
@@ -44,6 +44,7 @@ class SetupDetailSerializer(SetupSerializer):
 class RunSerializer(serializers.ModelSerializer):
     setup = SetupSerializer()
     done = serializers.IntegerField(help_text="Summaries finished, with or without scores.")
+    unscored = serializers.IntegerField(help_text="Summaries left without a score on some dimension.")
 
     class Meta:
         model = Run
@@ -53,6 +54,7 @@ class RunSerializer(serializers.ModelSerializer):
             "status",
             "total",
             "done",
+            "unscored",
             "reused",
             "failure",
             "created_at",
@@ -66,21 +68,16 @@ class RunListSerializer(ProjectPage):
     results = RunSerializer(many=True)
 
 
-class DimensionSerializer(serializers.Serializer):
-    dimension = serializers.CharField()
-    scores = serializers.IntegerField()
-    missing = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Reason -> summaries without a score because of it."
-    )
-
-
 class RunDetailSerializer(RunSerializer):
     revision = serializers.IntegerField(help_text="The project's revision.")
     setup = SetupDetailSerializer()
-    dimensions = DimensionSerializer(many=True)
+    reasons = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Why they were: reason -> summaries.",
+    )
 
     class Meta(RunSerializer.Meta):
-        fields = ("revision", *RunSerializer.Meta.fields, "dimensions")
+        fields = ("revision", *RunSerializer.Meta.fields, "reasons")
         read_only_fields = fields
 
 
@@ -136,25 +133,26 @@ def run_list(request: Request, slug: str) -> Response:
     """The project's runs, the latest first."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
     query = read_query(request, RunQuery)
-    runs = _runs(project)
+    runs = runs_of(project)
     if "setup" in query:
-        runs = runs.filter(setup=_known("setup", query["setup"], _setups(project)))
+        setup = _known("setup", query["setup"], project.setups)
+        runs = [(run, progress) for run, progress in runs if run.setup_id == setup]
     if "status" in query:
-        runs = runs.filter(status=query["status"])
-    page = page_of(request, runs, query)
+        runs = [(run, progress) for run, progress in runs if run.status == query["status"]]
+    page = page_of(request, [_described(run, progress) for run, progress in runs], query)
     return Response(RunListSerializer({"revision": project.revision, **page}).data)
 
 
 @extend_schema(operation_id="runs_retrieve", responses={200: RunDetailSerializer, **REFUSALS})
 @read_only
 def run_detail(request: Request, slug: str, run_id: int) -> Response:
-    """One run: its evaluator with all that its numbers depend on, and how many scores there are."""
+    """One run: its evaluator with all that its numbers depend on, and what came out."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
-    run = _runs(project).get(pk=run_of(project, run_id).pk)
+    run = run_of(project, run_id)
     described = {
         "revision": project.revision,
-        **{name: getattr(run, name) for name in RunSerializer.Meta.fields},
-        "dimensions": _dimensions(run),
+        **_described(run, progress_of(run)),
+        "reasons": dict(reasons_of(run)),
     }
     return Response(RunDetailSerializer(described).data)
 
@@ -169,9 +167,9 @@ def score_list(request: Request, slug: str) -> Response:
     query = read_query(request, ScoreQuery)
     scores = Score.objects.filter(setup__project=project)
     if "setup" in query:
-        scores = scores.filter(setup=_known("setup", query["setup"], _setups(project)))
+        scores = scores.filter(setup=_known("setup", query["setup"], project.setups))
     if "run" in query:
-        scores = scores.filter(run=_known("run", query["run"], _runs(project)))
+        scores = scores.filter(run=_known("run", query["run"], Run.objects.filter(setup__project=project)))
     if "dimension" in query:
         scores = scores.filter(dimension=query["dimension"])
         if not scores.exists():
@@ -182,31 +180,16 @@ def score_list(request: Request, slug: str) -> Response:
     return Response(ScoreListSerializer({"revision": project.revision, "setups": setups, **page}).data)
 
 
-def _runs(project: Project) -> QuerySet[Run]:
-    finished = Coalesce(Sum("batches__size", filter=Q(batches__state=Batch.State.DONE)), 0)
-    runs = Run.objects.filter(setup__project=project).select_related("setup")
-    return runs.annotate(done=finished).order_by("-created_at", "-pk")
+def _described(run: Run, progress: RunProgress) -> dict[str, object]:
+    counted = {"done": progress.done, "unscored": progress.unscored}
+    stored = [name for name in RunSerializer.Meta.fields if name not in counted]
+    return {**{name: getattr(run, name) for name in stored}, **counted}
 
 
-def _setups(project: Project) -> QuerySet[EvaluatorSetup]:
-    return EvaluatorSetup.objects.filter(project=project)
-
-
-def _known(name: str, given: int, rows: QuerySet) -> int:
+def _known(name: str, given: int, rows: Manager | QuerySet) -> int:
     return int(one_of(name, str(given), [str(pk) for pk in rows.order_by("pk").values_list("pk", flat=True)]))
 
 
 def _dimension_names(project: Project) -> list[str]:
     scores = Score.objects.filter(setup__project=project).order_by("dimension")
     return list(scores.values_list("dimension", flat=True).distinct())
-
-
-def _dimensions(run: Run) -> list[dict[str, object]]:
-    counts: dict[str, dict[str, int]] = {}
-    rows = run.scores.order_by("dimension", "reason").values_list("dimension", "reason")
-    for dimension, reason, count in rows.annotate(Count("pk")):
-        counts.setdefault(dimension, {})[reason] = count
-    return [
-        {"dimension": dimension, "scores": reasons.pop("", 0), "missing": reasons}
-        for dimension, reasons in counts.items()
-    ]

@@ -108,11 +108,11 @@ def test_a_run_says_what_its_numbers_depend_on_and_what_came_out(researcher, pro
     make_summary(project, text="")
     run = scored(project, "copy_rate")
     body = ask(researcher, project, f"runs/{run.pk}/")
-    assert (body["status"], body["total"], body["done"], body["reused"]) == ("done", 2, 2, 0)
+    assert (body["status"], body["total"], body["done"], body["unscored"]) == ("done", 2, 2, 1)
+    assert body["reasons"] == {"empty summary": 1}
     assert body["setup"]["fingerprint"] == run.setup.fingerprint
     assert body["setup"]["provenance"] == run.setup.provenance
     assert body["setup"]["params"] == run.setup.params
-    assert body["dimensions"] == [{"dimension": GENERAL, "scores": 1, "missing": {"empty summary": 1}}]
 
 
 def test_an_unfinished_run_says_how_far_it_is(researcher, project, monkeypatch):
