@@ -42,7 +42,7 @@ class Bar:
 
 
 def daily_bars(days: Sequence[tuple[date, int, int]]) -> list[Bar]:
-    """Stacked bars for (date, lower, upper), from left to right, as high as the largest sum fills the frame."""
+    """Stacked bars for (date, lower, upper), from left to right; the largest sum fills the height."""
     most = max((lower + upper for _, lower, upper in days), default=0)
     bars = []
     for number, (day, lower, upper) in enumerate(days):

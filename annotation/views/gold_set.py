@@ -1,15 +1,64 @@
-"""Being written."""
+"""Turning a summary into a gold item, changing its agreed answers, and taking it out of the gold set."""
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions.gold_set import (
+    remove_from_gold_set,
+    restore_to_gold_set,
+    set_gold_answers,
+    used_in_rounds,
+)
+from annotation.browsing import summary_in
+from annotation.context import open_project
+from annotation.errors import InvalidAnswers
+from annotation.manager_forms import GoldForm
+from annotation.permissions import Permission
+from annotation.signed_in import SignedInRequest
 
 
-def gold_answers(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    summary = summary_in(project, summary_id)
+    gold = getattr(summary, "gold", None)
+    form = GoldForm(project.questionnaire.protocol, gold, request.POST or None)
+    if form.is_valid():
+        try:
+            set_gold_answers(summary, form.agreed())
+        except InvalidAnswers as refused:
+            form.refuse(refused.fields)
+        else:
+            messages.success(request, "The gold answers are kept.")
+            return redirect("summary", slug, summary_id)
+    context = {"summary": summary, "gold": gold, "form": form}
+    return render(request, "annotation/gold_answers.html", context, status=422 if form.errors else 200)
 
 
-def gold_remove(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def gold_remove(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    summary = summary_in(project, summary_id)
+    if request.method == "POST":
+        remove_from_gold_set(summary, to_be_rated="to_be_rated" in request.POST)
+        messages.success(request, "The summary is no longer in the gold set.")
+        return redirect("summary", slug, summary_id)
+    context = {"summary": summary, "used": used_in_rounds(summary)}
+    return render(request, "annotation/gold_remove.html", context)
 
 
-def gold_restore(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@login_required
+@require_POST
+def gold_restore(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    restore_to_gold_set(summary_in(project, summary_id))
+    messages.success(request, "The summary is back in the gold set.")
+    return redirect("summary", slug, summary_id)

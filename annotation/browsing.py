@@ -1,0 +1,138 @@
+"""Finding summaries, and all that managers and researchers may see of one."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models.functions import Substr
+
+from annotation.errors import NotFound
+from annotation.models import Answer, ArticleFlag, Project, Rater, Rating, Summary
+from annotation.progress import seconds_in_stages
+
+EXCERPT = 400  # characters
+LONGEST_SEARCH = 100  # characters
+
+
+class Shown(StrEnum):
+    ALL = "all"
+    RATED = "rated"
+    UNRATED = "unrated"
+    FLAGGED = "flagged"
+    GOLD = "gold"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which summaries to list; an empty field admits all. `text` is looked for in summaries and titles."""
+
+    shown: Shown = Shown.ALL
+    language: str = ""
+    system: str = ""
+    text: str = ""
+
+
+def find_summaries(project: Project, filters: Filters) -> QuerySet[Summary]:
+    """The project's summaries, those of one article together, each with `excerpt`, its beginning.
+
+    The texts themselves are not loaded.
+    """
+    counted = Rating.objects.countable().filter(summary=OuterRef("pk"))
+    found = Summary.objects.filter(project=project)
+    if filters.language:
+        found = found.filter(article__language=filters.language)
+    if filters.system:
+        found = found.filter(system__name=filters.system)
+    if filters.text:
+        text = filters.text[:LONGEST_SEARCH]
+        found = found.filter(
+            Q(text__icontains=text) | Q(article__title__icontains=text) | Q(article__external_id=text)
+        )
+    if filters.shown == Shown.RATED:
+        found = found.filter(Exists(counted))
+    elif filters.shown == Shown.UNRATED:
+        found = found.rateable().filter(~Exists(counted))
+    elif filters.shown == Shown.FLAGGED:
+        found = found.filter(
+            Exists(ArticleFlag.objects.filter(assignment__summary__article=OuterRef("article")))
+        )
+    elif filters.shown == Shown.GOLD:
+        found = found.filter(gold__retired_at__isnull=True, gold__isnull=False)
+    return (
+        found.select_related("article", "system", "gold")
+        .defer("text", "article__text")
+        .annotate(excerpt=Substr("text", 1, EXCERPT))
+        .order_by("article", "system__name")
+    )
+
+
+def rating_counts(summaries: list[Summary]) -> dict[int, int]:
+    """Summary id -> ratings that count, where there are any."""
+    rows = Rating.objects.countable().filter(summary__in=summaries).values_list("summary")
+    return dict(rows.annotate(Count("pk")))
+
+
+def summary_in(project: Project, summary_id: int) -> Summary:
+    """The project's summary with this id; raises NotFound."""
+    found = (
+        Summary.objects.select_related("article", "system", "gold", "project__questionnaire")
+        .filter(project=project, pk=summary_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such summary in this project.")
+    return found
+
+
+def references_of(summary: Summary) -> QuerySet[Summary]:
+    """What people wrote about the same article."""
+    return (
+        Summary.objects.filter(article=summary.article_id, system__is_reference=True)
+        .exclude(pk=summary.pk)
+        .select_related("system")
+        .order_by("system__name")
+    )
+
+
+def flags_of(summary: Summary) -> QuerySet[ArticleFlag]:
+    """What raters noted about the summary's article, whichever summary of it they rated."""
+    return (
+        ArticleFlag.objects.filter(assignment__summary__article=summary.article_id)
+        .select_related("assignment__rater")
+        .order_by("created_at")
+    )
+
+
+@dataclass(frozen=True)
+class RatingRow:
+    """One rating; `answers` has the revisions of each question's answer, oldest first, empty if unasked."""
+
+    rating: Rating
+    answers: list[list[Answer]]
+
+    @property
+    def left_out(self) -> str:
+        """Why the rating is in no number; empty if it counts."""
+        if self.rating.round is not None:
+            return f"gold round {self.rating.round.number}"
+        if self.rating.completed_at is None:
+            return "not finished"
+        return "rater removed" if self.rating.rater.status == Rater.Status.REMOVED else ""
+
+    @property
+    def seconds(self) -> float | None:
+        return seconds_in_stages(self.rating.stage_times) if self.rating.stage_times else None
+
+
+def ratings_of(summary: Summary) -> list[RatingRow]:
+    """All ratings of the summary, those that count first."""
+    answers = Answer.objects.select_related("question").order_by("revision")
+    ratings = summary.ratings.select_related("rater", "round").prefetch_related(Prefetch("answers", answers))
+    keys = [question.key for question in summary.project.questionnaire.protocol.questions]
+    rows = []
+    for rating in ratings.order_by("rater__pseudonym", "created_at"):
+        revisions: dict[str, list[Answer]] = {key: [] for key in keys}
+        for answer in rating.answers.all():
+            revisions[answer.question.key].append(answer)
+        rows.append(RatingRow(rating, list(revisions.values())))
+    return sorted(rows, key=lambda row: bool(row.left_out))
