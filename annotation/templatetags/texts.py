@@ -47,7 +47,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 @register.filter
-def length(text: str, language: str) -> str:
+def reading_length(text: str, language: str) -> str:
     """'412 words · about 2 min' to read; empty for scripts without spaces between words."""
     if _primary(language) in UNSPACED:
         return ""

@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
 from django.db import transaction
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions.people import accept_invitation, create_account, find_invitation, issue_api_token
 from annotation.errors import NotFound
-from annotation.forms import ApiTokenForm, NewAccountForm, SignInForm
+from annotation.forms import ApiTokenForm, NewAccountForm, NewPasswordForm, SignInForm
 from annotation.models import Invitation, Project
 from annotation.signed_in import SignedInRequest
 
@@ -85,7 +84,7 @@ def token_delete(request: SignedInRequest, token_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def password(request: SignedInRequest) -> HttpResponse:
-    form = PasswordChangeForm(request.user, request.POST)
+    form = NewPasswordForm(request.user, request.POST)
     if not form.is_valid():
         return _account_page(request, password_form=form)
     update_session_auth_hash(request, form.save())
@@ -96,14 +95,14 @@ def password(request: SignedInRequest) -> HttpResponse:
 def _account_page(
     request: SignedInRequest,
     token_form: ApiTokenForm | None = None,
-    password_form: PasswordChangeForm | None = None,
+    password_form: NewPasswordForm | None = None,
     new_token: str = "",
 ) -> HttpResponse:
     context = {
         "tokens": request.user.api_tokens.all(),
         "new_token": new_token,
         "token_form": token_form or ApiTokenForm(),
-        "password_form": password_form or PasswordChangeForm(request.user),
+        "password_form": password_form or NewPasswordForm(request.user),
     }
     refused = token_form is not None or password_form is not None
     return render(request, "registration/account.html", context, status=422 if refused else 200)

@@ -9,6 +9,7 @@
   let acknowledged = new Map(); // question id -> the answer and comment that the server has confirmed
   let autosaveTimer = 0;
   let autosaved = false; // one autosave a stage; submitting and leaving the page save the rest
+  let sentLast = ""; // hiding and leaving the page are two events; the second must not send the same again
   let storedUnder = ""; // this tab's own copy of what the server has not confirmed
 
   const item = () => document.getElementById("item");
@@ -28,6 +29,7 @@
     storedUnder = key;
     clearTimeout(autosaveTimer);
     autosaved = false;
+    sentLast = "";
     acknowledged = new Map(
       questions().map((question) => [question.id, savedMark(question).hidden ? "" : content(question)]),
     );
@@ -88,9 +90,11 @@
   async function saveDraft({ leaving = false } = {}) {
     clearTimeout(autosaveTimer);
     if (!item() || !unsaved() || (sending() && !leaving)) return;
-    autosaved = true;
     const form = item();
     const sent = questions().map((question) => [question.id, content(question)]);
+    if (leaving && sentLast === JSON.stringify(sent)) return;
+    sentLast = JSON.stringify(sent);
+    autosaved = true;
     let failure = OFFLINE;
     try {
       const response = await fetch(form.dataset.draft, {
@@ -100,6 +104,7 @@
     } catch { /* no connection */ }
     if (form !== item()) return; // submitted meanwhile
     if (failure) {
+      sentLast = "";
       trouble(`Not saved yet: ${failure} Your answers are still on this page.`, ["Save now", saveDraft]);
       return;
     }
