@@ -6,7 +6,7 @@ from enum import StrEnum
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.functions import Substr
 
-from annotation.errors import NotFound
+from annotation.lookups import one_of
 from annotation.models import Answer, ArticleFlag, Project, Rater, Rating, Summary
 from annotation.progress import seconds_in_stages
 
@@ -74,14 +74,8 @@ def rating_counts(summaries: list[Summary]) -> dict[int, int]:
 
 def summary_in(project: Project, summary_id: int) -> Summary:
     """The project's summary with this id; raises NotFound."""
-    found = (
-        Summary.objects.select_related("article", "system", "gold", "project__questionnaire")
-        .filter(project=project, pk=summary_id)
-        .first()
-    )
-    if found is None:
-        raise NotFound("There is no such summary in this project.")
-    return found
+    rows = project.summaries.select_related("article", "system", "gold", "project__questionnaire")
+    return one_of(rows, summary_id, "summary")
 
 
 def references_of(summary: Summary) -> QuerySet[Summary]:

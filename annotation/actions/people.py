@@ -3,16 +3,18 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.actions.places import recount_places
+from annotation.actions.places import TAKEN, recount_places
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import ApiToken, Assignment, Invitation, Membership, Project, Rater, Rating
+from annotation.models import ApiToken, Assignment, Invitation, Membership, Project, Rater, Rating, Summary
 
 INVITATION_LIFE = timedelta(days=14)
 
@@ -125,6 +127,26 @@ def suspend_rater(rater: Rater) -> None:
             rater, Rater.Status.SUSPENDED, allowed_from=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
         )
         _release_open(rater)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What removing a rater would do: `ratings` leave every number, `summaries` want a rating again."""
+
+    ratings: int
+    summaries: int
+
+
+def effect_of_removal(rater: Rater) -> Removal:
+    ratings = Rating.objects.countable().filter(rater=rater)
+    touched = Q(pk__in=ratings.values("summary")) | Q(
+        pk__in=rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).values("summary")
+    )
+    needed = Summary.objects.filter(project=rater.project_id).rateable().filter(touched).annotate(**TAKEN)
+    return Removal(
+        ratings=ratings.count(),
+        summaries=needed.filter(ratings_wanted__gte=F("rated") + F("leased")).count(),
+    )
 
 
 def remove_rater(rater: Rater) -> None:

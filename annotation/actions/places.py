@@ -7,6 +7,20 @@ from django.db.models import Count, F, Q
 
 from annotation.models import Assignment, Project, Rater, Summary
 
+TAKEN = {
+    "rated": Count(
+        "ratings",
+        distinct=True,
+        filter=Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
+        & ~Q(ratings__rater__status=Rater.Status.REMOVED),
+    ),
+    "leased": Count(
+        "assignments",
+        distinct=True,
+        filter=Q(assignments__state=Assignment.State.OPEN, assignments__round__isnull=True),
+    ),
+}
+"""Annotations of a summary: its ratings that count, and its open leases."""
 CHUNK = 500  # ids in one statement; SQLite's limit on variables is far above it
 
 
@@ -32,23 +46,7 @@ def recount_places(summary_ids: Iterable[int]) -> None:
         rows = Summary.objects.select_for_update(of=("self",)).filter(pk__in=ids[start : start + CHUNK])
         # Locked first and counted after, so that a count is not overtaken by a claim.
         locked = {summary.pk: summary for summary in rows}
-        taken = (
-            Summary.objects.filter(pk__in=locked)
-            .annotate(
-                rated=Count(
-                    "ratings",
-                    distinct=True,
-                    filter=Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
-                    & ~Q(ratings__rater__status=Rater.Status.REMOVED),
-                ),
-                leased=Count(
-                    "assignments",
-                    distinct=True,
-                    filter=Q(assignments__state=Assignment.State.OPEN, assignments__round__isnull=True),
-                ),
-            )
-            .values_list("pk", "rated", "leased")
-        )
+        taken = Summary.objects.filter(pk__in=locked).annotate(**TAKEN).values_list("pk", "rated", "leased")
         changed = []
         for pk, rated, leased in taken:
             summary = locked[pk]

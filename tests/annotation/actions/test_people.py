@@ -3,8 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.actions.assigning import take_assignment
 from annotation.actions.people import (
     accept_invitation,
+    effect_of_removal,
     find_invitation,
     invite,
     issue_api_token,
@@ -17,8 +19,8 @@ from annotation.actions.people import (
     token_hash,
 )
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import Invitation, Membership, Project, Rater
-from tests.factories import make_project, make_rater, make_user
+from annotation.models import Invitation, Membership, Project, Rater, Rating, Summary
+from tests.factories import make_gold, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +136,25 @@ def test_a_member_can_be_removed_but_not_the_last_manager():
     with pytest.raises(NotAllowed, match="needs a manager"):
         remove_member(second)
     assert list(project.memberships.all()) == [second]
+
+
+def test_the_effect_of_a_removal_is_what_the_removal_does():
+    project = make_project()
+    rater, other = make_rater(project), make_rater(project)
+    once, twice, gold = make_summary(project), make_summary(project), make_gold(project).summary
+    bare = make_summary(project, ratings_wanted=0)
+    make_summary(project)
+    now = timezone.now()
+    for summary, by in ((once, rater), (twice, rater), (twice, other), (gold, rater), (bare, rater)):
+        Rating.objects.create(summary=summary, rater=by, created_at=now, completed_at=now)
+    Summary.objects.filter(pk__in=[once.pk, twice.pk]).update(open_places=0)
+    take_assignment(rater)
+
+    def places() -> dict[int, int]:
+        return dict(Summary.objects.values_list("pk", "open_places"))
+
+    expected, before, counted = effect_of_removal(rater), places(), Rating.objects.countable().count()
+    remove_rater(rater)
+    after = places()
+    assert expected.summaries == sum(after[pk] > before[pk] for pk in before) == 2
+    assert expected.ratings == counted - Rating.objects.countable().count() == 4
