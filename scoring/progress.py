@@ -1,15 +1,15 @@
 """How far runs are, how fast they go, and what they left without a score."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.models import Project
-from scoring.models import Batch, Run
+from scoring.models import Batch, Run, Score
 
 PACE_BATCHES = 10
 """Latest batches from which the pace is taken."""
@@ -45,8 +45,12 @@ class Postponed:
 
 
 def runs_of(project: Project) -> list[tuple[Run, RunProgress]]:
-    """The project's runs, the latest first, each with its progress; in two queries."""
-    runs = list(Run.objects.filter(setup__project=project).select_related("setup", "created_by"))
+    """The project's runs, the latest first, each with its progress."""
+    runs = list(
+        Run.objects.filter(setup__project=project)
+        .select_related("setup", "created_by")
+        .defer("setup__provenance", "setup__pool")
+    )
     progress = _progress(runs)
     return [(run, progress[run.pk]) for run in runs]
 
@@ -58,6 +62,9 @@ def progress_of(run: Run) -> RunProgress:
 def reasons_of(run: Run) -> list[tuple[str, int]]:
     """Reason -> summaries that this run left without a score because of it, the most frequent first."""
     counts: Counter[str] = Counter()
+    if not run.batches.exists():
+        rows = _missing([run.pk]).values_list("reason").annotate(Count("summary", distinct=True))
+        counts.update(dict(rows))
     for reasons in Batch.objects.filter(run=run, unscored__gt=0).values_list("reasons", flat=True):
         counts.update(reasons)
     return counts.most_common()
@@ -72,14 +79,15 @@ def pace_of(run: Run, now: datetime | None = None) -> float | None:
         return None
     finished = Batch.objects.filter(run=run, state=Batch.State.DONE, finished_at__gte=run.started_at)
     latest = list(finished.order_by("-finished_at").values_list("finished_at", "size")[: PACE_BATCHES + 1])
-    begin = latest[PACE_BATCHES][0] if len(latest) > PACE_BATCHES else run.started_at
+    before = latest[PACE_BATCHES][0] if len(latest) > PACE_BATCHES else None
+    begin = before or run.started_at
     elapsed = ((now or timezone.now()) - begin).total_seconds()
     sizes = [size for _, size in latest[:PACE_BATCHES]]
     return sum(sizes) / elapsed if sizes and elapsed > 0 else None
 
 
-def time_left(progress: RunProgress, pace: float | None) -> timedelta | None:
-    return timedelta(seconds=progress.left / pace) if pace else None
+def seconds_left(progress: RunProgress, pace: float | None) -> float | None:
+    return progress.left / pace if pace else None
 
 
 def postponed_batches(run: Run) -> Postponed | None:
@@ -90,17 +98,20 @@ def postponed_batches(run: Run) -> Postponed | None:
 
 
 def _progress(runs: Iterable[Run]) -> dict[int, RunProgress]:
-    """Imported runs have no batches; they came in whole."""
     by_pk = {run.pk: run for run in runs}
-    sums: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    sums = dict.fromkeys(by_pk, (0, 0))
     rows = (
         Batch.objects.filter(run__in=by_pk)
         .values_list("run")
         .annotate(done=Sum("size", filter=Q(state=Batch.State.DONE), default=0), unscored=Sum("unscored"))
     )
     sums.update({pk: (done, unscored) for pk, done, unscored in rows})
-    imported = {pk for pk, run in by_pk.items() if pk not in sums and run.status == Run.Status.DONE}
-    return {
-        pk: RunProgress(run.total, run.total) if pk in imported else RunProgress(run.total, *sums[pk])
-        for pk, run in by_pk.items()
-    }
+    imported = by_pk.keys() - {pk for pk, _, _ in rows}
+    if imported:  # without batches, since they came in whole
+        missing = dict(_missing(imported).values_list("run").annotate(Count("summary", distinct=True)))
+        sums.update({pk: (by_pk[pk].total, missing.get(pk, 0)) for pk in imported})
+    return {pk: RunProgress(run.total, *sums[pk]) for pk, run in by_pk.items()}
+
+
+def _missing(runs: Collection[int]) -> QuerySet[Score]:
+    return Score.objects.filter(run__in=runs, value__isnull=True)

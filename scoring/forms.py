@@ -1,0 +1,94 @@
+"""The form of a new run: an evaluator's parameters, made from its declaration, and the summaries."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from annotation.models import Article, Project
+from annotation.templatetags.texts import language_name
+from scoring.contract import Evaluator
+from scoring.items import Selection
+from scoring.params import ParamSpec, declared_params, read_params, value_as_text
+
+LONGEST_TEXT = 500  # characters of a parameter
+
+
+class RunForm(forms.Form):
+    """Parameters are fields named `param_<name>`; one left empty keeps its default."""
+
+    languages = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all."
+    )
+    rated_only = forms.BooleanField(
+        required=False,
+        label="Only summaries that have a rating",
+        help_text="Spares requests: others play no part in the meta-evaluation until they are rated.",
+    )
+
+    def __init__(
+        self, project: Project, evaluator: type[Evaluator], data: Any = None, **options: Any
+    ) -> None:
+        super().__init__(data, label_suffix="", **options)
+        self._evaluator = evaluator
+        self._specs = declared_params(evaluator.Params)
+        for spec in self._specs:
+            self.fields[f"param_{spec.name}"] = _field(spec)
+        codes = Article.objects.filter(project=project).order_by("language").distinct()
+        languages = list(codes.values_list("language", flat=True))
+        if len(languages) < 2:
+            del self.fields["languages"]
+        else:
+            chooser = self.fields["languages"]
+            assert isinstance(chooser, forms.MultipleChoiceField)
+            chooser.choices = [(code, language_name(code)) for code in languages]
+
+    def parameters(self) -> Iterator[forms.BoundField]:
+        return (self[f"param_{spec.name}"] for spec in self._specs)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                read_params(self._evaluator, self.given)
+            except ValueError as error:
+                self.add_error(self._field_named_in(str(error)), str(error))
+        return cleaned
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters that were filled in, as `read_params` takes them."""
+        values = {spec.name: self.cleaned_data.get(f"param_{spec.name}") for spec in self._specs}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+    @property
+    def selection(self) -> Selection:
+        return Selection(tuple(self.cleaned_data.get("languages", ())), self.cleaned_data["rated_only"])
+
+    def _field_named_in(self, message: str) -> str | None:
+        for spec in self._specs:
+            if f"parameter {spec.name!r}" in message:
+                return f"param_{spec.name}"
+        return None
+
+
+def _field(spec: ParamSpec) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": spec.name.replace("_", " "),
+        "help_text": spec.doc,
+        "required": spec.required,
+        "initial": None if spec.required else spec.default,
+    }
+    if spec.choices:
+        common["initial"] = None if spec.required else value_as_text(spec.default)
+        choices = [(value_as_text(choice), value_as_text(choice)) for choice in spec.choices]
+        return forms.ChoiceField(choices=choices, **common)
+    if spec.type == "yes/no":
+        return forms.BooleanField(**{**common, "required": False})
+    if spec.type == "integer":
+        low, high = (None if bound is None else int(bound) for bound in (spec.low, spec.high))
+        return forms.IntegerField(min_value=low, max_value=high, **common)
+    if spec.type == "number":
+        return forms.FloatField(min_value=spec.low, max_value=spec.high, **common)
+    common["initial"] = None if spec.required else value_as_text(spec.default)
+    return forms.CharField(max_length=LONGEST_TEXT, **common)

@@ -1,0 +1,34 @@
+"""Scores as rows of a spreadsheet."""
+
+from collections.abc import Iterator
+
+from scoring.items import item_id
+from scoring.models import EvaluatorSetup
+
+HEADER = ("id", "article_id", "system", "dimension", "value", "reason")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def score_rows(setup: EvaluatorSetup) -> Iterator[tuple[str, str, str, str, float | None, str]]:
+    """All scores of a setup, from whichever run, under `HEADER`; None with a reason where there is none.
+
+    Texts that a spreadsheet would run as a formula get an apostrophe in front.
+    """
+    rows = (
+        setup.scores.order_by("summary__article", "summary", "dimension")
+        .values_list("summary__article__external_id", "summary__system__name", "dimension", "value", "reason")
+        .iterator()
+    )
+    for article, system, dimension, value, reason in rows:
+        yield (
+            _text(item_id(article, system)),
+            _text(article),
+            _text(system),
+            _text(dimension),
+            value,
+            _text(reason),
+        )
+
+
+def _text(text: str) -> str:
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,0 +1,180 @@
+"""The evaluators' pages: runs, a new run, one run."""
+
+import csv
+import json
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.context import open_project
+from annotation.errors import NotFound
+from annotation.permissions import Permission
+from annotation.signed_in import SignedInRequest
+from scoring.catalogue import describe
+from scoring.errors import InvalidRun, RunBusy
+from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
+from scoring.forms import RunForm
+from scoring.models import EvaluatorSetup, Run
+from scoring.params import value_as_text
+from scoring.planning import plan, plan_run
+from scoring.progress import pace_of, postponed_batches, progress_of, reasons_of, runs_of, seconds_left
+from scoring.runs import cancel_run, delete_run, resume_run, run_of
+from scoring.score_table import HEADER, score_rows
+
+SHOWN_EXAMPLES = 40
+"""Ids of examples and articles shown on a run's page; a baseline learns from a hundred thousand."""
+
+
+@never_cache
+@login_required
+@require_safe
+def runs(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The list, and for its own polling the list alone."""
+    project = open_project(request, slug, Permission.SEE_RESULTS)
+    found = runs_of(project)
+    context = {"runs": found, "any_unfinished": any(each.is_unfinished for each, _ in found)}
+    return render(request, "scoring/runs.html#runs" if request.htmx else "scoring/runs.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The choice of an evaluator, then its form with a preview; for htmx the preview alone."""
+    project = open_project(request, slug, Permission.MANAGE_RUNS)
+    name = request.POST.get("evaluator") or request.GET.get("evaluator")
+    if not name:
+        return render(request, "scoring/run_choose.html", {"evaluators": describe()})
+    try:
+        [described] = describe([name])
+    except UnknownEvaluator as error:
+        raise NotFound(str(error)) from error
+    form = RunForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
+    planned = None
+    if form.is_valid():
+        try:
+            if request.POST.get("action") == "start":
+                started = plan_run(project, name, form.given, request.user, form.selection)
+                return redirect("run", slug, started.pk)
+            planned = plan(project, name, form.given, form.selection)
+        except (InvalidRun, RunBusy) as error:
+            form.add_error(None, str(error))
+    context = {"form": form, "evaluator": described, "plan": planned}
+    template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
+    return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
+
+
+@never_cache
+@login_required
+@require_safe
+def run(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """The page, and for its own polling what moves: without a trigger once the run has ended."""
+    found = run_of(open_project(request, slug, Permission.SEE_RESULTS), run_id)
+    progress, pace = progress_of(found), pace_of(found)
+    context = {
+        "run": found,
+        "progress": progress,
+        "pace": pace,
+        "seconds_left": seconds_left(progress, pace),
+        "reasons": reasons_of(found),
+        "postponed": postponed_batches(found) if found.is_unfinished else None,
+    }
+    if request.htmx:
+        return render(request, "scoring/run.html#state", context)
+    return render(request, "scoring/run.html", context | _origin(found.setup))
+
+
+@login_required
+@require_POST
+def run_cancel(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    return _act(request, slug, run_id, cancel_run, "The run is cancelled. What it has scored is kept.")
+
+
+@login_required
+@require_POST
+def run_resume(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    return _act(request, slug, run_id, resume_run, "The run goes on with what is missing.")
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_delete(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """Asks first."""
+    found = run_of(open_project(request, slug, Permission.MANAGE_RUNS), run_id)
+    if request.method == "POST":
+        delete_run(found, request.user)
+        messages.success(request, f"Run {run_id} of {found.setup.label} and its scores are deleted.")
+        return redirect("runs", slug)
+    context = {
+        "run": found,
+        "scores": found.scores.computed().count(),
+        "is_last": found.setup.runs.count() == 1,
+    }
+    return render(request, "scoring/run_delete.html", context)
+
+
+@login_required
+@require_safe
+def run_scores(request: SignedInRequest, slug: str, run_id: int) -> StreamingHttpResponse:
+    """All scores of the run's setup, those of its other runs among them, as CSV."""
+    setup = run_of(open_project(request, slug, Permission.EXPORT_SCORES), run_id).setup
+    write = csv.writer(_Echo()).writerow
+    lines = map(write, chain([HEADER], score_rows(setup)))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    name = slugify(f"{slug} {setup.label}") or slug
+    response["Content-Disposition"] = f'attachment; filename="{name}-scores.csv"'
+    return response
+
+
+class _Echo:
+    """A file that gives back what is written to it, so that rows leave one by one."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _act(
+    request: SignedInRequest, slug: str, run_id: int, act: Callable[[Run, User], None], done: str
+) -> HttpResponse:
+    found = run_of(open_project(request, slug, Permission.MANAGE_RUNS), run_id)
+    try:
+        act(found, request.user)
+        messages.success(request, done)
+    except RunBusy as error:  # the page was behind the run
+        messages.warning(request, str(error))
+    return redirect("run", slug, run_id)
+
+
+def _origin(setup: EvaluatorSetup) -> dict[str, Any]:
+    """What the page says about how the numbers were made."""
+    seen = setup.seen_articles.order_by("external_id")
+    described = describe([setup.evaluator])[0] if setup.evaluator in EVALUATORS else None
+    meanings = {each["name"]: each["doc"] for each in described["parameters"]} if described else {}
+    return {
+        "described": described,
+        "params": [
+            (name, value_as_text(value), meanings.get(name, "")) for name, value in setup.params.items()
+        ],
+        "seen": seen[:SHOWN_EXAMPLES],
+        "seen_count": seen.count(),
+        "provenance": json.dumps(_shortened(setup.provenance), indent=2, ensure_ascii=False),
+    }
+
+
+def _shortened(content: Any) -> Any:
+    """Long lists cut after their first entries, with the number of the others."""
+    if isinstance(content, dict):
+        return {key: _shortened(each) for key, each in content.items()}
+    if isinstance(content, list) and len(content) > SHOWN_EXAMPLES:
+        return [*content[:SHOWN_EXAMPLES], f"and {len(content) - SHOWN_EXAMPLES:,} more, which the API lists"]
+    return content
