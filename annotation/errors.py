@@ -31,6 +31,14 @@ class AssignmentGone(DomainError):
     status = 409
 
 
+class InvalidImport(DomainError):
+    """The file or an option cannot be what it was said to be; `fields` maps form fields to what is wrong."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self.fields = fields
+        super().__init__("; ".join(f"{key}: {message}" for key, message in fields.items()))
+
+
 class InvalidAnswers(DomainError):
     """The answers break the protocol; `fields` maps question keys to what is wrong."""
 

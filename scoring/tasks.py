@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from scoring import waking, working
+from scoring import imported, waking, working
 
 
 @shared_task
@@ -13,3 +13,8 @@ def work_on_run(run_id: int) -> None:
 @shared_task
 def sweep() -> None:
     waking.wake_waiting_runs()
+
+
+@shared_task
+def run_import(job_id: int) -> None:
+    imported.work_on_import(job_id)

@@ -11,7 +11,7 @@ class ImportJob(models.Model):
     """One uploaded file on its way into a project.
 
     `options` are the importer's options; `errors` lists {"file", "line", "field", "found", "expected"} of
-    wrong rows; `report` holds the counts of what was, or in a dry run would be, loaded.
+    wrong rows; `report` says what was, or in a dry run would be, loaded (`Report.as_json`).
     """
 
     class Status(models.TextChoices):
@@ -32,6 +32,7 @@ class ImportJob(models.Model):
     dry_run = models.BooleanField(default=False)
     skip_bad = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
     claimed_until = models.DateTimeField(null=True, blank=True)
     rows_read = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(null=True, blank=True)

@@ -1,0 +1,127 @@
+"""A questionnaire for a file's own questions, with scales inferred from its answers."""
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from annotation.importers.records import AnswerRecord
+from annotation.importers.sheets import question_key
+from annotation.protocol import Question, Questionnaire, Scale, ScaleKind
+
+MOST_WORDS = 20  # different answers in words, beyond which they are free text and no scale
+LONGEST_WORD = 32  # characters that an answer may have
+MOST_STEPS = 10  # from the lowest to the highest whole number of an ordinal scale
+WORDS_WITH_NUMBERS = ({"yes": 1.0, "no": 0.0}, {"true": 1.0, "false": 0.0})
+UNSURE = "unsure"
+
+
+class CannotPropose(Exception):
+    """No scale can be inferred; `reasons` says why, by question."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self.reasons = dict(reasons)
+        super().__init__("; ".join(f"{name}: {reason}" for name, reason in reasons.items()))
+
+
+@dataclass
+class Seen:
+    """What the answers to one question look like."""
+
+    words: dict[str, None] = field(default_factory=dict)
+    """Different answers in lower case, as far as they are few."""
+    low: float = math.inf
+    high: float = -math.inf
+    numbers: bool = True
+    whole: bool = True
+
+    def add(self, value: str) -> None:
+        if len(self.words) <= MOST_WORDS:
+            self.words.setdefault(value.casefold())
+        if not self.numbers:
+            return
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.numbers = False
+            return
+        self.low, self.high = min(self.low, number), max(self.high, number)
+        self.whole = self.whole and number.is_integer()
+
+
+class Survey:
+    """The questions that a file answers, and how."""
+
+    def __init__(self) -> None:
+        self.questions: dict[str, Seen] = {}
+
+    def add(self, answers: Mapping[str, AnswerRecord]) -> None:
+        for name, answer in answers.items():
+            self.questions.setdefault(name, Seen()).add(answer.value)
+
+    def propose(self, *, interval: bool) -> Questionnaire:
+        """One stage with a question for each of the file's, in order of appearance.
+
+        With `interval` every question has an unbounded interval scale. Otherwise words make a nominal scale,
+        whole numbers within a small range an ordinal one from the lowest to the highest that was given, and
+        other numbers an interval scale. Raises CannotPropose.
+        """
+        reasons: dict[str, str] = {}
+        questions: dict[str, Question] = {}
+        for name, seen in self.questions.items():
+            key = question_key(name)
+            scale = _interval(seen) if interval else _scale(seen)
+            if not key:
+                reasons[name] = "the name has no letters a-z or digits to make a key of"
+            elif key in questions:
+                reasons[name] = f"it has the key of {questions[key].title}"
+            elif isinstance(scale, str):
+                reasons[name] = scale
+            else:
+                title = name.replace("_", " ").strip().capitalize()
+                wording = f"{title} (from an imported file, which has no wording)"
+                questions[key] = Question(key, key, title, wording, 1, scale, needs_article=True)
+        if reasons:
+            raise CannotPropose(reasons)
+        return Questionnaire(
+            key=f"imported-{_digest(questions.values())}",
+            title=_title(questions),
+            stage_titles=("Against the article",),
+            questions=tuple(questions.values()),
+        )
+
+
+def _interval(seen: Seen) -> Scale | str:
+    return Scale(ScaleKind.INTERVAL) if seen.numbers else "found words, expected numbers"
+
+
+def _scale(seen: Seen) -> Scale | str:
+    if len(seen.words) == 1 and seen.words.keys() <= {"yes", "no"}:
+        return Scale(ScaleKind.NOMINAL, ("yes", "no"), WORDS_WITH_NUMBERS[0])
+    if seen.numbers and not (seen.whole and seen.high - seen.low <= MOST_STEPS):
+        return Scale(ScaleKind.INTERVAL)
+    if len(seen.words) < 2:
+        return f"all answers are {next(iter(seen.words))!r}, and a scale needs two different ones"
+    if seen.numbers:
+        return Scale(ScaleKind.ORDINAL, low=seen.low, high=seen.high)
+    if any(len(word) > LONGEST_WORD for word in seen.words):
+        return f"found answers of more than {LONGEST_WORD} characters, which are no scale"
+    if len(seen.words) > MOST_WORDS:
+        return f"found more than {MOST_WORDS} different words, which is not a scale"
+    for numbers in WORDS_WITH_NUMBERS:
+        if set(numbers) <= seen.words.keys() <= {*numbers, UNSURE}:
+            unsure = (UNSURE,) if UNSURE in seen.words else ()
+            return Scale(ScaleKind.NOMINAL, (*numbers, *unsure), numbers)
+    return Scale(ScaleKind.NOMINAL, tuple(sorted(seen.words)))
+
+
+def _title(questions: Mapping[str, Question]) -> str:
+    title = "Imported: " + ", ".join(question.title for question in questions.values())
+    return title if len(title) <= 200 else f"{title[:197]}..."
+
+
+def _digest(questions: Iterable[Question]) -> str:
+    """The same questions make the same questionnaire, in whichever project."""
+    return hashlib.sha256(repr(list(questions)).encode()).hexdigest()[:10]
