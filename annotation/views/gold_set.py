@@ -16,7 +16,7 @@ from annotation.actions.gold_set import (
 from annotation.browsing import summary_in
 from annotation.context import open_project
 from annotation.errors import InvalidAnswers
-from annotation.manager_forms import GoldForm
+from annotation.manager_forms.summaries import GoldForm
 from annotation.permissions import Permission
 from annotation.signed_in import SignedInRequest
 

@@ -1,31 +1,129 @@
-"""Being written."""
+"""Who takes part in a project: invitations, members, and raters with what can be done about them."""
 
-from django.http import HttpRequest, HttpResponse
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, F, Prefetch, Q
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions.people import (
+    effect_of_removal,
+    invite,
+    qualify_rater,
+    reinstate_rater,
+    remove_member,
+    remove_rater,
+    revoke_invitation,
+    suspend_rater,
+)
+from annotation.context import open_project
+from annotation.lookups import one_of
+from annotation.manager_forms.people import InvitationForm
+from annotation.models import Project, QualificationRound, Rater
+from annotation.permissions import Permission
+from annotation.signed_in import SignedInRequest
+
+FINISHED = Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
 
 
-def people(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The page; after an invitation it shows the link, which is not stored, so there is no redirect."""
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    form = InvitationForm(project, request.POST or None)
+    link = ""
+    if form.is_valid():
+        chosen = form.cleaned_data
+        _, token = invite(project, chosen["role"], chosen["all_languages"], chosen["note"])
+        link = request.build_absolute_uri(reverse("invitation", args=[token]))
+        form = InvitationForm(project)
+    rounds = QualificationRound.objects.order_by("number")
+    context = {
+        "form": form,
+        "link": link,
+        "invitations": project.invitations.filter(accepted_at__isnull=True, expires_at__gt=timezone.now()),
+        "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
+        "raters": project.raters.select_related("user")
+        .prefetch_related(Prefetch("rounds", rounds))
+        .annotate(finished=Count("ratings", filter=FINISHED))
+        .order_by(F("user").asc(nulls_last=True), "pseudonym"),
+    }
+    return render(request, "annotation/people.html", context, status=422 if form.errors else 200)
 
 
-def invitation_revoke(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@login_required
+@require_POST
+def invitation_revoke(request: SignedInRequest, slug: str, invitation_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    revoke_invitation(one_of(project.invitations.all(), invitation_id, "invitation"))
+    messages.success(request, "The invitation is revoked: its link does not work any more.")
+    return redirect("people", slug)
 
 
-def member_remove(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def member_remove(request: SignedInRequest, slug: str, membership_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    membership = one_of(project.memberships.select_related("user"), membership_id, "member")
+    if request.method == "POST":
+        remove_member(membership)
+        messages.success(request, f"{membership.user} is no longer {membership.role} of {project}.")
+        return redirect("home") if membership.user == request.user else redirect("people", slug)
+    return render(request, "annotation/member_remove.html", {"membership": membership})
 
 
-def rater_qualify(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def rater_remove(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    rater = _rater(project, rater_id)
+    if request.method == "POST":
+        remove_rater(rater)
+        messages.success(request, f"{rater} is removed. You can reinstate them at any time.")
+        return redirect("people", slug)
+    context = {"rater": rater, "effect": effect_of_removal(rater)}
+    return render(request, "annotation/rater_remove.html", context)
 
 
-def rater_suspend(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@login_required
+@require_POST
+def rater_qualify(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    return _change(request, slug, rater_id, qualify_rater, "is qualified and gets summaries to rate")
 
 
-def rater_remove(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@login_required
+@require_POST
+def rater_suspend(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    return _change(
+        request, slug, rater_id, suspend_rater, "is suspended: no new summaries; past ratings count"
+    )
 
 
-def rater_reinstate(request: HttpRequest, **names: int | str) -> HttpResponse:
-    raise NotImplementedError
+@login_required
+@require_POST
+def rater_reinstate(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    return _change(request, slug, rater_id, reinstate_rater, "is reinstated, with all ratings")
+
+
+def _change(
+    request: SignedInRequest, slug: str, rater_id: int, change: Callable[[Rater], None], outcome: str
+) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    rater = _rater(project, rater_id)
+    change(rater)
+    messages.success(request, f"{rater} {outcome}.")
+    return redirect("people", slug)
+
+
+def _rater(project: Project, rater_id: int) -> Rater:
+    return one_of(project.raters.select_related("user", "project"), rater_id, "rater")

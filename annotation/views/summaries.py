@@ -16,7 +16,7 @@ from annotation.browsing import (
     summary_in,
 )
 from annotation.context import open_project
-from annotation.manager_forms import SummaryFilterForm
+from annotation.manager_forms.summaries import SummaryFilterForm
 from annotation.permissions import Permission, permissions_of
 from annotation.signed_in import SignedInRequest
 

@@ -1,4 +1,4 @@
-"""Forms of the manager's pages. They check single fields; what belongs together the actions check."""
+"""Finding summaries, and the agreed answers of a gold item."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,7 @@ from django import forms
 from annotation import protocol
 from annotation.actions.gold_set import AgreedAnswer
 from annotation.browsing import LONGEST_SEARCH, Filters, Shown
+from annotation.manager_forms.choices import article_languages, offer
 from annotation.models import GoldRating, Project
 from annotation.templatetags.texts import answer_label, language_name
 
@@ -35,18 +36,10 @@ class SummaryFilterForm(forms.Form):
 
     def __init__(self, project: Project, data: Mapping[str, str]) -> None:
         super().__init__(data, auto_id="filter_%s", label_suffix="")
-        codes = project.articles.order_by("language").values_list("language", flat=True).distinct()
-        self.fields["language"] = forms.ChoiceField(
-            required=False,
-            choices=[("", "all"), *((code, f"{language_name(code)} ({code})") for code in codes)],
-        )
-        self.fields["system"] = forms.ChoiceField(
-            required=False,
-            choices=[
-                ("", "all"),
-                *((name, name) for name in project.systems.values_list("name", flat=True)),
-            ],
-        )
+        languages = ((code, f"{language_name(code)} ({code})") for code in article_languages(project))
+        offer(self, "language", [("", "all"), *languages])
+        systems = project.systems.values_list("name", flat=True)
+        offer(self, "system", [("", "all"), *((name, name) for name in systems)])
 
     def filters(self) -> Filters:
         """What was asked for; a field that holds what there is not admits all."""
@@ -56,7 +49,7 @@ class SummaryFilterForm(forms.Form):
 
 
 class GoldForm(forms.Form):
-    """For each question the agreed answer and its explanation, as the fields `<key>` and `<key>-why`."""
+    """For each question the agreed answer and its explanation, as the fields `<key>` and `why:<key>`."""
 
     def __init__(
         self, questionnaire: protocol.Questionnaire, gold: GoldRating | None, data: Mapping[str, str] | None
@@ -74,7 +67,7 @@ class GoldForm(forms.Form):
                     for earlier in questionnaire.questions
                 ),
             )
-            self.fields[f"{question.key}-why"] = forms.CharField(
+            self.fields[f"why:{question.key}"] = forms.CharField(
                 label="Why",
                 required=False,
                 initial=answer.explanation if answer else "",
@@ -84,7 +77,7 @@ class GoldForm(forms.Form):
     @property
     def rows(self) -> list[tuple[protocol.Question, forms.BoundField, forms.BoundField]]:
         return [
-            (question, self[question.key], self[f"{question.key}-why"])
+            (question, self[question.key], self[f"why:{question.key}"])
             for question in self.questionnaire.questions
         ]
 
@@ -92,7 +85,7 @@ class GoldForm(forms.Form):
         """The questions that are answered or explained; a question that is not asked has neither."""
         answers = {
             question.key: AgreedAnswer(
-                self.cleaned_data[question.key], self.cleaned_data[f"{question.key}-why"]
+                self.cleaned_data[question.key], self.cleaned_data[f"why:{question.key}"]
             )
             for question in self.questionnaire.questions
         }
