@@ -1,6 +1,6 @@
 """How the API is asked and how its lists answer: checked parameters, bounded pages, one shape of refusal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,7 +11,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from annotation.errors import DomainError
 
-PAGE_ROWS = 100
+PAGE_ROWS = 200
 LARGEST_PAGE_ROWS = 1000
 LARGEST_OFFSET = 2**31 - 1  # what every database counts to
 
@@ -64,17 +64,25 @@ def read_query(request: Request, kind: type[serializers.Serializer]) -> dict[str
     that is given twice: an answer to another question than the one asked would pass unnoticed.
     """
     given = request.query_params
-    known = list(kind().fields)
-    wrong = [
-        f"there is no parameter '{name}'; there is {', '.join(known)}" for name in given if name not in known
+    fields = kind().fields
+    there_is = ", ".join(fields)
+    repeated = [name for name, field in fields.items() if isinstance(field, serializers.ListField)]
+    wrong = [f"there is no parameter '{name}'; there is {there_is}" for name in given if name not in fields]
+    wrong += [
+        f"{name}: given twice" for name in given if len(given.getlist(name)) > 1 and name not in repeated
     ]
-    wrong += [f"{name}: given twice" for name in known if len(given.getlist(name)) > 1]
-    query = kind(data=given.dict())
+    query = kind(data={name: given.getlist(name) if name in repeated else given[name] for name in given})
     if not query.is_valid():
-        wrong += [f"{name}: {' '.join(messages)}" for name, messages in query.errors.items()]
+        wrong += [f"{name}: {_told(errors)}" for name, errors in query.errors.items()]
     if wrong:
         raise DomainError("; ".join(sorted(wrong)))
     return query.validated_data
+
+
+def _told(errors: Mapping[Any, Any] | Sequence[str]) -> str:
+    """A field's errors in one line; those of a list come by place."""
+    each = map(_told, errors.values()) if isinstance(errors, Mapping) else errors
+    return " ".join(each)
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
