@@ -1,0 +1,29 @@
+"""manage.py evaluators: what evaluators there are; without arguments the text of docs/evaluators.md."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from scoring.catalogue import as_markdown, describe
+from scoring.evaluators import UnknownEvaluator
+
+BAD_ARGUMENTS = 2
+
+
+class Command(BaseCommand):
+    help = "Say what evaluators there are: what they need, what they score, their parameters and defaults."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", nargs="?", help="one evaluator; without it, all")
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        names = [options["name"]] if options["name"] else None
+        try:
+            if options["json"]:
+                return json.dumps(describe(names), indent=2, ensure_ascii=False)
+            return as_markdown(names)
+        except UnknownEvaluator as error:
+            raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error

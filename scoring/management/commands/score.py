@@ -1,0 +1,175 @@
+"""manage.py score: an evaluator over a project's summaries, or over a file without any database."""
+
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from annotation.errors import DomainError
+from annotation.management.named_project import named_project
+from scoring.contract import EvaluatorError
+from scoring.errors import RunBusy
+from scoring.evaluators import UnknownEvaluator
+from scoring.items import Selection
+from scoring.models import Batch, Run
+from scoring.planning import plan_run
+from scoring.progress import progress_of, reasons_of
+from scoring.progress_bar import ProgressBar
+from scoring.score_file import score_file
+
+FAILED_IN_PART, BAD_ARGUMENTS, INTERRUPTED = 1, 2, 130
+LOOK_EVERY_S = 0.25
+PATIENCE_S = 10
+"""Seconds in which some worker should have taken up the run."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Run an evaluator over a project's summaries, on the workers, and show its progress until it ends; "
+        "or over an examples file (--input, --output), here and now, without database or broker. "
+        "Exit code 0: done; 1: failed in part, with the reasons listed; 2: bad arguments."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("evaluator", help="its name; manage.py evaluators lists them")
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--project", metavar="SLUG")
+        where.add_argument("--input", type=Path, metavar="EXAMPLES", help="examples, JSONL")
+        parser.add_argument("--output", type=Path, metavar="SCORES", help="scores, JSONL; with --input")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter; can be repeated"
+        )
+        parser.add_argument(
+            "--label-scale",
+            nargs=2,
+            type=float,
+            metavar=("LOW", "HIGH"),
+            help="with --input: lowest and highest label in the file (0 1), where labels are learnt from",
+        )
+        parser.add_argument(
+            "--language",
+            action="append",
+            default=[],
+            metavar="CODE",
+            help="with --project: only summaries of articles in this language; can be repeated",
+        )
+        parser.add_argument(
+            "--rated-only", action="store_true", help="with --project: only summaries that have a rating"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        given = _parameters(options["set"])
+        if options["project"]:
+            _refuse(options, ("output", "label_scale"), "--input")
+            self._score_project(options, given)
+        else:
+            _refuse(options, ("language", "rated_only"), "--project")
+            if options["output"] is None:
+                raise CommandError("--input needs --output, a file for the scores", returncode=BAD_ARGUMENTS)
+            self._score_file(options, given)
+
+    def _score_file(self, options: dict[str, Any], given: dict[str, str]) -> None:
+        try:
+            with ProgressBar(sys.stderr, unit="summaries") as bar:
+                result = score_file(
+                    options["evaluator"],
+                    given,
+                    options["input"],
+                    options["output"],
+                    label_scale=tuple(options["label_scale"] or (0.0, 1.0)),
+                    progress=lambda done, total: bar(options["evaluator"], done, total),
+                )
+        except (UnknownEvaluator, ValueError, OSError) as error:
+            raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        except EvaluatorError as error:
+            raise CommandError(f"{error} Nothing was written.", returncode=FAILED_IN_PART) from error
+        self.stdout.write(f"{result.signature}\n{result.fingerprint}")
+        self._conclude(result.scored, result.total, result.reasons.items())
+
+    def _score_project(self, options: dict[str, Any], given: dict[str, str]) -> None:
+        project = named_project(options["project"])
+        selection = Selection(tuple(options["language"]), options["rated_only"])
+        try:
+            run = plan_run(project, options["evaluator"], given, selection=selection)
+        except RunBusy as error:
+            raise CommandError(str(error), returncode=FAILED_IN_PART) from error
+        except DomainError as error:
+            raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        self.stdout.write(f"Run {run.pk}: {run.setup.signature}")
+        if run.reused:
+            self.stdout.write(f"{run.reused:,} summaries had these scores already.")
+        try:
+            self._follow(run)
+        except KeyboardInterrupt:
+            self.stderr.write(
+                f"The run goes on without this command; its page shows how far it is: {_page(run)}"
+            )
+            sys.exit(INTERRUPTED)
+        except Run.DoesNotExist:
+            raise CommandError("The run was deleted.", returncode=FAILED_IN_PART) from None
+        if run.status == Run.Status.CANCELLED:
+            raise CommandError("The run was cancelled; finished scores are kept.", returncode=FAILED_IN_PART)
+        if run.status == Run.Status.FAILED:
+            raise CommandError(f"The run failed: {run.failure}", returncode=FAILED_IN_PART)
+        progress = progress_of(run)
+        self._conclude(progress.scored, progress.total, reasons_of(run))
+
+    def _follow(self, run: Run) -> None:
+        """Show how far the run is until it has ended; say so if no worker seems to be there."""
+        idle_since, warned = time.monotonic(), False
+        with ProgressBar(sys.stderr, unit="summaries") as bar:
+            while True:
+                run.refresh_from_db(fields=["status", "failure"])
+                if run.total:
+                    bar(run.setup.label, progress_of(run).done, run.total)
+                if not run.is_unfinished:
+                    return
+                if _is_being_worked_on(run):
+                    idle_since = time.monotonic()
+                elif not warned and time.monotonic() - idle_since > PATIENCE_S:
+                    warned = True
+                    self.stderr.write(
+                        f"No worker has taken up the run for {PATIENCE_S} seconds. It waits in the queue; if "
+                        "no worker is running, script/up starts one."
+                    )
+                time.sleep(LOOK_EVERY_S)
+
+    def _conclude(self, scored: int, total: int, reasons: Iterable[tuple[str, int]]) -> None:
+        self.stdout.write(f"{scored:,} of {total:,} summaries have a score on every dimension.")
+        if scored < total:
+            for reason, count in reasons:
+                self.stdout.write(f"{count:>9,}  {reason}")
+            raise CommandError(f"{total - scored:,} summaries lack a score.", returncode=FAILED_IN_PART)
+
+
+def _parameters(settings: list[str]) -> dict[str, str]:
+    given = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not name or not equals:
+            raise CommandError(f"--set: found {setting!r}, expected KEY=VALUE", returncode=BAD_ARGUMENTS)
+        given[name] = value
+    return given
+
+
+def _refuse(options: dict[str, Any], names: tuple[str, ...], other: str) -> None:
+    for name in names:
+        if options[name]:
+            raise CommandError(f"--{name.replace('_', '-')} goes with {other} only", returncode=BAD_ARGUMENTS)
+
+
+def _is_being_worked_on(run: Run) -> bool:
+    """Whether a worker holds a batch, or waits for a moment that is set."""
+    now = timezone.now()
+    batches = Batch.objects.filter(run=run)
+    claimed = batches.filter(state=Batch.State.CLAIMED, claimed_until__gt=now)
+    return claimed.exists() or batches.filter(state=Batch.State.WAITING, not_before__gt=now).exists()
+
+
+def _page(run: Run) -> str:
+    return f"/projects/{run.setup.project.slug}/runs/{run.pk}/"
