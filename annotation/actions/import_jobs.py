@@ -241,7 +241,12 @@ def claim_import(job_id: int) -> Claim | None:
     claimed = (
         _claimable(now)
         .filter(pk=job_id)
-        .update(status=ImportJob.Status.RUNNING, claimed_until=until, attempts=F("attempts") + 1)
+        .update(
+            status=ImportJob.Status.RUNNING,
+            claimed_until=until,
+            started_at=now,
+            attempts=F("attempts") + 1,
+        )
     )
     if not claimed:
         return None

@@ -67,7 +67,7 @@ IN_USE = (
 def _confirm(project: Project, lacking: list[str]) -> str:
     return (
         f"{project.name} does not ask {', '.join(lacking)}. The import can make a questionnaire for this "
-        "file; look at the proposal and confirm it with --create-questionnaire."
+        "file; look at the proposal and confirm it (in a command: --create-questionnaire)."
     )
 
 

@@ -40,6 +40,7 @@ class ImportJob(models.Model):
     errors = models.JSONField(default=list, blank=True)
     failure = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
