@@ -62,6 +62,11 @@ urlpatterns = [
     path("projects/<slug:slug>/imports/", imports.imports, name="imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.import_job, name="import_job"),
     path("projects/<slug:slug>/imports/<int:job_id>/errors.csv", imports.import_errors, name="import_errors"),
+    path(
+        "projects/<slug:slug>/imports/<int:job_id>/rejected.jsonl",
+        imports.import_rejects,
+        name="import_rejects",
+    ),
     path("projects/<slug:slug>/imports/<int:job_id>/load/", imports.import_load, name="import_load"),
     path("projects/<slug:slug>/people/", people.people, name="people"),
     path(

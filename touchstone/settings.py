@@ -138,6 +138,11 @@ MEDIA_ROOT = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # re
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes, of a form without its files
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=512 * 1024 * 1024)
+FILE_UPLOAD_HANDLERS = [
+    "annotation.uploads.UploadLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -68,14 +68,14 @@ class SettingsForm(forms.ModelForm):
         }
         help_texts = {
             "redundancy": "How many people rate the same summary.",
-            "extra_share": "From 0 to 1: this share of the summaries, chosen at random, gets another number.",
+            "extra_share": "From 0 to 1: this share of the summaries, drawn at random, gets another number.",
             "extra_redundancy": "Three or more tell how well raters agree.",
             "lease_minutes": "An unfinished summary then goes to another rater.",
             "daily_goal": "What a rater is asked for; nobody is stopped there.",
-            "allow_corrections": "The first answer is kept for audit; corrections after the reveal are marked.",
+            "allow_corrections": "The first answer is kept for audit; later corrections are marked.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries, until one round is passed.",
-            "gold_threshold": "From 0 to 1: the share of gold answers that a rater has to match, on each question.",
+            "gold_threshold": "From 0 to 1: the share of gold answers to match, on each question.",
         }
 
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:
