@@ -11,27 +11,44 @@ Words = Sequence[str]
 
 
 class SearchableSequences:
-    """Sequences of words made ready for `lcs_lengths`."""
+    """Sequences of words made ready for `lcs_lengths`, on first need."""
 
     def __init__(self, sequences: Sequence[Words]) -> None:
+        self._sequences = sequences
         self._positions: dict[str, int] = {}
-        self._spans = []
+        self._spans: list[int] = []
+        self._inside = 0
+        self._asked = False
+
+    def lcs_lengths(self, candidate: Words) -> list[int]:
+        """Length of the longest common subsequence of `candidate` with each sequence, in their order."""
+        if not self._spans:
+            if len(self._sequences) == 1 and not self._asked:
+                # The first question to a single sequence, an article, may be the last: it is cheaper to make
+                # the short candidate searchable.
+                self._asked = True
+                other = SearchableSequences([candidate])
+                other._make_searchable()
+                return other.lcs_lengths(self._sequences[0])
+            self._make_searchable()
+        row = inside = self._inside
+        for here in filter(None, map(self._positions.get, candidate)):
+            grown = row & here
+            if grown:
+                row = ((row + grown) | (row ^ grown)) & inside
+        lost = inside ^ row
+        return [(lost & span).bit_count() for span in self._spans]
+
+    def _make_searchable(self) -> None:
         bit = 1
-        for words in sequences:
+        for words in self._sequences:
             first = bit
             for word in words:
                 self._positions[word] = self._positions.get(word, 0) | bit
                 bit <<= 1
-            self._spans.append((len(words), bit - first))
+            self._spans.append(bit - first)
             bit <<= 1  # takes up the carry of the sequence below
-
-    def lcs_lengths(self, candidate: Words) -> list[int]:
-        """Length of the longest common subsequence of `candidate` with each sequence, in their order."""
-        full = row = sum(span for _, span in self._spans)
-        for here in filter(None, map(self._positions.get, candidate)):
-            grown = row & here
-            row = ((row + grown) | (row - grown)) & full
-        return [length - (row & span).bit_count() for length, span in self._spans]
+        self._inside = sum(self._spans)
 
 
 class SearchableSequence:
@@ -54,7 +71,7 @@ class SearchableSequence:
         for word in candidate:
             here = self._positions.get(word, 0)
             grown = row & here
-            row = (row + grown) | (row - grown)
+            row = (row + grown) | (row ^ grown)
             rows.append((here, row))
         taken = 0
         ahead = full  # positions not yet passed

@@ -4,8 +4,9 @@ One summary is compared with several targets at once: its references, or its art
 first, so that what several summaries share is prepared once.
 """
 
+import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,8 +16,7 @@ Words = list[str]
 Text = list[Words]
 """Sentences; where these do not matter, the whole text as one."""
 
-_FIELD_BITS = 32
-_FIELD = (1 << _FIELD_BITS) - 1
+_FIELD_BITS = 32  # "I" in struct
 
 
 class Prepared(NamedTuple):
@@ -42,20 +42,25 @@ def _words_once(texts: list[Text]) -> Prepared:
 
 def _pairs_once(texts: list[Text]) -> Prepared:
     [[words]] = texts
-    pairs = list(pairwise(words))
+    pairs = _pairs(words)
     return Prepared([len(pairs)], _occurrences(pairs))
 
 
-def _occurrences(units: list[Any]) -> set[Any]:
-    """A multiset as a set: the second x is (x, 1), the third (x, 2). Two texts share what both sets hold."""
-    distinct = set(units)
-    if len(distinct) < len(units):
-        before: dict[Any, int] = {}
-        for unit in units:
-            count = before[unit] = before.get(unit, -1) + 1
-            if count:
-                distinct.add((unit, count))
-    return distinct
+def _pairs(words: Words) -> Words:
+    """Pairs of neighbours as single texts, which cost the garbage collector less than tuples."""
+    return [f"{one} {next_one}" for one, next_one in pairwise(words)]
+
+
+def _occurrences(words: Words) -> set[str]:
+    """A multiset as a set: the second x is "x 1", the third "x 2". Two texts share what both sets hold."""
+    occurrences: set[str] = set()
+    add = occurrences.add
+    again = [word for word in words if word in occurrences or add(word)]
+    counts: dict[str, int] = {}
+    for word in again:
+        counts[word] = count = counts.get(word, 0) + 1
+        add(f"{word} {count}")
+    return occurrences
 
 
 def _searchable_words(texts: list[Text]) -> Prepared:
@@ -63,22 +68,23 @@ def _searchable_words(texts: list[Text]) -> Prepared:
 
 
 def _searchable_pairs(texts: list[Text]) -> Prepared:
-    return _searchable_occurrences([list(pairwise(words)) for [words] in texts])
+    return _searchable_occurrences([_pairs(words) for [words] in texts])
 
 
-def _searchable_occurrences(texts: Sequence[list[Any]]) -> Prepared:
+def _searchable_occurrences(texts: list[Words]) -> Prepared:
     """Occurrence -> integer with a field for each text, 1 where the text has it: adding up counts for all."""
-    fields: dict[Any, int] = {}
-    for index, units in enumerate(texts):
+    fields: dict[str, int] = {}
+    for index, words in enumerate(texts):
         one = 1 << index * _FIELD_BITS
-        for occurrence in _occurrences(units):
+        for occurrence in _occurrences(words):
             fields[occurrence] = fields.get(occurrence, 0) + one
-    return Prepared([len(units) for units in texts], fields)
+    return Prepared([len(words) for words in texts], fields)
 
 
 def _common_occurrences(summary: Prepared, targets: Prepared) -> list[int]:
     counts = sum(filter(None, map(targets.content.get, summary.content)))
-    return [counts >> index * _FIELD_BITS & _FIELD for index in range(len(targets.sizes))]
+    fields = len(targets.sizes)
+    return list(struct.unpack(f"<{fields}I", counts.to_bytes(4 * fields, "little")))
 
 
 def _sequence(texts: list[Text]) -> Prepared:

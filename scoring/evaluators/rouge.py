@@ -107,10 +107,18 @@ class Rouge(Evaluator):
 
     def _combined(self, common: list[int], summary_size: int, target_sizes: list[int]) -> float:
         """One number from the overlaps with all targets, by the same floating-point steps as rouge-score."""
-        precision = [each / (summary_size or 1) for each in common]
-        recall = [each / (size or 1) for each, size in zip(common, target_sizes, strict=True)]
-        f1 = [2 * p * r / (p + r) if p else 0.0 for p, r in zip(precision, recall, strict=True)]
-        values = {"f1": f1, "precision": precision, "recall": recall}[self.params.measure]
+        whole = summary_size or 1
+        f1 = [
+            2 * precision * recall / (precision + recall)
+            if (precision := each / whole) and (recall := each / size)
+            else 0.0
+            for each, size in zip(common, target_sizes, strict=True)
+        ]
+        values = f1
+        if self.params.measure == "precision":
+            values = [each / whole for each in common]
+        elif self.params.measure == "recall":
+            values = [each / (size or 1) for each, size in zip(common, target_sizes, strict=True)]
         return fsum(values) / len(values) if self.params.multiple == "mean" else values[f1.index(max(f1))]
 
 
@@ -120,28 +128,31 @@ class _PreparedTexts:
     def __init__(self, params: Rouge.Params, tokenizer: Tokenizer) -> None:
         self._params, self._tokenizer = params, tokenizer
         self._variant = VARIANTS[params.variant]
-        self._prepared: dict[object, Prepared | str] = {}
+        self._summaries: dict[object, Prepared | str] = {}
+        self._targets: dict[object, Prepared | str] = {}
         self._words: dict[Sentences, Text] = {}
 
     def summary(self, item: Item) -> Prepared | str:
-        key = ("summary", item.summary, item.summary_sentences)
-        if key not in self._prepared:
+        key = (item.summary, item.summary_sentences)
+        found = self._summaries.get(key)
+        if found is None:
             texts = self._split((item.summary,), item.summary_sentences)
-            prepared = self._prepare(texts, self._variant.summary, "summary") if texts else EMPTY_SUMMARY
-            self._prepared[key] = prepared
-        return self._prepared[key]
+            found = self._prepare(texts, self._variant.summary, "summary") if texts else EMPTY_SUMMARY
+            self._summaries[key] = found
+        return found
 
     def targets(self, item: Item) -> Prepared | str:
         """The references, or the article, together; blank ones are none."""
         what, given, sentences = "reference", item.references, item.reference_sentences
         if self._params.against == "article":
             what, given, sentences = "article", (item.article or "",), item.article_sentences
-        key = (what, given, sentences)
-        if key not in self._prepared:
+        found = self._targets.get((given, sentences))
+        if found is None:
             texts = self._split(given, sentences)
             absent = NO_ARTICLE if what == "article" else NO_REFERENCE
-            self._prepared[key] = self._prepare(texts, self._variant.targets, what) if texts else absent
-        return self._prepared[key]
+            found = self._prepare(texts, self._variant.targets, what) if texts else absent
+            self._targets[given, sentences] = found
+        return found
 
     def _split(self, texts: tuple[str, ...], first: Sentences | None) -> list[Sentences]:
         """The texts that are not blank, as they will be compared; `first`: given sentences of the first."""

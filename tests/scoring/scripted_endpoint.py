@@ -1,0 +1,97 @@
+"""A real HTTP server on a socket that speaks OpenAI's protocol and answers what a test tells it to."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server does with one request: `raw` is sent as the body, `hang_up` closes without a word."""
+
+    content: str | None = "0.75"
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    status: int = 200
+    error_code: str | None = None
+    raw: bytes | None = None
+    hang_up: bool = False
+    delay_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    path: str
+    key: str
+    body: dict[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        if "prompt" in self.body:
+            return str(self.body["prompt"])
+        return str(self.body["messages"][-1]["content"])
+
+
+@dataclass
+class ScriptedEndpoint:
+    """`answer` is a function of the request; `asked` holds every request that arrived, in order."""
+
+    answer: Callable[[Asked], Answer] = lambda _: Answer()
+    asked: list[Asked] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+
+def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = Asked(self.path, self.headers.get("Authorization", ""), body)
+            endpoint.asked.append(asked)
+            answer = endpoint.answer(asked)
+            time.sleep(answer.delay_s)
+            if answer.hang_up:
+                self.close_connection = True
+                return
+            content = answer.raw if answer.raw is not None else json.dumps(_body(asked, answer)).encode()
+            self.send_response(answer.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def _body(asked: Asked, answer: Answer) -> dict[str, Any]:
+    if answer.status != 200:
+        return {
+            "error": {"message": f"scripted {answer.status}", "type": "scripted", "code": answer.error_code}
+        }
+    choice: dict[str, Any] = {"index": 0, "finish_reason": answer.finish_reason}
+    kind = "chat.completion"
+    if asked.path.endswith("/chat/completions"):
+        choice["message"] = {"role": "assistant", "content": answer.content, "refusal": answer.refusal}
+    else:
+        choice["text"], kind = answer.content, "text_completion"
+    return {"id": "scripted", "object": kind, "created": 0, "model": asked.body["model"], "choices": [choice]}

@@ -1,0 +1,47 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scoring.catalogue import as_markdown, describe
+from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
+from scoring.params import declared_params
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "evaluators.md"
+
+
+def test_the_document_in_the_repository_is_up_to_date():
+    assert DOCUMENT.read_text("utf-8") == as_markdown(), (
+        "write it anew: manage.py evaluators > docs/evaluators.md"
+    )
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_every_evaluator_and_every_parameter_is_in_the_document(name):
+    text = as_markdown([name])
+    assert f"(`{name}`)" in text
+    for spec in declared_params(load_evaluator(name).Params):
+        assert f"| `{spec.name}` |" in text
+        assert spec.doc in text
+
+
+def test_descriptions_are_json_in_the_order_of_the_table():
+    described = json.loads(json.dumps(describe()))
+    assert [each["name"] for each in described] == list(EVALUATORS)
+
+
+def test_a_description_says_what_is_needed_and_when():
+    [rouge] = describe(["rouge"])
+    assert rouge["needs"] == ["references"]
+    assert rouge["needs_if"] == [{"parameter": "against", "value": "article", "needs": ["article"]}]
+    assert rouge["dimensions"] == ["general"]
+    [ice] = describe(["ice"])
+    assert ice["needs"] == ["article", "references", "labelled_pool"]
+    assert ice["dimensions"] is None
+    model = ice["parameters"][0]
+    assert (model["name"], model["required"], model["default"]) == ("model", True, None)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(UnknownEvaluator):
+        describe(["rogue"])

@@ -1,0 +1,157 @@
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from scoring.contract import (
+    GENERAL,
+    Evaluator,
+    Item,
+    Need,
+    PoolExample,
+    Scored,
+    Seen,
+    fingerprint,
+    identity,
+    score_unseen,
+    signature,
+)
+from scoring.params import param
+
+
+class Loudness(Evaluator):
+    """Capitals in the summary."""
+
+    name = "loudness"
+    title = "Loudness"
+    version = 2
+    source = "none"
+
+    @dataclass(frozen=True)
+    class Params:
+        share: bool = param(False, doc="As a share of all letters.")
+        weight: float = param(1.0, doc="Multiplies the count.")
+
+    def score(self, items):
+        return [Scored.of({GENERAL: float(sum(map(str.isupper, item.summary)))}) for item in items]
+
+
+def pool_example(id="e1", article_id="a1", **overrides):
+    return PoolExample(id, article_id, **{"summary": "S", "labels": {"fluency": 0.5}, **overrides})
+
+
+@pytest.mark.parametrize("label", [-0.1, 1.1, 5, math.nan, math.inf])
+def test_a_pool_label_outside_0_to_1_is_refused(label):
+    with pytest.raises(ValueError, match="label 'fluency' of pool example 'e1'"):
+        pool_example(labels={"fluency": label})
+
+
+def test_a_score_without_number_needs_a_reason():
+    with pytest.raises(ValueError, match="a reason goes with nan"):
+        Scored.of({GENERAL: math.nan})
+
+
+def test_a_score_with_number_takes_no_reason():
+    with pytest.raises(ValueError, match="a reason goes with nan"):
+        Scored({GENERAL: 0.0}, {GENERAL: "empty summary"})
+
+
+def test_an_infinite_score_is_refused():
+    with pytest.raises(ValueError, match="infinite"):
+        Scored.of({GENERAL: math.inf})
+
+
+def test_unscored_gives_the_reason_on_every_dimension():
+    scored = Scored.unscored(["fluency", "coherence"], "empty summary")
+    assert scored.reasons == {"fluency": "empty summary", "coherence": "empty summary"}
+    assert all(math.isnan(value) for value in scored.values.values())
+
+
+def test_the_signature_names_all_parameters_and_the_version():
+    assert signature(Loudness(Loudness.Params())) == "loudness|share:no|weight:1|v:2"
+
+
+def test_the_fingerprint_is_a_sha256_that_does_not_move_by_itself():
+    one, two = (fingerprint(Loudness(Loudness.Params())) for _ in range(2))
+    assert one == two
+    assert len(bytes.fromhex(one)) == 32
+
+
+def test_version_parameters_provenance_and_pool_move_the_fingerprint():
+    class Newer(Loudness):
+        version = 3
+
+    class Informed(Loudness):
+        def provenance(self):
+            return {"weights": "sha256:1"}
+
+    fitted = Loudness(Loudness.Params())
+    fitted.seen = Seen.of([pool_example()])
+    variants = [
+        Loudness(Loudness.Params()),
+        Loudness(Loudness.Params(share=True)),
+        Newer(Newer.Params()),
+        Informed(Informed.Params()),
+        fitted,
+    ]
+    assert len({fingerprint(each) for each in variants}) == len(variants)
+    assert identity(fitted)["pool"] == {"examples": ["e1"], "sha256": fitted.seen.digest}
+    assert signature(fitted) == f"loudness|share:no|weight:1|pool:{fitted.seen.digest[:8]}|v:2"
+
+
+def test_seen_does_not_depend_on_order_or_repetition():
+    one, two = pool_example(), pool_example("e2", "a2")
+    assert Seen.of([one, two]) == Seen.of([two, one, two])
+    assert Seen.of([one, two]).article_ids == {"a1", "a2"}
+    assert Seen.of([two, one]).example_ids == ("e1", "e2")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": {"fluency": 0.6}},
+        {"summary": "T"},
+        {"article": "A"},
+        {"references": ("R",)},
+        {"article_id": "a9"},
+    ],
+)
+def test_whatever_changes_in_an_example_moves_the_digest(change):
+    assert Seen.of([pool_example()]).digest != Seen.of([pool_example(**change)]).digest
+
+
+def test_a_summary_of_a_seen_article_is_not_scored():
+    evaluator = Loudness(Loudness.Params())
+    evaluator.seen = Seen.of([pool_example(article_id="a1")])
+    seen, unseen, unknown = score_unseen(
+        evaluator, [Item("1", "A", article_id="a1"), Item("2", "BB", article_id="a2"), Item("3", "CCC")]
+    )
+    assert seen.reasons == {GENERAL: "article is in the labelled pool"}
+    assert unseen.values == {GENERAL: 2.0}
+    assert "article_id is missing" in unknown.reasons[GENERAL]
+
+
+def test_an_evaluator_that_loses_a_result_is_found_out():
+    class Forgetful(Loudness):
+        def score(self, items):
+            return super().score(items)[1:]
+
+    with pytest.raises(RuntimeError, match="1 results for 2 items"):
+        score_unseen(Forgetful(Forgetful.Params()), [Item("1", "A"), Item("2", "B")])
+
+
+def test_an_evaluator_that_scores_undeclared_dimensions_is_found_out():
+    class Chatty(Loudness):
+        dimensions = ("fluency",)
+
+    with pytest.raises(RuntimeError, match="declares"):
+        score_unseen(Chatty(Chatty.Params()), [Item("1", "A")])
+
+
+def test_an_evaluator_without_need_of_a_pool_refuses_one():
+    with pytest.raises(NotImplementedError, match="loudness takes no labelled pool"):
+        Loudness(Loudness.Params()).fit([pool_example()])
+
+
+def test_needs_are_plain_words_in_json():
+    assert [str(need) for need in Need] == ["article", "references", "labelled_pool"]

@@ -1,0 +1,175 @@
+import json
+
+import pytest
+
+from scoring.contract import EvaluatorError
+from scoring.evaluators import UnknownEvaluator
+from scoring.examples import FaultyFile
+from scoring.score_file import score_file
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "the key")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ScriptedEndpoint() as server:
+        yield server
+
+
+def row(number, **overrides):
+    return {"id": f"s{number}", "summary": f"Summary {number}.", "article_id": f"a{number}", **overrides}
+
+
+def run(folder, evaluator, rows, settings=None, **options):
+    """The result, and the rows of the scores file by id."""
+    (folder / "in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    options.setdefault("retry_delays_s", ())
+    result = score_file(evaluator, settings or {}, folder / "in.jsonl", folder / "out.jsonl", **options)
+    lines = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert [each["id"] for each in lines] == [each["id"] for each in rows]
+    return result, {each["id"]: each for each in lines}
+
+
+def ice_settings(endpoint, **more):
+    return {"model": "m", "base_url": endpoint.base_url, "dimensions": "fluency", "examples": "2", **more}
+
+
+def nothing_written(folder):
+    return {each.name for each in folder.iterdir()} <= {"in.jsonl"}
+
+
+def test_it_scores_every_line_and_says_what_it_did(folder):
+    rows = [row(1, references=["Summary 1."]), row(2), row(3, summary="", references=["R"])]
+    result, written = run(folder, "rouge", rows, {"variant": "1"})
+    assert written["s1"] == {"id": "s1", "scores": {"general": 1.0}}
+    assert written["s2"] == {"id": "s2", "scores": {"general": None}, "reasons": {"general": "no reference"}}
+    assert (result.total, result.scored, result.failed) == (3, 1, False)
+    assert result.reasons == {"no reference": 1, "empty summary": 1}
+    assert result.signature.startswith("rouge|variant:1|")
+    assert len(result.fingerprint) == 64
+
+
+def test_progress_counts_up_to_the_total(folder):
+    seen = []
+    run(folder, "length", [row(1), row(2)], progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(2, 2)]
+
+
+def test_wrong_evaluator_parameter_or_file_write_nothing(folder):
+    (folder / "in.jsonl").write_text('{"id": "1"}\n')
+    for evaluator, settings, error in (
+        ("rogue", {}, UnknownEvaluator),
+        ("rouge", {"variant": "3"}, ValueError),
+        ("rouge", {}, FaultyFile),
+    ):
+        with pytest.raises(error):
+            score_file(evaluator, settings, folder / "in.jsonl", folder / "out.jsonl")
+    assert nothing_written(folder)
+
+
+def test_a_missing_output_folder_is_found_before_anything_is_scored(folder, endpoint):
+    (folder / "in.jsonl").write_text(
+        "".join(json.dumps(row(n, labels={"fluency": 1})) + "\n" for n in range(5))
+    )
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        score_file("ice", ice_settings(endpoint), folder / "in.jsonl", folder / "missing" / "out.jsonl")
+    assert endpoint.asked == []
+
+
+class TestPool:
+    LABELLED = [row(number, labels={"fluency": number % 3 + 1}) for number in range(6)]
+
+    def test_articles_of_in_context_examples_are_not_scored(self, folder, endpoint):
+        result, _ = run(folder, "ice", self.LABELLED, ice_settings(endpoint), label_scale=(1, 5))
+        assert result.reasons == {"article is in the in-context pool": 2}
+        assert result.scored == 4
+        assert len(endpoint.asked) == 4
+        assert "Fluency: 0.25" in endpoint.asked[0].prompt or "Fluency: 0.50" in endpoint.asked[0].prompt
+
+    def test_other_summaries_of_such_an_article_are_not_scored_either(self, folder, endpoint):
+        rows = [row(n, article_id=f"a{n // 2}", labels={"fluency": 1}) for n in range(6)]
+        result, _ = run(folder, "ice", rows, ice_settings(endpoint))
+        assert result.reasons == {"article is in the in-context pool": 4}
+
+    def test_articles_without_id_are_told_by_their_text(self, folder, endpoint):
+        rows = [row(n, article_id=None, article=f"Text {n // 2}", labels={"fluency": 1}) for n in range(6)]
+        result, _ = run(folder, "ice", rows, ice_settings(endpoint))
+        assert result.reasons == {"article is in the in-context pool": 4}
+
+    def test_a_split_called_train_is_the_pool_and_the_rest_is_scored(self, folder):
+        train = [row(n, split="train", labels={"fluency": n % 2}) for n in range(3)]
+        test = [row(n, split="test", labels={"fluency": 1}) for n in range(3, 6)]
+        result, written = run(folder, "majority", [*train, *test])
+        assert result.reasons == {"article is in the labelled pool": 3}
+        assert [written[f"s{n}"]["scores"]["fluency"] for n in range(3, 6)] == [0.0, 0.0, 0.0]
+
+    def test_a_label_off_the_scale_is_refused(self, folder, endpoint):
+        with pytest.raises(ValueError, match=r"example 's1', label 'fluency': found 2, expected .* 0 to 1"):
+            run(folder, "ice", self.LABELLED, ice_settings(endpoint))
+        assert nothing_written(folder)
+
+    @pytest.mark.parametrize("scale", [(1, 1), (5, 1), (0, float("nan"))])
+    def test_an_impossible_scale_is_refused(self, folder, scale):
+        with pytest.raises(ValueError, match="label scale"):
+            run(folder, "majority", self.LABELLED, label_scale=scale)
+
+    def test_a_labelled_example_of_an_unknown_article_is_refused(self, folder):
+        with pytest.raises(ValueError, match="example 's1': found neither article_id nor article"):
+            run(folder, "majority", [row(1, article_id=None, labels={"fluency": 1})])
+
+    def test_a_file_without_labels_is_no_pool(self, folder):
+        with pytest.raises(EvaluatorError, match="no label"):
+            run(folder, "majority", [row(1)])
+        assert nothing_written(folder)
+
+
+class TestOutages:
+    POOL = [row(f"p{n}", split="train", labels={"fluency": 1}) for n in range(2)]
+    ROWS = [row(n) for n in range(6)]
+
+    def scripted(self, endpoint, *statuses):
+        """Answers the requests with these, then with 200."""
+        queue = list(statuses)
+        endpoint.answer = lambda _: Answer(status=queue.pop(0) if queue else 200)
+
+    def test_an_outage_is_waited_out(self, folder, endpoint):
+        self.scripted(endpoint, 200, 503, 429)
+        settings = ice_settings(endpoint)
+        result, _ = run(folder, "ice", [*self.POOL, *self.ROWS], settings, retry_delays_s=(0, 0))
+        assert (result.scored, result.failed) == (6, False)
+        assert len(endpoint.asked) == 8
+
+    def test_a_summary_that_always_fails_is_left_out_with_the_reason(self, folder, endpoint):
+        self.scripted(endpoint, 200, 500, 500)
+        settings = ice_settings(endpoint)
+        result, written = run(folder, "ice", [*self.POOL, *self.ROWS], settings, retry_delays_s=(0,))
+        assert (result.scored, result.failed) == (5, True)
+        assert "answers 500" in written["s1"]["reasons"]["fluency"]
+        assert written["s2"]["scores"]["fluency"] == 0.75
+
+    def test_a_dead_endpoint_is_not_asked_for_ever_and_finished_scores_are_kept(self, folder, endpoint):
+        self.scripted(endpoint, 200, 500, 500, 500)
+        result, written = run(folder, "ice", [*self.POOL, *self.ROWS], ice_settings(endpoint))
+        assert (result.scored, result.failed) == (1, True)
+        assert len(endpoint.asked) == 4
+        assert "answers 500" in written["s5"]["reasons"]["fluency"]
+
+    def test_a_key_that_expires_on_the_way_keeps_what_is_finished(self, folder, endpoint):
+        self.scripted(endpoint, 200, 200, 401)
+        settings = ice_settings(endpoint)
+        result, _ = run(folder, "ice", [*self.POOL, *self.ROWS], settings, retry_delays_s=(0, 0))
+        assert (result.scored, result.failed) == (2, True)
+        assert len(endpoint.asked) == 3
+
+    def test_a_wrong_key_writes_nothing(self, folder, endpoint):
+        self.scripted(endpoint, 401)
+        rows = [self.ROWS[0], *self.POOL]
+        with pytest.raises(EvaluatorError, match="401"):
+            run(folder, "ice", rows, ice_settings(endpoint))
+        assert nothing_written(folder)
