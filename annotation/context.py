@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
-from annotation.models import Project
+from annotation.models import Project, Rater
 from annotation.permissions import Permission, permissions_of, project_for
 
 
@@ -36,13 +37,23 @@ def open_project(request: HttpRequest, slug: str, permission: Permission) -> Pro
     return project
 
 
+def open_as_rater(request: HttpRequest, slug: str) -> Rater:
+    """`open_project` for a rater's own page: the rater that this person is in the project."""
+    project = open_project(request, slug, Permission.RATE)
+    rater = Rater.objects.get(user=request.user.pk, project=project)
+    rater.project = project
+    return rater
+
+
 def navigation(request: HttpRequest) -> dict[str, object]:
     """`sections` for the project that the view put on the request as `request.project`."""
     project = getattr(request, "project", None)
     if project is None:
         return {"project": None, "sections": ()}
+    # Lazy, because a fragment has no header and need not ask for the roles again.
+    return {"project": project, "sections": SimpleLazyObject(lambda: sections_for(request, project))}
+
+
+def sections_for(request: HttpRequest, project: Project) -> list[Section]:
     allowed = permissions_of(request.user, project)
-    return {
-        "project": project,
-        "sections": [section for section in SECTIONS if section.permission in allowed],
-    }
+    return [section for section in SECTIONS if section.permission in allowed]

@@ -117,4 +117,5 @@ def own_assignment(rater: Rater, assignment_id: int) -> Assignment:
     )
     if assignment is None:
         raise AssignmentGone("There is no such summary with you.")
+    assignment.rater = rater  # with the project and questionnaire that came with its lock
     return assignment
