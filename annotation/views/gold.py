@@ -7,10 +7,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.gold_rounds import gold_available, round_size, start_round, thresholds
-from annotation.context import open_project
+from annotation.context import open_as_rater
 from annotation.gold_review import review_round
 from annotation.models import Rater
-from annotation.permissions import Permission, rater_for
 from annotation.signed_in import SignedInRequest
 
 
@@ -37,7 +36,7 @@ def round_intro(request: SignedInRequest, rater: Rater) -> HttpResponse:
 @login_required
 @require_POST
 def round_start(request: SignedInRequest, slug: str) -> HttpResponse:
-    start_round(rater_for(request.user, open_project(request, slug, Permission.RATE)))
+    start_round(open_as_rater(request, slug))
     return redirect("rate", slug)
 
 
@@ -45,6 +44,6 @@ def round_start(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def round_review(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
-    rater = rater_for(request.user, open_project(request, slug, Permission.RATE))
+    rater = open_as_rater(request, slug)
     context = {"rater": rater, "review": review_round(rater, number)}
     return render(request, "annotation/round_review.html", context)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.rating import GivenAnswer, correct_answer
 from annotation.answer_sheet import read_answer
-from annotation.context import open_project
+from annotation.context import open_as_rater
 from annotation.errors import InvalidAnswers
 from annotation.history import (
     OpenedRating,
@@ -23,7 +23,6 @@ from annotation.history import (
     possible_values,
 )
 from annotation.models import Rater
-from annotation.permissions import Permission, rater_for
 from annotation.signed_in import SignedInRequest
 
 RATINGS_ON_A_PAGE = 20
@@ -47,7 +46,7 @@ class AnswerRow:
 @login_required
 @require_safe
 def history(request: SignedInRequest, slug: str) -> HttpResponse:
-    rater = rater_for(request.user, open_project(request, slug, Permission.RATE))
+    rater = open_as_rater(request, slug)
     page = Paginator(finished_ratings(rater), RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
@@ -61,7 +60,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def history_rating(request: SignedInRequest, slug: str, rating_id: int) -> HttpResponse:
-    rater = rater_for(request.user, open_project(request, slug, Permission.RATE))
+    rater = open_as_rater(request, slug)
     return _rating_page(request, rater, open_rating(rater, rating_id))
 
 
@@ -69,7 +68,7 @@ def history_rating(request: SignedInRequest, slug: str, rating_id: int) -> HttpR
 @login_required
 @require_POST
 def history_correct(request: SignedInRequest, slug: str, rating_id: int, question_key: str) -> HttpResponse:
-    rater = rater_for(request.user, open_project(request, slug, Permission.RATE))
+    rater = open_as_rater(request, slug)
     opened = open_rating(rater, rating_id)
     answer = read_answer(request.POST, question_key)
     try:

@@ -17,10 +17,9 @@ from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, re
 from annotation.actions.assigning import skip_assignment
 from annotation.actions.rating import flag_article, save_draft, submit_stage
 from annotation.answer_sheet import StageSheet, question_rows, read_sheet
-from annotation.context import open_project
+from annotation.context import open_as_rater
 from annotation.errors import AssignmentGone, DomainError, InvalidAnswers, StageClosed
 from annotation.models import Assignment, Rater
-from annotation.permissions import Permission, rater_for
 from annotation.rating_queue import assignment_with, day_of, next_assignment, round_progress
 from annotation.reveal import shown_item
 from annotation.signed_in import SignedInRequest
@@ -28,10 +27,6 @@ from annotation.views.gold import round_intro
 
 P = ParamSpec("P")
 View = Callable[Concatenate[SignedInRequest, P], HttpResponse]
-
-
-def as_rater(request: SignedInRequest, slug: str) -> Rater:
-    return rater_for(request.user, open_project(request, slug, Permission.RATE))
 
 
 def with_way_on(view: View[P]) -> View[P]:
@@ -58,7 +53,7 @@ def with_way_on(view: View[P]) -> View[P]:
 @require_safe
 def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     """To the rater's next summary; where there is none, the reason."""
-    rater = as_rater(request, slug)
+    rater = open_as_rater(request, slug)
     if rater.status == Rater.Status.SUSPENDED:
         return render(request, "annotation/rate_suspended.html", status=403)
     assignment = next_assignment(rater)
@@ -75,7 +70,7 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
 @with_way_on
 def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
     """GET shows the open stage; POST submits it and answers with what comes next, in the same response."""
-    rater = as_rater(request, slug)
+    rater = open_as_rater(request, slug)
     if request.method != "POST":
         return _item_page(request, assignment_with(rater, assignment_id))
     sheet = read_sheet(request.POST)
@@ -152,7 +147,7 @@ def rate_draft(request: SignedInRequest, slug: str, assignment_id: int) -> HttpR
     """Keep unsubmitted answers. Answers 204, or the refusal as plain text for the page's script to show."""
     try:
         sheet = read_sheet(request.POST)
-        save_draft(as_rater(request, slug), assignment_id, sheet.stage, sheet.given)
+        save_draft(open_as_rater(request, slug), assignment_id, sheet.stage, sheet.given)
     except DomainError as refusal:
         return HttpResponse(str(refusal), status=refusal.status, content_type="text/plain; charset=utf-8")
     return HttpResponse(status=204)
@@ -164,7 +159,7 @@ def rate_draft(request: SignedInRequest, slug: str, assignment_id: int) -> HttpR
 @with_way_on
 def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
     """Note what is wrong with the article. The same form holds the answers, so they are kept as a draft."""
-    rater = as_rater(request, slug)
+    rater = open_as_rater(request, slug)
     sheet = read_sheet(request.POST)
     save_draft(rater, assignment_id, sheet.stage, sheet.given)
     reason = "" if "withdraw" in request.POST else request.POST.get("flag", "")
@@ -181,7 +176,7 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
 @with_way_on
 def rate_skip(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
     """Give the summary back unrated and go on to the next one."""
-    rater = as_rater(request, slug)
+    rater = open_as_rater(request, slug)
     skip_assignment(rater, assignment_id)
     messages.info(request, "Skipped. The summary goes to another rater and does not come back to you.")
     following = next_assignment(rater)
