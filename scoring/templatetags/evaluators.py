@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from scoring.params import value_as_text
 
@@ -13,8 +15,15 @@ WORDS = {"article": "the article", "references": "references", "labelled_pool": 
 
 
 @register.filter
-def first_paragraph(text: str) -> str:
-    return text.split("\n\n")[0]
+def paragraphs(docstring: str) -> list[str]:
+    """The paragraphs of an evaluator's docstring, each on one line."""
+    return [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
+
+
+@register.filter
+def breakable(signature: str) -> SafeString:
+    """A signature that may break behind each of its parts."""
+    return format_html_join(mark_safe("|<wbr>"), "{}", ((part,) for part in signature.split("|")))
 
 
 @register.filter

@@ -116,8 +116,9 @@ class Command(BaseCommand):
             raise CommandError("The run was cancelled; finished scores are kept.", returncode=FAILED_IN_PART)
         if run.status == Run.Status.FAILED:
             raise CommandError(f"The run failed: {run.failure}", returncode=FAILED_IN_PART)
-        progress = progress_of(run)
-        self._conclude(progress.scored, progress.total, reasons_of(run))
+        if run.total:
+            progress = progress_of(run)
+            self._conclude(progress.scored, progress.total, reasons_of(run))
 
     def _follow(self, run: Run) -> None:
         """Show how far the run is until it has ended; say so if no worker seems to be there."""
