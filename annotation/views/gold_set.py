@@ -28,7 +28,7 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     summary = summary_in(project, summary_id)
     gold = getattr(summary, "gold", None)
-    form = GoldForm(project.questionnaire.protocol, gold, request.POST or None)
+    form = GoldForm(project.questionnaire.protocol, gold, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             set_gold_answers(summary, form.agreed())

@@ -39,12 +39,13 @@ ERROR_FIELDS = ("file", "line", "field", "found", "expected")
 def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     """The formats, the chosen one's form, and the project's imports."""
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
-    chosen = request.POST.get("format") or request.GET.get("format", "")
+    sent = request.method == "POST"
+    chosen = (request.POST if sent else request.GET).get("format", "")
     form = None
     if chosen in IMPORTERS:
-        form = ImportForm(importer_class(chosen), request.POST or None, request.FILES or None)
+        form = ImportForm(importer_class(chosen), *((request.POST, request.FILES) if sent else ()))
         _refuse_too_large(request, form)
-        if request.POST and form.is_valid() and (job := _queued(request, project, form)):
+        if sent and form.is_valid() and (job := _queued(request, project, form)):
             return redirect("import_job", slug, job.pk)
     jobs = project.imports.select_related("created_by").defer("errors", "report")
     page = Paginator(jobs, JOBS_ON_A_PAGE).get_page(request.GET.get("page"))
@@ -55,7 +56,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "limit_mib": settings.UPLOAD_MAX_BYTES // 1024**2,
     }
-    return render(request, "annotation/imports.html", context, status=422 if form and form.errors else 200)
+    return render(request, "annotation/imports.html", context, status=422 if sent else 200)
 
 
 def _format(importer: type[Importer]) -> dict[str, str]:

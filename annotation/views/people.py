@@ -38,7 +38,7 @@ FINISHED = Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
 def people(request: SignedInRequest, slug: str) -> HttpResponse:
     """The page; after an invitation it shows the link, which is not stored, so there is no redirect."""
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
-    form = InvitationForm(project, request.POST or None)
+    form = InvitationForm(project, request.POST if request.method == "POST" else None)
     link = ""
     if form.is_valid():
         chosen = form.cleaned_data

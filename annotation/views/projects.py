@@ -23,7 +23,7 @@ from annotation.signed_in import SignedInRequest
 def project_new(request: SignedInRequest) -> HttpResponse:
     if not may_create_project(request.user):
         raise NotAllowed("Administrators and managers of a project create projects. Ask one of them.")
-    form = ProjectForm(request.POST or None)
+    form = ProjectForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -47,7 +47,7 @@ def project_new(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
-    form = SettingsForm(copy(project), request.POST or None)
+    form = SettingsForm(copy(project), request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             affected = change_settings(project, form.changes())
