@@ -183,7 +183,7 @@ def _figures(
                 scale=used,
                 agreement=replace(computed, left_out=left_out),
                 raters=twice.raters,
-                whose=_whose(ratings.question, group),
+                whose=_whose(human, ratings.question, group),
             )
         )
     return figures
@@ -200,12 +200,10 @@ def _no_order(twice: RatedTwice, ratings: QuestionRatings, scale: str) -> Agreem
     )
 
 
-def _whose(question: protocol.Question, group: str) -> str:
+def _whose(human: HumanRatings, question: protocol.Question, group: str) -> str:
     """Which ratings count, and what becomes of answers such as Unsure."""
-    raters = f"raters of the group {group}" if group else "raters in good standing"
-    sentence = (
-        f"Finished ratings by {raters}, in their latest revision; a question that was not asked is missing."
-    )
+    of_group = f", of the group {group}" if group else ""
+    sentence = f"Counted are {human.described}{of_group}; a question that was not asked is missing."
     scale = question.scale
     if scale.kind == protocol.ScaleKind.NOMINAL and scale.numbers:
         for value in scale.values:

@@ -27,6 +27,7 @@ from metaeval.system_marks import system_mark
 CELL = 6  # units: points nearer than this are drawn as one dot, the larger the more they are
 DOT_SIZES = 5
 EDGE = 8  # units around the points, so that none lies on the frame
+LONGEST_TITLE = 48  # characters
 BARS = 20  # of a histogram whose values do not lie evenly
 MOST_BARS, MOST_SLOTS = 24, 240  # else
 
@@ -85,8 +86,8 @@ def scatter(
         y = up.at(tick)
         line(svg, "grid", across.start - EDGE, y, across.end + EDGE, y)
         text_at(svg, "tick end", across.start - EDGE - 8, y + 4, f"{tick:g}")
-    text_at(svg, "axis middle", (across.start + across.end) / 2, height - 6, score_title)
-    turned = text_at(svg, "axis middle", 0, 0, label_title)
+    text_at(svg, "axis middle", (across.start + across.end) / 2, height - 6, _short(score_title))
+    turned = text_at(svg, "axis middle", 0, 0, _short(label_title))
     turned.set("transform", f"translate(13 {(up.start + up.end) / 2:g}) rotate(-90)")
     for size, path in _dots(across.place(scores), up.place(labels)):
         ET.SubElement(svg, "path", {"class": f"dots size-{size}", "d": path})
@@ -167,6 +168,11 @@ def answer_columns(counts: Ints, names: Sequence[str], *, title: str) -> str:
     line(svg, "base", 10, up.start, width - 10, up.start)
     text_at(svg, "axis middle", width / 2, height - 6, title)
     return ET.tostring(svg, encoding="unicode")
+
+
+def _short(title: str) -> str:
+    """What of a title fits along an axis; the whole stands in the chart's own title."""
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 class _Bar(NamedTuple):

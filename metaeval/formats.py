@@ -5,12 +5,13 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
+from annotation.spreadsheet import plain_cell
+
 Row = Mapping[str, object]
 Name = tuple[str, object]
 """What a line of a table is called, and what tells it from another of that name."""
 Cells = dict[tuple[Name, str], Row]
 
-STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LATEX_ESCAPES = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -22,6 +23,18 @@ LATEX_ESCAPES = str.maketrans(
         "τ": r"$\tau$",
     }
 )
+
+
+FORMATS = ("table", "json", "csv", "latex")
+
+
+def written(rows: Sequence[Row], format_name: str, *, down: str, across: Sequence[str], n: str) -> str:
+    """The rows in one of FORMATS. Tables have a line for each value of `down`; `n` is shown beside values."""
+    if format_name == "json":
+        return as_json(rows)
+    if format_name == "csv":
+        return as_csv(rows)
+    return as_latex(rows, down, across) if format_name == "latex" else as_table(rows, down, across, n)
 
 
 def as_json(rows: Sequence[Row]) -> str:
@@ -41,9 +54,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 def _csv_field(value: object) -> object:
     if isinstance(value, Mapping):
         value = "; ".join(f"{reason}: {count}" for reason, count in value.items())
-    if isinstance(value, str) and value.startswith(STARTS_FORMULA):
-        return f"'{value}"
-    return value
+    return plain_cell(value) if isinstance(value, str) else value
 
 
 def as_latex(rows: Sequence[Row], down: str, across: Sequence[str]) -> str:
@@ -86,18 +97,23 @@ def as_table(rows: Sequence[Row], down: str, across: Sequence[str], n: str) -> s
         ).rstrip()
         for line in table
     ]
-    notes = [note for row in rows for note in _notes(row, down, across)]
     definitions = dict.fromkeys(str(row["definition"]) for row in rows)
-    return "\n".join([*lines, "", *notes, *definitions, ""])
+    return "\n".join([*lines, "", *_notes(rows, (down, *across)), *definitions, ""])
 
 
-def _notes(row: Row, down: str, across: Sequence[str]) -> list[str]:
-    place = ", ".join(str(row[field]) for field in (down, *across))
-    notes = [f"undefined ({place}): {row['reason']}"] if "reason" in row else []
-    left_out = row.get("left_out")
-    if isinstance(left_out, Mapping) and left_out:
-        notes.append(f"left out ({place}): {_csv_field(left_out)}")
-    return notes
+def _notes(rows: Sequence[Row], named_by: Sequence[str]) -> list[str]:
+    """Why values are undefined and what was left out, each said once with the values that it concerns."""
+    concerned: dict[str, list[str]] = {}
+    for row in rows:
+        place = " ".join(str(row[field]) for field in named_by)
+        if "reason" in row:
+            concerned.setdefault(f"undefined: {row['reason']}", []).append(place)
+        if row["left_out"]:
+            concerned.setdefault(f"left out: {_csv_field(row['left_out'])}", []).append(place)
+    return [
+        f"{note} (all values)" if len(places) == len(rows) else f"{note} ({', '.join(places)})"
+        for note, places in concerned.items()
+    ]
 
 
 def _table_value(row: Row | None, n: str) -> str:

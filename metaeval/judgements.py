@@ -94,6 +94,8 @@ class HumanRatings:
     questions: tuple[QuestionRatings, ...]
     rater_groups: tuple[str, ...]
     """(raters,) the group each rater is in; empty for none."""
+    described: str
+    """Which ratings these are, to follow 'Counted are'."""
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -109,6 +109,7 @@ def _read(project: Project) -> Snapshot:
                 for question, rows in zip(questions, answers, strict=True)
             ),
             rater_groups=tuple(group for _, group in raters),
+            described="finished ratings by raters in good standing, each answer in its latest revision",
         ),
         evaluators=evaluators,
         without_scores=without_scores,
