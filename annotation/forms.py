@@ -16,9 +16,9 @@ class SignInForm(AuthenticationForm):
     error_messages = {
         "invalid_login": (
             "This username and password do not belong together. Check both; capitals matter. "
-            "If you forgot the password, ask your project's manager for a new invitation."
+            "If you forgot the password, ask who runs this server to set a new one."
         ),
-        "inactive": "This account is closed. Ask your project's manager.",
+        "inactive": "This account is closed. Ask who runs this server.",
     }
 
 

@@ -52,7 +52,8 @@ def reading_length(text: str, language: str) -> str:
     if _primary(language) in UNSPACED:
         return ""
     words = len(text.split())
-    return f"{words} words · about {max(1, round(words / WORDS_PER_MINUTE))} min"
+    unit = "word" if words == 1 else "words"
+    return f"{words} {unit} · about {max(1, round(words / WORDS_PER_MINUTE))} min"
 
 
 @register.filter

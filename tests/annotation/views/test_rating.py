@@ -169,6 +169,15 @@ def test_after_the_last_summary_htmx_is_sent_to_the_queue(browser, assignment):
     assert response.headers["HX-Redirect"] == reverse("rate", args=[assignment.rater.project.slug])
 
 
+def test_beyond_the_days_share_the_count_goes_on(browser, assignment):
+    project = assignment.rater.project
+    project.daily_goal = 0
+    project.save()
+    make_summary(project)
+    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=HTMX)
+    assert "Saved. Rating 1 today; 0 were asked for." in text_of(response)
+
+
 def test_the_count_of_today_leaves_out_yesterday(browser, assignment):
     at_stage(assignment, 4)
     Rating.objects.update(completed_at=timezone.now() - timedelta(days=1))

@@ -1,0 +1,56 @@
+from datetime import timedelta
+
+import pytest
+
+from annotation.templatetags.texts import (
+    answer_label,
+    answer_mark,
+    direction,
+    language_name,
+    languages,
+    minutes,
+    paragraphs,
+    percent,
+    reading_length,
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("fa_IR", "rtl"), ("az", "ltr"), ("", "ltr")],
+)
+def test_direction_follows_the_primary_language(language, expected):
+    assert direction(language) == expected
+
+
+def test_languages_are_named_and_unknown_codes_stay():
+    assert language_name("de") == "German"
+    assert language_name("x-klingon") == "x-klingon"
+    assert languages(["en"]) == "English"
+    assert languages(["de", "en", "vi"]) == "German, English and Vietnamese"
+
+
+def test_paragraphs_are_the_lines_that_are_not_blank():
+    assert paragraphs("One.\n\n  Two. \nThree.\n") == ["One.", "Two.", "Three."]
+    assert paragraphs("  \n") == []
+
+
+def test_a_length_is_given_only_where_spaces_part_words():
+    assert reading_length("word " * 440, "en") == "440 words · about 2 min"
+    assert reading_length("word", "en") == "1 word · about 1 min"
+    assert reading_length("字" * 400, "zh-Hans") == ""
+
+
+def test_a_share_is_rounded_down_so_that_a_missed_threshold_never_reads_as_reached():
+    assert percent(0.8) == "80%"
+    assert percent(0.7999) == "79%"
+    assert percent(0.29) == "29%", "0.29 * 100 is 28.999... in floating point"
+    assert percent(1.0) == "100%"
+
+
+def test_durations_and_answers_are_written_out():
+    assert minutes(timedelta(minutes=15)) == "15 minutes"
+    assert minutes(timedelta(minutes=1)) == "1 minute"
+    assert (answer_mark("yes"), answer_label("yes")) == ("✓", "Yes")
+    assert (answer_mark("4"), answer_label("4")) == ("", "4")
+    assert answer_label("not_sure") == "Not sure"
