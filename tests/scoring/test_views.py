@@ -1,7 +1,5 @@
 """The evaluators' pages, through their addresses."""
 
-import csv
-import io
 import math
 
 import pytest
@@ -19,7 +17,6 @@ from tests.factories import (
     make_project,
     make_rater,
     make_summary,
-    make_system,
     make_user,
 )
 from tests.scoring.claims import claimed, make_run, record
@@ -355,41 +352,6 @@ class TestRun:
         assert "Cancel it first" in text_of(researcher.get(here))
         assert researcher.post(here).status_code == 409
         assert Run.objects.exists()
-
-
-class TestCsv:
-    def rows(self, client: Client, project: Project, run: Run) -> list[list[str]]:
-        response = client.get(address("run_scores", project, run.pk))
-        assert response["Content-Type"] == "text/csv; charset=utf-8"
-        assert "attachment" in response["Content-Disposition"]
-        content = b"".join(response.streaming_content).decode()
-        return list(csv.reader(io.StringIO(content)))
-
-    def test_it_has_every_score_and_every_reason(self, monkeypatch, project, researcher):
-        run = make_run(monkeypatch, batches=2, size=1, project=project)
-        first, second = claimed(run), claimed(run)
-        record(first, value=0.1 + 0.2)
-        without_a_score(second, "no reference")
-        header, *rows = self.rows(researcher, project, run)
-        assert header == ["id", "article_id", "system", "dimension", "value", "reason"]
-        article = project.summaries.get(pk=first.summary_ids[0]).article.external_id
-        assert rows[0] == [f"{article}/system-a", article, "system-a", "general", "0.30000000000000004", ""]
-        assert rows[1][4:] == ["", "no reference"]
-
-    def test_texts_are_not_run_as_formulas(self, project, researcher):
-        article = make_article(project, external_id="=HYPERLINK(1)")
-        make_summary(project, article=article, system=make_system(project, "@system"))
-        run = plan_run(project, "length", {})
-        record(claimed(run), value=-1.5)
-        [_, row] = self.rows(researcher, project, run)
-        assert row == ["'=HYPERLINK(1)/@system", "'=HYPERLINK(1)", "'@system", "general", "-1.5", ""]
-
-    def test_it_has_what_other_runs_of_the_setup_computed(self, monkeypatch, project, researcher):
-        first = make_run(monkeypatch, batches=1, project=project)
-        record(claimed(first))
-        again = plan_run(project, "length", {})
-        assert again.total == 0
-        assert len(self.rows(researcher, project, again)) == 3
 
 
 def test_cancelled_runs_can_be_resumed_from_their_page(monkeypatch, project, researcher):

@@ -1,0 +1,311 @@
+"""manage.py score and manage.py evaluators, in this process and as a user starts them."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.urls import reverse
+
+from scoring.management.commands import score as score_command
+from scoring.models import Run
+from scoring.planning import plan_run
+from scoring.runs import cancel_run, fail_run
+from scoring.working import work_on_run
+from tests.factories import make_member, make_project, make_summary
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def run_command(*arguments: str, **options: object) -> str:
+    output = io.StringIO()
+    call_command(*arguments, stdout=output, **options)
+    return output.getvalue()
+
+
+def refused(*arguments: str) -> CommandError:
+    with pytest.raises(CommandError) as caught:
+        run_command(*arguments)
+    return caught.value
+
+
+class Worker(threading.Thread):
+    """A worker that does `work` with the first unfinished run that it finds."""
+
+    def __init__(self, work) -> None:
+        super().__init__(daemon=True)
+        self._work = work
+        self._stop_looking = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_looking.set()
+        self.join()
+
+    def run(self) -> None:
+        try:
+            while not self._stop_looking.wait(0.02):
+                found = Run.objects.filter(status=Run.Status.QUEUED).select_related("setup__project").first()
+                if found is not None:
+                    self._work(found)
+                    return
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestScoreProject:
+    def test_it_follows_the_run_until_it_is_done(self, project, capsys):
+        for _ in range(3):
+            make_summary(project)
+        with Worker(lambda run: work_on_run(run.pk)):
+            output = run_command("score", "length", "--project", project.slug, "--set", "unit=characters")
+        assert Run.objects.get().setup.params == {"unit": "characters"}
+        assert "length|unit:characters|v:1" in output
+        assert "3 of 3 summaries have a score on every dimension." in output
+        assert "3 of 3 summaries" in capsys.readouterr().err
+
+    def test_what_stays_unscored_is_listed_by_reason_and_the_exit_code_is_1(self, project):
+        make_summary(project)
+        output = io.StringIO()
+        with Worker(lambda run: work_on_run(run.pk)), pytest.raises(CommandError) as caught:
+            call_command("score", "rouge", "--project", project.slug, stdout=output)
+        assert caught.value.returncode == 1
+        assert "0 of 1 summaries" in output.getvalue()
+        assert "1  no reference" in output.getvalue()
+
+    def test_scores_that_are_there_are_reused(self, project):
+        make_summary(project)
+        with Worker(lambda run: work_on_run(run.pk)):
+            run_command("score", "length", "--project", project.slug)
+        output = run_command("score", "length", "--project", project.slug)
+        assert "1 summaries had these scores already." in output
+
+    def test_a_failed_run_ends_with_its_message_and_exit_code_1(self, project):
+        make_summary(project)
+        with Worker(lambda run: fail_run(run.pk, "wrong key")):
+            error = refused("score", "length", "--project", project.slug)
+        assert error.returncode == 1
+        assert "wrong key" in str(error)
+
+    def test_a_cancelled_run_ends_with_exit_code_1(self, project):
+        make_summary(project)
+        manager = make_member(project, "manager")
+        with Worker(lambda run: cancel_run(run, manager)):
+            error = refused("score", "length", "--project", project.slug)
+        assert error.returncode == 1
+        assert "finished scores are kept" in str(error)
+
+    def test_a_deleted_run_ends_with_exit_code_1(self, project):
+        make_summary(project)
+        with Worker(lambda run: run.delete()):
+            error = refused("score", "length", "--project", project.slug)
+        assert (error.returncode, str(error)) == (1, "The run was deleted.")
+
+    def test_it_says_so_where_no_worker_takes_the_run_up(self, project, monkeypatch):
+        make_summary(project)
+        monkeypatch.setattr(score_command, "PATIENCE_S", 0.3)
+        errors = io.StringIO()
+        manager = make_member(project, "manager")
+
+        def late(run: Run) -> None:
+            threading.Event().wait(1.2)
+            cancel_run(run, manager)
+
+        with Worker(late), pytest.raises(CommandError):
+            call_command("score", "length", "--project", project.slug, stderr=errors, stdout=io.StringIO())
+        assert errors.getvalue().count("No worker has taken up the run") == 1
+        assert "script/up starts one" in errors.getvalue()
+
+    def test_a_part_of_the_summaries_can_be_chosen(self, project):
+        make_summary(project, language="en")
+        german = make_summary(project, language="de")
+        with Worker(lambda run: work_on_run(run.pk)):
+            run_command("score", "length", "--project", project.slug, "--language", "de")
+        assert Run.objects.get().batches.get().summary_ids == [german.pk]
+
+
+@pytest.mark.django_db
+class TestScoreProjectRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("rogue",), "did you mean rouge"),
+            (("rouge", "--set", "varient=L"), "did you mean variant"),
+            (("rouge", "--set", "variant"), "expected KEY=VALUE"),
+            (("rouge", "--set", "=L"), "expected KEY=VALUE"),
+            (("rouge", "--set", "variant=9"), "expected one of"),
+            (("majority",), "holds no label"),
+            (("rouge", "--output", "scores.jsonl"), "--output goes with --input only"),
+            (("rouge", "--label-scale", "1", "5"), "--label-scale goes with --input only"),
+        ],
+    )
+    def test_bad_arguments_are_named_and_the_exit_code_is_2(self, project, arguments, message):
+        error = refused("score", *arguments, "--project", project.slug)
+        assert error.returncode == 2
+        assert message in str(error)
+        assert not Run.objects.exists()
+
+    def test_an_unknown_project_is_answered_with_the_near_ones(self, project):
+        error = refused("score", "length", "--project", project.slug + "x")
+        assert error.returncode == 2
+        assert f"did you mean {project.slug}?" in str(error)
+
+    def test_a_run_that_is_under_way_is_not_started_again(self, project):
+        make_summary(project)
+        plan_run(project, "length", {})
+        error = refused("score", "length", "--project", project.slug)
+        assert error.returncode == 1
+        assert "is being computed already" in str(error)
+
+
+def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """manage.py where no database and no broker can be reached."""
+    environment = {
+        **os.environ,
+        "DATABASE_URL": "sqlite:////no/such/folder/touchstone.sqlite3",
+        "BROKER_URL": "sqla+sqlite:////no/such/folder/broker.sqlite3",
+        **variables,
+    }
+    return subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+class TestScoreFile:
+    @pytest.fixture
+    def examples(self, tmp_path: Path) -> Path:
+        path = tmp_path / "examples.jsonl"
+        rows = [
+            {"id": "a", "summary": "two words"},
+            {"id": "b", "summary": "three more words", "references": ["three more words"]},
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+        return path
+
+    def test_it_needs_neither_database_nor_broker(self, tmp_path, examples):
+        done = manage(tmp_path, "score", "length", "--input", str(examples), "--output", "scores.jsonl")
+        assert done.returncode == 0, done.stderr
+        assert "length|unit:words|v:1" in done.stdout
+        assert "2 of 2 summaries" in done.stderr
+        scores = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+        assert scores == [{"id": "a", "scores": {"general": 2.0}}, {"id": "b", "scores": {"general": 3.0}}]
+
+    def test_what_stays_unscored_is_listed_and_the_exit_code_is_1(self, tmp_path, examples):
+        output, scores = io.StringIO(), tmp_path / "scores.jsonl"
+        with pytest.raises(CommandError) as caught:
+            call_command("score", "rouge", "--input", str(examples), "--output", str(scores), stdout=output)
+        assert caught.value.returncode == 1
+        assert "1  no reference" in output.getvalue()
+        assert scores.exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("length", "--input", "examples.jsonl"), "--input needs --output"),
+            (("length", "--input", "absent.jsonl", "--output", "s.jsonl"), "absent.jsonl"),
+            (("length", "--input", "examples.jsonl", "--output", "no/such/folder/s.jsonl"), "no folder"),
+            (("rogue", "--input", "examples.jsonl", "--output", "s.jsonl"), "did you mean rouge"),
+            (
+                ("length", "--set", "unit=x", "--input", "examples.jsonl", "--output", "s.jsonl"),
+                "expected one",
+            ),
+            (("length", "--rated-only", "--input", "e", "--output", "s"), "--rated-only goes with --project"),
+        ],
+    )
+    def test_bad_arguments_are_named_the_exit_code_is_2_and_nothing_is_written(
+        self, tmp_path, monkeypatch, examples, arguments, message
+    ):
+        monkeypatch.chdir(tmp_path)
+        error = refused("score", *arguments)
+        assert error.returncode == 2
+        assert message in str(error)
+        assert list(tmp_path.iterdir()) == [examples]
+
+    def test_project_and_file_exclude_each_other(self, tmp_path):
+        done = manage(tmp_path, "score", "length", "--project", "p", "--input", "e")
+        assert done.returncode == 2
+        assert "not allowed with argument" in done.stderr
+
+    def test_a_faulty_file_is_refused_with_every_fault(self, tmp_path, examples):
+        examples.write_text('{"id": "a"}\n{"id": "b", "summary": 3}\n', encoding="utf-8")
+        error = refused("score", "length", "--input", str(examples), "--output", str(tmp_path / "s.jsonl"))
+        assert error.returncode == 2
+        assert "line 1, summary" in str(error)
+        assert "line 2, summary" in str(error)
+
+    def test_an_evaluator_that_cannot_work_at_all_writes_nothing(self, tmp_path, examples):
+        error = refused("score", "majority", "--input", str(examples), "--output", str(tmp_path / "s.jsonl"))
+        assert error.returncode == 1
+        assert "holds no label" in str(error)
+        assert list(tmp_path.iterdir()) == [examples]
+
+
+class TestEvaluators:
+    def test_it_describes_all_or_one_without_a_database(self, tmp_path):
+        done = manage(tmp_path, "evaluators")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == (ROOT / "docs" / "evaluators.md").read_text("utf-8")
+        [described] = json.loads(run_command("evaluators", "rouge", "--json"))
+        assert described["name"] == "rouge"
+        assert described["parameters"][0]["default"] == "L"
+
+    def test_an_unknown_one_is_answered_with_the_near_ones(self):
+        error = refused("evaluators", "rogue")
+        assert error.returncode == 2
+        assert "did you mean rouge" in str(error)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ctrl_c_leaves_the_run_going(project, tmp_path):
+    """In a process of its own on this test's database, where no worker is."""
+    make_summary(project)
+    command = [sys.executable, "-u", str(ROOT / "manage.py"), "score", "length", "--project", project.slug]
+    surroundings = {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "BROKER_URL": f"sqla+sqlite:///{tmp_path / 'broker.sqlite3'}",
+    }
+    process = subprocess.Popen(
+        command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert "0 of 1 summaries" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    run = Run.objects.get()
+    assert run.status == Run.Status.QUEUED
+    assert f"The run goes on without this command; its page shows how far it is: {page_of(run)}" in errors
+
+
+def database_url() -> str:
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    return "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
+
+
+def page_of(run: Run) -> str:
+    return reverse("run", args=[run.setup.project.slug, run.pk])
