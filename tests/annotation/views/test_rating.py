@@ -1,62 +1,33 @@
-"""The rating page through its addresses: the way through the stages, and everything it refuses."""
+"""The rating page through its addresses: the way through the stages, drafts, flags and skipping."""
 
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation import protocol
 from annotation.actions.assigning import take_assignment
-from annotation.actions.people import remove_rater, suspend_rater
-from annotation.actions.rating import GivenAnswer, submit_stage
 from annotation.models import Answer, ArticleFlag, Assignment, Rating
-from tests.factories import make_article, make_member, make_project, make_rater, make_summary
+from tests.annotation.views.rating_steps import (
+    FIRST,
+    HTMX,
+    SECOND,
+    THIRD,
+    address,
+    at_stage,
+    sheet,
+    signed_in,
+    text_of,
+)
+from tests.factories import make_article, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
 
-FIRST = {"comprehensibility": "yes"}
-SECOND = {"repetition": "yes", "grammar": "no"}
-THIRD = {"attribution": "yes", "main_ideas": "unsure", "conciseness": "no"}
-HTMX = {"HX-Request": "true"}
-
-
-def sheet(stage, answers, **comments):
-    return (
-        {"stage": stage}
-        | {f"answer-{key}": value for key, value in answers.items()}
-        | {f"comment-{key}": text for key, text in comments.items()}
-    )
-
-
-def address(assignment, name="rate_item"):
-    return reverse(name, args=[assignment.rater.project.slug, assignment.pk])
-
-
-def signed_in(user, **options):
-    client = Client(**options)
-    client.force_login(user)
-    return client
-
-
-def at_stage(assignment, stage):
-    for number, answers in ((1, FIRST), (2, SECOND), (3, THIRD)):
-        if number < stage:
-            given = {key: GivenAnswer(value) for key, value in answers.items()}
-            submit_stage(assignment.rater, assignment.pk, number, given)
-    assignment.refresh_from_db()
-    return assignment
-
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
+def rater():
+    return make_rater(make_project())
 
 
 @pytest.fixture
@@ -65,14 +36,10 @@ def browser(rater):
 
 
 @pytest.fixture
-def assignment(project, rater):
-    article = make_article(project, title="THE TITLE", text="THE ARTICLE.")
-    make_summary(project, article=article, text="THE SUMMARY.", shuffle_key=0)
+def assignment(rater):
+    article = make_article(rater.project, title="THE TITLE", text="THE ARTICLE.")
+    make_summary(rater.project, article=article, text="THE SUMMARY.", shuffle_key=0)
     return take_assignment(rater)
-
-
-def text_of(response):
-    return response.content.decode()
 
 
 # ---- the way through the stages
@@ -225,217 +192,6 @@ def test_a_draft_for_a_stage_that_is_not_open_is_refused_in_plain_words(browser,
 def test_a_comment_is_stored_with_its_answer(browser, assignment):
     browser.post(address(assignment), sheet(1, FIRST, comprehensibility="  Hard to say.  "))
     assert Answer.objects.get().comment == "Hard to say."
-
-
-# ---- invalid answers
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX])
-def test_a_missing_answer_is_asked_for_beside_its_question_and_nothing_is_lost(browser, assignment, headers):
-    at_stage(assignment, 2)
-    sent = sheet(2, {"repetition": "no"}, grammar="Half a thought")
-    response = browser.post(address(assignment), sent, headers=headers)
-    page = text_of(response)
-    assert response.status_code == 422
-    assert 'id="error-grammar" role="alert">Please answer this question.' in page
-    assert 'id="error-repetition" role="alert"></p>' in page
-    assert 'name="answer-repetition" value="no" checked' in page
-    assert "Half a thought" in page
-    assert Answer.objects.count() == 1
-    assert page.count('class="saved" role="status" hidden') == 2, "what was refused is not saved"
-
-
-def test_an_answer_off_the_scale_is_refused(browser, assignment):
-    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "maybe"}), headers=HTMX)
-    assert response.status_code == 422
-    assert "expected one of yes, no, unsure" in text_of(response)
-    assert not Answer.objects.exists()
-
-
-def test_an_answer_to_a_later_question_is_refused(browser, assignment):
-    response = browser.post(address(assignment), sheet(1, FIRST | {"attribution": "yes"}))
-    assert response.status_code == 422
-    assert not Answer.objects.exists()
-
-
-def test_a_comment_that_is_too_long_is_refused_and_kept_on_the_page(browser, assignment):
-    response = browser.post(address(assignment), sheet(1, FIRST, comprehensibility="x" * 2001))
-    assert response.status_code == 422
-    assert "at most 2000 fit" in text_of(response)
-    assert "x" * 2001 in text_of(response)
-
-
-@pytest.mark.parametrize("stage", ["", "one", "-1"])
-def test_a_form_that_does_not_name_its_stage_is_refused(browser, assignment, stage):
-    assert browser.post(address(assignment), {"stage": stage}).status_code == 400
-
-
-# ---- locked stages, lost leases, double submits
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX])
-def test_a_locked_stage_with_other_answers_is_refused_with_the_way_on(browser, assignment, headers):
-    at_stage(assignment, 2)
-    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=headers)
-    assert response.status_code == 409
-    assert "These answers are locked" in text_of(response)
-    assert reverse("rate", args=[assignment.rater.project.slug]) in text_of(response)
-    assert Answer.objects.get().value == "yes"
-
-
-def test_a_refusal_leaves_the_answers_on_the_page(browser, assignment):
-    at_stage(assignment, 2)
-    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=HTMX)
-    assert response.headers["HX-Retarget"] == "#trouble"
-    assert response.headers["HX-Reswap"] == "innerHTML"
-    assert "<form" not in text_of(response)
-
-
-def test_a_stage_that_is_not_open_yet_is_refused(browser, assignment):
-    response = browser.post(address(assignment), sheet(3, THIRD))
-    assert response.status_code == 409
-    assert "not open yet" in text_of(response)
-
-
-def test_sending_a_stage_twice_stores_it_once_and_goes_on(browser, assignment):
-    for _ in range(2):
-        response = browser.post(
-            address(assignment), sheet(1, FIRST, comprehensibility="Fine. "), headers=HTMX
-        )
-        assert response.status_code == 200
-        assert 'name="answer-repetition"' in text_of(response)
-    assert Answer.objects.count() == 1
-
-
-def test_sending_the_last_stage_twice_stores_one_rating_and_keeps_the_next_summary(browser, assignment):
-    make_summary(assignment.rater.project, text="THE NEXT ONE.")
-    make_summary(assignment.rater.project, text="THE ONE AFTER.")
-    at_stage(assignment, 3)
-    pages = [text_of(browser.post(address(assignment), sheet(3, THIRD), headers=HTMX)) for _ in range(2)]
-    assert Rating.objects.count() == 1
-    assert Answer.objects.count() == 6
-    assert Assignment.objects.filter(state=Assignment.State.OPEN).count() == 1
-    assert ["THE NEXT ONE." in page for page in pages] in ([True, True], [False, False])
-
-
-def expire(assignment):
-    Assignment.objects.filter(pk=assignment.pk).update(leased_until=timezone.now() - timedelta(minutes=1))
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX])
-def test_an_expired_lease_that_another_has_taken_is_refused_with_the_way_on(browser, assignment, headers):
-    expire(assignment)
-    other = take_assignment(make_rater(assignment.rater.project))
-    assert other.summary == assignment.summary
-    response = browser.post(address(assignment), sheet(1, FIRST), headers=headers)
-    assert response.status_code == 409
-    assert "ran out and it went back to the pool" in text_of(response)
-    assert not Answer.objects.exists()
-
-
-def test_an_expired_lease_is_not_shown_any_more(browser, assignment):
-    expire(assignment)
-    take_assignment(make_rater(assignment.rater.project))
-    response = browser.get(address(assignment))
-    assert response.status_code == 409
-    assert "THE SUMMARY." not in text_of(response)
-
-
-def test_a_lease_that_nobody_has_taken_can_still_be_submitted(browser, assignment):
-    expire(assignment)
-    assert browser.post(address(assignment), sheet(1, FIRST)).status_code == 302
-    assert Answer.objects.count() == 1
-
-
-def test_a_finished_summary_is_not_shown_again(browser, assignment):
-    at_stage(assignment, 4)
-    response = browser.get(address(assignment))
-    assert response.status_code == 409
-    assert "You have finished this summary." in text_of(response)
-
-
-# ---- other people
-
-
-@pytest.mark.parametrize("name", ["rate_item", "rate_draft", "rate_flag", "rate_skip"])
-def test_anothers_summary_is_refused_like_one_that_does_not_exist(assignment, name):
-    other = signed_in(make_rater(assignment.rater.project).user)
-    refused = other.post(address(assignment, name), sheet(1, FIRST))
-    absent = other.post(reverse(name, args=[assignment.rater.project.slug, 999_999]), sheet(1, FIRST))
-    assert refused.status_code == absent.status_code == 409
-    assert "There is no such summary with you." in text_of(refused)
-    assert "There is no such summary with you." in text_of(absent)
-
-
-def test_anothers_summary_cannot_be_opened(assignment):
-    response = signed_in(make_rater(assignment.rater.project).user).get(address(assignment))
-    assert response.status_code == 409
-    assert "THE SUMMARY." not in text_of(response)
-
-
-@pytest.mark.parametrize("name", ["rate_item", "rate_draft", "rate_flag", "rate_skip"])
-def test_an_annotator_of_another_project_finds_nothing(assignment, name):
-    stranger = signed_in(make_rater(make_project()).user)
-    assert stranger.post(address(assignment, name), sheet(1, FIRST)).status_code == 404
-
-
-@pytest.mark.parametrize("role", ["manager", "researcher"])
-def test_who_is_not_an_annotator_may_not_rate(project, role):
-    response = signed_in(make_member(project, role)).get(reverse("rate", args=[project.slug]))
-    assert response.status_code == 403
-
-
-def test_anonymous_visitors_are_sent_to_the_sign_in_page(assignment):
-    project = assignment.rater.project
-    for name, arguments in (
-        ("rate", [project.slug]),
-        ("rate_item", [project.slug, assignment.pk]),
-        ("rate_draft", [project.slug, assignment.pk]),
-        ("rate_flag", [project.slug, assignment.pk]),
-        ("rate_skip", [project.slug, assignment.pk]),
-    ):
-        for send in (Client().get, Client().post):
-            response = send(reverse(name, args=arguments))
-            assert response.status_code == 302
-            assert response.headers["Location"].startswith(reverse("sign_in") + "?next=")
-
-
-def test_a_suspended_rater_gets_a_page_that_says_so(browser, assignment):
-    suspend_rater(assignment.rater)
-    response = browser.get(reverse("rate", args=[assignment.rater.project.slug]))
-    assert response.status_code == 403
-    assert "is suspended" in text_of(response)
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX])
-def test_a_suspended_rater_can_neither_see_nor_submit(browser, assignment, headers):
-    suspend_rater(assignment.rater)
-    for response in (
-        browser.get(address(assignment), headers=headers),
-        browser.post(address(assignment), sheet(1, FIRST), headers=headers),
-        browser.post(address(assignment, "rate_draft"), sheet(1, FIRST), headers=headers),
-    ):
-        assert response.status_code == 403
-        assert "suspended" in text_of(response)
-        assert "THE SUMMARY." not in text_of(response)
-    assert not Answer.objects.exists()
-
-
-def test_a_removed_rater_is_told_so(browser, assignment):
-    remove_rater(assignment.rater)
-    response = browser.get(reverse("rate", args=[assignment.rater.project.slug]))
-    assert response.status_code == 404
-    assert "any more" in text_of(response)
-
-
-def test_forms_without_the_csrf_token_are_refused(assignment):
-    client = signed_in(assignment.rater.user, enforce_csrf_checks=True)
-    for name in ("rate_item", "rate_draft", "rate_flag", "rate_skip"):
-        assert client.post(address(assignment, name), sheet(1, FIRST)).status_code == 403
-    assert not Answer.objects.exists()
-    token = client.get(address(assignment)).context["csrf_token"]
-    sent = sheet(1, FIRST) | {"csrfmiddlewaretoken": str(token)}
-    assert client.post(address(assignment), sent).status_code == 302
 
 
 # ---- flags and skipping
