@@ -18,12 +18,19 @@ from annotation.qualification import Thresholds
 RESERVED_SLUGS = {"new"}  # addresses of other pages
 LONGEST_SLUG = 60
 REDUNDANCY = ("redundancy", "extra_share", "extra_redundancy")
-AT_LEAST_ONE = ("lease_minutes", "daily_goal", "gold_round_size", "gold_retry_size")
+BOUNDS = {
+    "redundancy": (1, 100),
+    "extra_redundancy": (1, 100),
+    "extra_share": (0, 1),
+    "lease_minutes": (1, 7 * 24 * 60),
+    "daily_goal": (1, 10_000),
+    "gold_round_size": (1, 500),
+    "gold_retry_size": (1, 500),
+}
 SETTINGS = (
     "name",
     "description",
-    *REDUNDANCY,
-    *AT_LEAST_ONE,
+    *BOUNDS,
     "allow_corrections",
     "gold_threshold",
     "gold_thresholds",
@@ -126,9 +133,11 @@ def _check_settings(project: Project) -> None:
         ) from error
     except (TypeError, ValueError) as error:
         raise DomainError(str(error)) from error
-    for name in AT_LEAST_ONE:
-        if getattr(project, name) < 1:
-            raise DomainError(f"{name}: found {getattr(project, name)}, expected 1 or more")
+    for name, (least, most) in BOUNDS.items():
+        if not least <= getattr(project, name) <= most:
+            raise DomainError(
+                f"{name}: found {getattr(project, name)}, expected a number from {least} to {most:,}"
+            )
     keys = {question.key for question in project.questionnaire.questions.all()}
     strangers = sorted(set(project.gold_thresholds) - keys)
     if strangers:

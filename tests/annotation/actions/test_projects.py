@@ -109,7 +109,9 @@ def test_settings_that_change_no_redundancy_touch_no_summary():
     "changes",
     [
         {"redundancy": 0},
+        {"redundancy": 101},
         {"extra_share": 1.2},
+        {"extra_share": float("nan")},
         {"lease_minutes": 0},
         {"gold_round_size": 0},
         {"gold_threshold": -0.1},
