@@ -1,0 +1,121 @@
+"""How far a run is, how fast, and what it left out."""
+
+import math
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scoring.contract import GENERAL, Scored
+from scoring.models import Batch, Run
+from scoring.planning import plan_run
+from scoring.progress import RunProgress, pace_of, postponed_batches, progress_of, reasons_of, seconds_left
+from scoring.runs import cancel_run, postpone_batch, record_scores, resume_run
+from tests.factories import make_member, make_summary
+from tests.scoring.claims import claimed, make_run, record
+
+pytestmark = pytest.mark.django_db
+
+
+def finish_batches(run: Run, seconds_ago: list[float]) -> None:
+    """Finish one batch for each of these, that long ago."""
+    for seconds in seconds_ago:
+        claim = claimed(run)
+        record(claim)
+        Batch.objects.filter(pk=claim.batch_id).update(
+            finished_at=timezone.now() - timedelta(seconds=seconds)
+        )
+    run.refresh_from_db()
+
+
+def test_a_summary_counts_once_however_many_of_its_dimensions_lack_a_score(monkeypatch):
+    run = make_run(monkeypatch, batches=1, size=3)
+    claim = claimed(run)
+    neither = Scored({"a": math.nan, "b": math.nan}, {"a": "no article", "b": "no reference"})
+    one = Scored({"a": 1.0, "b": math.nan}, {"b": "no reference"})
+    both = Scored({"a": 1.0, "b": 1.0})
+    assert record_scores(claim, dict(zip(claim.summary_ids, (neither, one, both), strict=True)), {})
+    progress = progress_of(run)
+    assert progress == RunProgress(total=3, done=3, unscored=2)
+    assert progress.scored == 1
+    assert reasons_of(run) == [("no reference", 2), ("no article", 1)]
+
+
+def test_what_a_run_left_out_stays_its_own_when_a_later_run_fills_it_in(monkeypatch):
+    first = make_run(monkeypatch, batches=1)
+    claim = claimed(first)
+    missing = Scored({GENERAL: math.nan}, {GENERAL: "no answer"})
+    record_scores(claim, dict.fromkeys(claim.summary_ids, missing), {})
+    second = plan_run(first.setup.project, "length", {})
+    record(claimed(second))
+    assert (progress_of(first).unscored, reasons_of(first)) == (2, [("no answer", 2)])
+    assert (progress_of(second).unscored, reasons_of(second)) == (0, [])
+
+
+def test_the_pace_is_that_of_the_latest_batches(monkeypatch):
+    run = make_run(monkeypatch, batches=14, size=2)
+    finish_batches(run, [100, 90, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=200))
+    run.refresh_from_db()
+    assert pace_of(run) == pytest.approx(20 / 10, rel=0.05)
+    assert seconds_left(progress_of(run), pace_of(run)) == pytest.approx(1, rel=0.05)
+
+
+def test_the_pace_counts_from_the_start_while_there_are_few_batches(monkeypatch):
+    run = make_run(monkeypatch, batches=4, size=2)
+    finish_batches(run, [10, 1])
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
+    run.refresh_from_db()
+    assert pace_of(run) == pytest.approx(4 / 20, rel=0.05)
+
+
+def test_a_run_that_hangs_slows_down(monkeypatch):
+    run = make_run(monkeypatch, batches=4, size=2)
+    finish_batches(run, [0])
+    now = timezone.now()
+    assert pace_of(run, now + timedelta(seconds=60)) > pace_of(run, now + timedelta(seconds=600)) > 0
+
+
+def test_there_is_no_pace_before_the_first_batch_nor_after_the_end(monkeypatch):
+    run = make_run(monkeypatch, batches=2)
+    assert pace_of(run) is None
+    claimed(run)
+    run.refresh_from_db()
+    assert pace_of(run) is None
+    assert seconds_left(progress_of(run), None) is None
+    Run.objects.update(status=Run.Status.DONE)
+    run.refresh_from_db()
+    assert pace_of(run) is None
+
+
+def test_the_pace_of_a_resumed_run_leaves_the_pause_out(monkeypatch):
+    run = make_run(monkeypatch, batches=6, size=2)
+    finish_batches(run, [3600, 3599])
+    manager = make_member(run.setup.project, "manager")
+    cancel_run(run, manager)
+    resume_run(run, manager)
+    finish_batches(run, [0])
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=4))
+    run.refresh_from_db()
+    Batch.objects.filter(finished_at__gte=run.started_at).update(finished_at=timezone.now())
+    assert pace_of(run) == pytest.approx(2 / 4, rel=0.05)
+
+
+def test_postponed_batches_are_counted_with_the_first_moment(monkeypatch):
+    run = make_run(monkeypatch, batches=3)
+    assert postponed_batches(run) is None
+    postpone_batch(claimed(run))
+    postpone_batch(claimed(run))
+    postponed = postponed_batches(run)
+    assert postponed.batches == 2
+    assert postponed.due == min(Batch.objects.exclude(not_before=None).values_list("not_before", flat=True))
+
+
+def test_a_run_with_nothing_to_compute_is_complete(monkeypatch):
+    run = make_run(monkeypatch, batches=1)
+    record(claimed(run))
+    nothing = plan_run(run.setup.project, "length", {})
+    assert progress_of(nothing) == RunProgress(0, 0, 0)
+    assert progress_of(nothing).percent == 100
+    make_summary(run.setup.project)
+    assert progress_of(plan_run(run.setup.project, "length", {})).percent == 0
