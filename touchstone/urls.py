@@ -12,6 +12,7 @@ urlpatterns = [
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path("api/", include("annotation.api_urls")),
     path("api/", include("scoring.api_urls")),
+    path("api/", include("metaeval.api_urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
     path("", include("metaeval.urls")),

@@ -1,0 +1,10 @@
+"""Addresses of the API's agreement and meta-evaluation."""
+
+from django.urls import path
+
+from metaeval import api
+
+urlpatterns = [
+    path("projects/<slug:slug>/agreement/", api.agreement, name="api_agreement"),
+    path("projects/<slug:slug>/meta-evaluation/", api.metaeval, name="api_metaeval"),
+]

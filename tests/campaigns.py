@@ -1,0 +1,157 @@
+"""A campaign with everything in it: people in every role, texts, ratings, gold, a run, an import.
+
+Each text that is to stay hidden from somebody holds the campaign's mark and its kind, so that a test can look
+for it in any response.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from annotation.actions.assigning import take_assignment
+from annotation.actions.gold_rounds import next_in_round, start_round
+from annotation.actions.people import invite, issue_api_token, remove_rater
+from annotation.actions.rating import GivenAnswer, submit_stage
+from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
+from scoring.models import Score
+from scoring.planning import plan_run
+from scoring.working import work_on_run
+from tests.factories import (
+    make_article,
+    make_gold,
+    make_project,
+    make_rater,
+    make_summary,
+    make_system,
+    make_user,
+)
+
+NO = {"comprehensibility": GivenAnswer("no")}
+"""Ends a rating of SEAHORSE's questionnaire at its first stage, before the article has been shown."""
+
+SCORE = "0.8675309"
+"""What the run gave every summary."""
+
+
+@dataclass
+class Campaign:
+    """`users` go by role; `ids` are the arguments of addresses, each an object of this campaign; `special`
+    has those of an address by its name, where another object makes more of it."""
+
+    mark: str
+    project: Project
+    users: dict[str, User]
+    ids: dict[str, int | str]
+    special: dict[str, dict[str, int]]
+
+    def ids_for(self, name: str) -> dict[str, int | str]:
+        return {**self.ids, **self.special.get(name, {})}
+
+
+def make_campaign(mark: str) -> Campaign:
+    project = make_project(name=f"{mark} campaign", gold_round_size=1)
+    users = {role: make_user(f"{mark}-{role}-name") for role in ("manager", "researcher")}
+    members = {
+        role: Membership.objects.create(project=project, user=user, role=role) for role, user in users.items()
+    }
+    raters = {
+        "trainee": make_rater(project, user=make_user(f"{mark}-trainee-name"), status=Rater.Status.TRAINING),
+        "annotator": make_rater(project, user=make_user(f"{mark}-annotator-name")),
+        "removed": make_rater(project, user=make_user(f"{mark}-removed-name")),
+    }
+    remove_rater(raters["removed"])
+    users |= {role: rater.user for role, rater in raters.items()}
+
+    gold = make_gold(
+        project,
+        article=make_article(project, title=f"{mark}-title", text=f"{mark}-article of the gold set."),
+        system=make_system(project, f"{mark}-system"),
+    )
+    gold.answers.update(explanation=f"{mark}-explanation")
+    retired = make_gold(project)
+    retired.retired_at = timezone.now()
+    retired.save()
+    start_and_fail_round(raters["trainee"])
+    summaries = [_summary(project, mark, text) for text in ("The harbour froze.", "Ships waited.")]
+    finished = finish_one(raters["annotator"])
+    open_assignment = take_assignment(raters["annotator"])
+    colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
+    rating_by_another(summaries[0], colleague, f"{mark}-comment")
+
+    run = plan_run(project, "length", {}, user=users["manager"])
+    work_on_run(run.pk)
+    Score.objects.filter(run=run).update(value=float(SCORE), explanation=f"{mark}-score")
+    invitation, token = invite(project, "researcher", note=f"{mark}-note")
+    job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
+    ids: dict[str, int | str] = {
+        "slug": project.slug,
+        "assignment_id": open_assignment.pk,
+        "rating_id": finished.pk,
+        "question_key": "comprehensibility",
+        "number": 1,
+        "summary_id": gold.summary_id,
+        "rater_id": raters["annotator"].pk,
+        "membership_id": members["researcher"].pk,
+        "invitation_id": invitation.pk,
+        "token": token,
+        "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
+        "run_id": run.pk,
+        "job_id": job.pk,
+    }
+    special = {
+        "summary": {"summary_id": summaries[0].pk},
+        "rater_qualify": {"rater_id": raters["trainee"].pk},
+        "rater_reinstate": {"rater_id": raters["removed"].pk},
+        "gold_restore": {"summary_id": retired.summary_id},
+    }
+    return Campaign(mark, project, users, ids, special)
+
+
+def _summary(project: Project, mark: str, text: str) -> Summary:
+    return make_summary(
+        project,
+        text=text,
+        article=make_article(project, title=f"{mark}-title", text=f"{mark}-article: {text} It was cold."),
+        system=make_system(project, f"{mark}-system"),
+        ratings_wanted=2,
+    )
+
+
+def checked_import(project: Project, user: User, name: str) -> ImportJob:
+    """A dry run that has ended, with a rejected row. Its files lie in settings.MEDIA_ROOT."""
+    job = ImportJob.objects.create(
+        project=project,
+        created_by=user,
+        format="examples",
+        file=ContentFile(b"{}", name="upload.jsonl"),
+        file_name=name,
+        status=ImportJob.Status.DONE,
+        dry_run=True,
+        skip_bad=True,
+        finished_at=timezone.now(),
+    )
+    Path(f"{job.file.path}.{job.pk}.rejected.jsonl").write_text("{}\n")
+    return job
+
+
+def start_and_fail_round(rater: Rater) -> None:
+    """One decided round, not passed; its rater stays in training."""
+    assignment = next_in_round(start_round(rater))
+    assert assignment is not None
+    submit_stage(rater, assignment.pk, 1, NO)
+
+
+def finish_one(rater: Rater) -> Rating:
+    assignment = take_assignment(rater)
+    assert assignment is not None
+    return submit_stage(rater, assignment.pk, 1, NO).rating
+
+
+def rating_by_another(summary: Summary, rater: Rater, comment: str) -> None:
+    now = timezone.now()
+    rating = Rating.objects.create(summary=summary, rater=rater, created_at=now, completed_at=now)
+    question = Question.objects.get(questionnaire=summary.project.questionnaire, key="comprehensibility")
+    Answer.objects.create(rating=rating, question=question, value="yes", comment=comment, created_at=now)
