@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import protocol
-from annotation.actions.projects import store_questionnaire
+from annotation.actions.projects import SETTINGS, store_questionnaire
 from annotation.models import Project, Summary
 from annotation.permissions import Role, roles_of
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary, make_user
@@ -96,10 +96,7 @@ def client(project):
 
 
 def settings_of(project, **changes):
-    names = (
-        "name description redundancy extra_share extra_redundancy lease_minutes daily_goal allow_corrections "
-        "gold_round_size gold_retry_size gold_threshold"
-    ).split()
+    names = [name for name in SETTINGS if name != "gold_thresholds"]
     return {name: getattr(project, name) for name in names} | changes
 
 
