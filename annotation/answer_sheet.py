@@ -52,6 +52,6 @@ def question_rows(
     for number, asked in enumerate(item.asked, start=len(item.locked) + 1):
         key = asked.question.key
         answer = asked.draft if given is None else given.get(key, GivenAnswer(""))
-        saved = answer == asked.draft and bool(answer.value)
+        saved = answer == asked.draft and bool(answer.value or answer.comment)
         rows.append(QuestionRow(number, asked, answer, saved, (errors or {}).get(key, "")))
     return rows

@@ -177,6 +177,13 @@ def test_a_draft_is_filled_in_on_the_next_visit_and_marked_as_saved(browser, ass
     assert page.count('class="saved" role="status" hidden') == 1
 
 
+def test_a_comment_alone_is_kept_in_the_draft_and_marked_as_saved(browser, assignment):
+    browser.post(address(assignment, "rate_draft"), sheet(1, {}, comprehensibility="Half a thought"))
+    page = text_of(browser.get(address(assignment)))
+    assert "Half a thought" in page
+    assert 'class="saved" role="status">' in page
+
+
 def test_a_draft_stores_no_rating(browser, assignment):
     browser.post(address(assignment, "rate_draft"), sheet(1, FIRST))
     assert not Rating.objects.exists()
