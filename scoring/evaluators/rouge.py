@@ -106,20 +106,27 @@ class Rouge(Evaluator):
         return Scored.of({GENERAL: self._combined(common, summary.sizes[0], targets.sizes)})
 
     def _combined(self, common: list[int], summary_size: int, target_sizes: list[int]) -> float:
-        """One number from the overlaps with all targets, by the same floating-point steps as rouge-score."""
-        whole = summary_size or 1
-        f1 = [
-            2 * precision * recall / (precision + recall)
-            if (precision := each / whole) and (recall := each / size)
-            else 0.0
-            for each, size in zip(common, target_sizes, strict=True)
-        ]
-        values = f1
-        if self.params.measure == "precision":
-            values = [each / whole for each in common]
-        elif self.params.measure == "recall":
+        """One number from what the summary shares with each target."""
+        if self.params.measure == "f1":
+            values = [
+                2 * each / (summary_size + size or 1) for each, size in zip(common, target_sizes, strict=True)
+            ]
+        elif self.params.measure == "precision":
+            values = [each / (summary_size or 1) for each in common]
+        else:
             values = [each / (size or 1) for each, size in zip(common, target_sizes, strict=True)]
-        return fsum(values) / len(values) if self.params.multiple == "mean" else values[f1.index(max(f1))]
+        if self.params.multiple == "mean":
+            return fsum(values) / len(values)
+        return values[_best_target(common, summary_size, target_sizes)]
+
+
+def _best_target(common: list[int], summary_size: int, target_sizes: list[int]) -> int:
+    """The first target with the highest f1, by the floating-point steps of rouge-score: they decide ties."""
+    f1 = []
+    for each, size in zip(common, target_sizes, strict=True):
+        precision, recall = each / (summary_size or 1), each / (size or 1)
+        f1.append(2 * precision * recall / (precision + recall) if each else 0.0)
+    return f1.index(max(f1))
 
 
 class _PreparedTexts:
@@ -168,11 +175,18 @@ class _PreparedTexts:
     def _prepare(
         self, texts: list[Sentences], prepare: Callable[[list[Text]], Prepared], what: str
     ) -> Prepared | str:
+        cut = []
         for text in texts:
-            if text not in self._words:
-                words = [self._tokenizer(sentence) for sentence in text]
-                self._words[text] = [] if lost_all_letters("".join(text), words) else words
-        if all(any(self._words[text]) for text in texts):
-            return prepare([self._words[text] for text in texts])
-        advice = "; tokens=unicode keeps them" if self._params.tokens == "rouge_score" else ""
-        return f"the {what} has no words under tokens={self._params.tokens}{advice}"
+            words = self._words.get(text)
+            if words is None:
+                words = self._words[text] = self._cut(text)
+            if not words:
+                advice = "; tokens=unicode keeps them" if self._params.tokens == "rouge_score" else ""
+                return f"the {what} has no words under tokens={self._params.tokens}{advice}"
+            cut.append(words)
+        return prepare(cut)
+
+    def _cut(self, text: Sentences) -> Text:
+        """The words of each sentence; an empty list if there is none, or if all that are left are digits."""
+        words = [self._tokenizer(sentence) for sentence in text]
+        return words if any(words) and not lost_all_letters("".join(text), words) else []
