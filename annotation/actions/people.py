@@ -9,10 +9,10 @@ from datetime import timedelta
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
-from annotation.actions.places import TAKEN, recount_places
+from annotation.actions.places import recount_places, taken_places
 from annotation.errors import DomainError, NotAllowed, NotFound
 from annotation.models import ApiToken, Assignment, Invitation, Membership, Project, Rater, Rating, Summary
 
@@ -142,10 +142,10 @@ def effect_of_removal(rater: Rater) -> Removal:
     touched = Q(pk__in=ratings.values("summary")) | Q(
         pk__in=rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).values("summary")
     )
-    needed = Summary.objects.filter(project=rater.project_id).rateable().filter(touched).annotate(**TAKEN)
+    rateable = Summary.objects.filter(project=rater.project_id).rateable().filter(touched)
     return Removal(
         ratings=ratings.count(),
-        summaries=needed.filter(ratings_wanted__gte=F("rated") + F("leased")).count(),
+        summaries=rateable.filter(ratings_wanted__gte=taken_places()).count(),
     )
 
 

@@ -3,24 +3,12 @@
 import hashlib
 from collections.abc import Iterable
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest
 
-from annotation.models import Assignment, Project, Rater, Summary
+from annotation.models import Assignment, Project, Rating, Summary
 
-TAKEN = {
-    "rated": Count(
-        "ratings",
-        distinct=True,
-        filter=Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
-        & ~Q(ratings__rater__status=Rater.Status.REMOVED),
-    ),
-    "leased": Count(
-        "assignments",
-        distinct=True,
-        filter=Q(assignments__state=Assignment.State.OPEN, assignments__round__isnull=True),
-    ),
-}
-"""Annotations of a summary: its ratings that count, and its open leases."""
 CHUNK = 500  # ids in one statement; SQLite's limit on variables is far above it
 
 
@@ -41,20 +29,23 @@ def recount_places(summary_ids: Iterable[int]) -> None:
 
     Below 0 it would fall where a reinstated rater's rating comes back after another has filled the place.
     """
-    ids = list(summary_ids)
+    ids = sorted(set(summary_ids))
     for start in range(0, len(ids), CHUNK):
-        rows = Summary.objects.select_for_update(of=("self",)).filter(pk__in=ids[start : start + CHUNK])
+        rows = Summary.objects.filter(pk__in=ids[start : start + CHUNK])
         # Locked first and counted after, so that a count is not overtaken by a claim.
-        locked = {summary.pk: summary for summary in rows}
-        taken = Summary.objects.filter(pk__in=locked).annotate(**TAKEN).values_list("pk", "rated", "leased")
-        changed = []
-        for pk, rated, leased in taken:
-            summary = locked[pk]
-            places = max(0, summary.ratings_wanted - rated - leased)
-            if places != summary.open_places:
-                summary.open_places = places
-                changed.append(summary)
-        Summary.objects.bulk_update(changed, ["open_places"])
+        list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+        rows.update(open_places=Greatest(0, F("ratings_wanted") - taken_places()))
+
+
+def taken_places() -> Combinable:
+    """Of a summary, for the database: its ratings that count and its open leases."""
+    leases = Assignment.objects.filter(state=Assignment.State.OPEN, round__isnull=True)
+    return _count_of(Rating.objects.countable()) + _count_of(leases)
+
+
+def _count_of(rows: QuerySet[Rating] | QuerySet[Assignment]) -> Coalesce:
+    mine = rows.filter(summary=OuterRef("pk")).order_by().values("summary")
+    return Coalesce(Subquery(mine.annotate(count=Count("pk")).values("count")), 0)
 
 
 def wanted_ratings(project: Project, article_id: str, system: str) -> int:
