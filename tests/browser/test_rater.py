@@ -28,11 +28,12 @@ PASSWORD = "correct horse battery"
 def invite_annotator(page: Page, note: str) -> str:
     """Invite by the manager's people page; the address of the invitation."""
     page.goto("/projects/demo/people/")
-    page.get_by_label("Role").select_option("annotator")
-    page.get_by_label("English", exact=True).check()
+    page.get_by_role("radio", name="annotator").check()
+    page.get_by_role("checkbox", name="English").check()
+    page.get_by_role("checkbox", name="German").check()
     page.get_by_label("Note").fill(note)
-    page.get_by_role("button", name="Make the invitation").click()
-    return page.get_by_label("Invitation link").input_value()
+    page.get_by_role("button", name="Make an invitation").click()
+    return page.get_by_role("textbox", name="The invitation's link").input_value()
 
 
 def tab_to(page: Page, label: str) -> None:
