@@ -53,16 +53,15 @@ def find_summaries(project: Project, filters: Filters) -> QuerySet[Summary]:
     elif filters.shown == Shown.UNRATED:
         found = found.rateable().filter(~Exists(counted))
     elif filters.shown == Shown.FLAGGED:
-        found = found.filter(
-            Exists(ArticleFlag.objects.filter(assignment__summary__article=OuterRef("article")))
-        )
+        flagged = ArticleFlag.objects.filter(assignment__summary__project=project)
+        found = found.filter(article__in=flagged.values("assignment__summary__article"))
     elif filters.shown == Shown.GOLD:
         found = found.filter(gold__retired_at__isnull=True, gold__isnull=False)
     return (
         found.select_related("article", "system", "gold")
         .defer("text", "article__text")
         .annotate(excerpt=Substr("text", 1, EXCERPT))
-        .order_by("article", "system__name")
+        .order_by("article_id", "system_id")
     )
 
 

@@ -155,6 +155,15 @@ def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
     return groups
 
 
+def ratings_by_rater(project: Project) -> dict[int, int]:
+    """Rater id -> finished ratings outside gold rounds, for those who have any; also of removed raters."""
+    return dict(_finished(project).values_list("rater").annotate(Count("pk")))
+
+
+def _finished(project: Project) -> QuerySet[Rating]:
+    return Rating.objects.filter(rater__project=project, round__isnull=True, completed_at__isnull=False)
+
+
 def _leases(project: Project) -> QuerySet[Assignment]:
     return Assignment.objects.filter(OPEN_LEASE, rater__project=project)
 
@@ -224,7 +233,7 @@ def _days(project: Project, midnight: datetime) -> list[Day]:
 
 
 def _raters(project: Project, midnight: datetime) -> list[RaterProgress]:
-    ratings = Rating.objects.filter(rater__project=project, round__isnull=True, completed_at__isnull=False)
+    ratings = _finished(project)
     counts = {
         rater_id: (finished, today, last_rating)
         for rater_id, finished, today, last_rating in ratings.values_list("rater").annotate(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, F, Prefetch, Q
+from django.db.models import F, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -27,9 +27,8 @@ from annotation.lookups import one_of
 from annotation.manager_forms.people import InvitationForm
 from annotation.models import Project, QualificationRound, Rater
 from annotation.permissions import Permission
+from annotation.progress import ratings_by_rater
 from annotation.signed_in import SignedInRequest
-
-FINISHED = Q(ratings__completed_at__isnull=False, ratings__round__isnull=True)
 
 
 @never_cache
@@ -45,16 +44,19 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         _, token = invite(project, chosen["role"], chosen["all_languages"], chosen["note"])
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
         form = InvitationForm(project)
-    rounds = QualificationRound.objects.order_by("number")
+    raters = project.raters.select_related("user").prefetch_related(
+        Prefetch("rounds", QualificationRound.objects.order_by("number"))
+    )
+    counts = ratings_by_rater(project)
     context = {
         "form": form,
         "link": link,
         "invitations": project.invitations.filter(accepted_at__isnull=True, expires_at__gt=timezone.now()),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
-        "raters": project.raters.select_related("user")
-        .prefetch_related(Prefetch("rounds", rounds))
-        .annotate(finished=Count("ratings", filter=FINISHED))
-        .order_by(F("user").asc(nulls_last=True), "pseudonym"),
+        "raters": [
+            (rater, counts.get(rater.pk, 0))
+            for rater in raters.order_by(F("user").asc(nulls_last=True), "pseudonym")
+        ],
     }
     return render(request, "annotation/people.html", context, status=422 if form.errors else 200)
 
