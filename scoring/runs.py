@@ -36,6 +36,7 @@ class Claim:
 
     batch_id: int
     run_id: int
+    setup_id: int
     token: str
     summary_ids: tuple[int, ...]
     attempt: int
@@ -48,7 +49,8 @@ def claim_batch(run_id: int, now: datetime | None = None) -> Claim | None:
     A conditional UPDATE decides between workers, so no lock is held while the model runs.
     """
     now = now or timezone.now()
-    if not Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).exists():
+    run = Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).only("setup").first()
+    if run is None:
         return None
     while True:
         claimable = Batch.objects.claimable(now).filter(run=run_id)
@@ -71,7 +73,9 @@ def claim_batch(run_id: int, now: datetime | None = None) -> Claim | None:
                 Run.objects.filter(pk=run_id, status=Run.Status.QUEUED).update(
                     status=Run.Status.RUNNING, started_at=now
                 )
-                return Claim(batch.pk, run_id, token, tuple(batch.summary_ids), batch.attempts + 1)
+                return Claim(
+                    batch.pk, run_id, run.setup_id, token, tuple(batch.summary_ids), batch.attempts + 1
+                )
 
 
 def renew_claim(claim: Claim) -> bool:
@@ -85,16 +89,14 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
     `scored` and `inputs` go by summary id. A value is replaced only where the texts have changed, a
     reason by whatever is new. The last batch of a run finishes the run.
     """
+    rows = [
+        _row(claim, summary_id, dimension, each, inputs.get(summary_id, ""))
+        for summary_id, each in scored.items()
+        for dimension in each.values
+    ]
+    missing = {(row.summary_id, row.reason) for row in rows if row.reason}
     with transaction.atomic():
         run = _locked(claim.run_id)
-        if run is None:
-            return False
-        rows = [
-            _row(run, summary_id, dimension, each, inputs.get(summary_id, ""))
-            for summary_id, each in scored.items()
-            for dimension in each.values
-        ]
-        missing = {(row.summary_id, row.reason) for row in rows if row.reason}
         finished = _held(claim).update(
             state=Batch.State.DONE,
             claimed_by="",
@@ -103,9 +105,9 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
             unscored=len({summary_id for summary_id, _ in missing}),
             reasons=Counter(reason for _, reason in missing),
         )
-        if not finished:
+        if run is None or not finished:
             return False
-        _write(run.setup_id, rows)
+        _write(claim.setup_id, rows)
         _finish_if_complete(run)
         run.setup.project.bump_revision()
     return True
@@ -217,13 +219,13 @@ def _locked_for(run: Run, user: User) -> Run:
     return locked
 
 
-def _row(run: Run, summary_id: int, dimension: str, scored: Scored, inputs: str) -> Score:
+def _row(claim: Claim, summary_id: int, dimension: str, scored: Scored, inputs: str) -> Score:
     value = scored.values[dimension]
     computed = math.isfinite(value)
     reason = "" if computed else scored.reasons.get(dimension) or "the evaluator gave no finite number"
     return Score(
-        setup_id=run.setup_id,
-        run=run,
+        setup_id=claim.setup_id,
+        run_id=claim.run_id,
         summary_id=summary_id,
         dimension=dimension,
         value=value if computed else None,
