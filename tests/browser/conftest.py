@@ -18,7 +18,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCREENSHOTS = ROOT / "screenshots"
 DESKTOP = {"width": 1366, "height": 768}
 PHONE = {"width": 390, "height": 844}
 CHROMIUM_FLAGS = [
@@ -152,11 +151,11 @@ OpenContext = Callable[..., BrowserContext]
 
 @pytest.fixture
 def open_context(browser: Browser, platform: Platform) -> Iterator[OpenContext]:
-    """Opens browser contexts (one per person) that are closed after the test."""
+    """Opens browser contexts, one per person, that are closed after the test."""
     contexts: list[BrowserContext] = []
 
     def open_one(**options: object) -> BrowserContext:
-        context = browser.new_context(base_url=platform.address, **{"viewport": DESKTOP, **options})
+        context = browser.new_context(**{"base_url": platform.address, "viewport": DESKTOP, **options})
         context.set_default_timeout(10_000)
         contexts.append(context)
         return context

@@ -1,0 +1,119 @@
+"""Every page at desktop and phone width: a screenshot to look at, and nothing that runs over or complains."""
+
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Page
+
+from tests.browser.conftest import DESKTOP, PHONE, ROOT, OpenContext, Platform, running_platform, sign_in
+
+pytestmark = pytest.mark.browser
+
+SCREENSHOTS = ROOT / "screenshots"
+PAGES = {
+    "home": ("demo-manager", "/"),
+    "account": ("demo-manager", "/account/"),
+    "project-new": ("demo-manager", "/projects/new/"),
+    "progress": ("demo-manager", "/projects/demo/"),
+    "agreement": ("demo-manager", "/projects/demo/agreement/"),
+    "meta-evaluation": ("demo-researcher", "/projects/demo/meta-evaluation/"),
+    "meta-evaluation-system": ("demo-researcher", "/projects/demo/meta-evaluation/?level=system"),
+    "runs": ("demo-researcher", "/projects/demo/runs/"),
+    "run-new": ("demo-researcher", "/projects/demo/runs/new/"),
+    "run-new-rouge": ("demo-researcher", "/projects/demo/runs/new/?evaluator=rouge"),
+    "run-new-ice": ("demo-researcher", "/projects/demo/runs/new/?evaluator=ice"),
+    "run": ("demo-researcher", "/projects/demo/runs/1/"),
+    "summaries": ("demo-manager", "/projects/demo/summaries/"),
+    "summary": ("demo-manager", "/projects/demo/summaries/1/"),
+    "imports": ("demo-manager", "/projects/demo/imports/"),
+    "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
+    "people": ("demo-manager", "/projects/demo/people/"),
+    "settings": ("demo-manager", "/projects/demo/settings/"),
+    "rate": ("demo-annotator", "/projects/demo/rate/"),
+    "history": ("demo-annotator", "/projects/demo/history/"),
+    "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
+    "refused": ("demo-annotator", "/projects/demo/people/"),
+}
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+HARMLESS = ("status of 403", "status of 404", "Password forms should have")
+
+
+def watch(page: Page) -> tuple[list[str], set[str]]:
+    """What the console complains of, and the hosts the page asks."""
+    complaints: list[str] = []
+    hosts: set[str] = set()
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not any(known in message.text for known in HARMLESS):
+            complaints.append(message.text)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: hosts.add(urlparse(request.url).netloc))
+    return complaints, hosts
+
+
+def look_at(page: Page, name: str, size: str) -> None:
+    """Take the screenshot and hold the page to its width."""
+    page.wait_for_load_state("load")
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}-{size}.png", full_page=True)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= SIZES[size]["width"], f"{name} is {width} pixels wide"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("username", sorted({username for username, _ in PAGES.values()}))
+def test_every_page_fits_the_screen_and_complains_of_nothing(
+    open_context: OpenContext, platform: Platform, username: str, size: str
+):
+    page = open_context(viewport=SIZES[size]).new_page()
+    sign_in(page, platform, username)
+    complaints, hosts = watch(page)
+    for name, (user, address) in PAGES.items():
+        if user == username:
+            page.goto(address)
+            look_at(page, name, size)
+    assert complaints == []
+    assert hosts == {urlparse(platform.address).netloc}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_third_stage_shows_article_summary_and_questions_together(
+    open_context: OpenContext, platform: Platform, size: str
+):
+    page = open_context(viewport=SIZES[size]).new_page()
+    sign_in(page, platform, "demo-annotator")
+    page.goto("/projects/demo/rate/")
+    for _ in range(40):  # a summary left open by another test may be at any stage
+        if page.locator("#item input[name=stage]").input_value() == "3":
+            break
+        for question in page.locator("#item .question").all():
+            question.locator("label", has_text="Yes").click()
+        page.get_by_role("button", name="Submit").last.click()
+        page.wait_for_load_state("networkidle")
+    for place in (".article .text", "#item .summary", "#item .question >> nth=0"):
+        assert page.locator(place).is_visible()
+    if size == "desktop":
+        for place in ("#item .summary", "#item .question >> nth=0", "#item .submit"):
+            box = page.locator(place).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= DESKTOP["height"], place
+    look_at(page, "rate-with-article", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_strangers_see_the_sign_in_page(open_context: OpenContext, size: str):
+    page = open_context(viewport=SIZES[size]).new_page()
+    page.goto("/projects/demo/")
+    assert "/sign-in/" in page.url
+    look_at(page, "sign-in", size)
+
+
+def test_an_empty_platform_says_what_to_do_first(open_context: OpenContext, tmp_path):
+    with running_platform(tmp_path, "--no-demo") as empty:
+        for size in SIZES:
+            page = open_context(viewport=SIZES[size], base_url=empty.address).new_page()
+            page.goto("/")
+            assert "createsuperuser" in page.locator("main").inner_text()
+            look_at(page, "first-run", size)
