@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from annotation.spreadsheet import plain_cell
 from scoring.items import item_id
 from scoring.models import EvaluatorSetup
 
 HEADER = ("id", "article_id", "system", "dimension", "value", "reason")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def score_rows(setup: EvaluatorSetup) -> Iterator[tuple[str, str, str, str, float | None, str]]:
@@ -21,14 +21,10 @@ def score_rows(setup: EvaluatorSetup) -> Iterator[tuple[str, str, str, str, floa
     )
     for article, system, dimension, value, reason in rows:
         yield (
-            _text(item_id(article, system)),
-            _text(article),
-            _text(system),
-            _text(dimension),
+            plain_cell(item_id(article, system)),
+            plain_cell(article),
+            plain_cell(system),
+            plain_cell(dimension),
             value,
-            _text(reason),
+            plain_cell(reason),
         )
-
-
-def _text(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

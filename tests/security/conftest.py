@@ -1,0 +1,44 @@
+"""A campaign full of payloads, made once for this folder, and a browser that signs in as its people."""
+
+from collections.abc import Iterator
+from http.cookies import SimpleCookie
+
+import pytest
+from django.db import transaction
+from django.test import Client, override_settings
+
+from tests.campaigns import Campaign, make_campaign
+from tests.security.pages import PAYLOAD
+
+
+@pytest.fixture(scope="package")
+def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Campaign]:
+    """One campaign full of payloads, in a transaction around those of the tests."""
+    uploads = override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("uploads"))
+    with uploads, django_db_blocker.unblock(), transaction.atomic():
+        made = make_campaign(PAYLOAD)
+        made.project.description = PAYLOAD
+        made.project.save()
+        made.project.imports.update(
+            errors=[{"file": PAYLOAD, "line": 1, "field": PAYLOAD, "found": PAYLOAD, "expected": PAYLOAD}],
+            failure=PAYLOAD,
+        )
+        yield made
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Client:
+    """One for all tests: each new one reads the middleware anew."""
+    return Client()
+
+
+@pytest.fixture
+def open_as(browser, campaign):
+    def sign_in(role: str) -> Client:
+        browser.cookies = SimpleCookie()
+        if role != "anonymous":
+            browser.force_login(campaign.users[role])
+        return browser
+
+    return sign_in

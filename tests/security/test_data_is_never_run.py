@@ -1,0 +1,77 @@
+"""Payloads in names and texts, code in data."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.addresses import ARGUMENTS, address_of
+from tests.security.executables import Executables
+from tests.security.pages import PAYLOAD, text_of
+
+pytestmark = pytest.mark.django_db
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.mark.parametrize("role", ["trainee", "annotator", "researcher", "manager"])
+@pytest.mark.parametrize("htmx", [{}, {"HX-Request": "true"}], ids=["page", "part"])
+def test_names_and_texts_are_shown_and_never_run(open_as, campaign, role, htmx):
+    client = open_as(role)
+    shown = 0
+    for name in ARGUMENTS:
+        response = client.get(address_of(name, campaign.ids_for(name)), headers=htmx)
+        if not response.headers["Content-Type"].startswith("text/html"):
+            continue
+        page = text_of(response)
+        assert "<script>alert" not in page, name
+        assert "<img src=x" not in page, name
+        assert Executables(page).found == [], name
+        shown += "&lt;script&gt;alert(1)" in page
+    assert shown >= 3, "the payload is on too few pages for this test to mean anything"
+
+
+def test_the_search_for_executables_finds_them():
+    page = f'<a href="JavaScript:x">{PAYLOAD}</a><p style="x" hx-on:click="y"><script src="//x"></script>'
+    assert Executables(page).found == [
+        "href=JavaScript:x",
+        "script",
+        "onerror",
+        "style",
+        "hx-on:click",
+        "script",
+        "src=//x",
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_templates_hold_no_inline_script_or_style(path):
+    template = path.read_text()
+    assert not re.search(
+        r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|hx-vars|javascript:", template
+    )
+    assert not re.search(r"\|safe\b|autoescape off|safeseq", template)
+
+
+def test_data_that_comes_back_is_never_code():
+    """No pickle and its like, no evaluation of texts; weights would come as safetensors."""
+    loose = re.compile(
+        r"\b(pickle|cPickle|dill|shelve|marshal|joblib)\b|yaml\.(unsafe_)?load\(|(?<![\w.])(eval|exec)\(|allow_pickle"
+        r"|torch\.load\((?!.*weights_only=True)|__import__\("
+    )
+    sources = [
+        path
+        for app in ("annotation", "scoring", "metaeval", "touchstone")
+        for path in (ROOT / app).rglob("*.py")
+    ]
+    assert len(sources) > 100
+    assert [path.name for path in sources if loose.search(path.read_text())] == []
+
+
+def test_messages_and_sessions_are_json():
+    from touchstone.celery import app
+
+    assert list(app.conf.accept_content) == ["json"]
+    assert app.conf.task_serializer == "json"
+    assert settings.SESSION_SERIALIZER == "django.contrib.sessions.serializers.JSONSerializer"
