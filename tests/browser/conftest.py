@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DESKTOP = {"width": 1366, "height": 768}
+SCREENSHOTS = ROOT / "screenshots"
 PHONE = {"width": 390, "height": 844}
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -171,3 +172,22 @@ def sign_in(page: Page, platform: Platform, username: str) -> None:
     page.get_by_label("Password").fill(platform.passwords[username])
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/sign-in/" not in url)
+
+
+def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
+    """Wait until this stage of this summary has made way for the next one."""
+    page.wait_for_function(
+        """([address, stage]) => {
+          const item = document.getElementById("item");
+          if (!item || item.getAttribute("action") !== address) return true;
+          return item.elements.stage.value !== String(stage);
+        }""",
+        arg=[address, stage],
+    )
+
+
+def take_screenshot(page: Page, name: str) -> None:
+    """Keep a picture of the whole page in the git-ignored folder screenshots/."""
+    page.wait_for_load_state("load")
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)

@@ -5,11 +5,19 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import ConsoleMessage, Page
 
-from tests.browser.conftest import DESKTOP, PHONE, ROOT, OpenContext, Platform, running_platform, sign_in
+from tests.browser.conftest import (
+    DESKTOP,
+    PHONE,
+    OpenContext,
+    Platform,
+    running_platform,
+    sign_in,
+    take_screenshot,
+    wait_for_what_follows,
+)
 
 pytestmark = pytest.mark.browser
 
-SCREENSHOTS = ROOT / "screenshots"
 PAGES = {
     "home": ("demo-manager", "/"),
     "account": ("demo-manager", "/account/"),
@@ -55,9 +63,7 @@ def watch(page: Page) -> tuple[list[str], set[str]]:
 
 def look_at(page: Page, name: str, size: str) -> None:
     """Take the screenshot and hold the page to its width."""
-    page.wait_for_load_state("load")
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}-{size}.png", full_page=True)
+    take_screenshot(page, f"{name}-{size}")
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= SIZES[size]["width"], f"{name} is {width} pixels wide"
 
@@ -85,13 +91,12 @@ def test_the_third_stage_shows_article_summary_and_questions_together(
     page = open_context(viewport=SIZES[size]).new_page()
     sign_in(page, platform, "demo-annotator")
     page.goto("/projects/demo/rate/")
-    for _ in range(40):  # a summary left open by another test may be at any stage
-        if page.locator("#item input[name=stage]").input_value() == "3":
-            break
+    while (stage := page.locator("#item input[name=stage]").input_value()) != "3":
+        address = page.locator("#item").get_attribute("action")
         for question in page.locator("#item .question").all():
             question.locator("label", has_text="Yes").click()
         page.get_by_role("button", name="Submit").last.click()
-        page.wait_for_load_state("networkidle")
+        wait_for_what_follows(page, address, int(stage))
     for place in (".article .text", "#item .summary", "#item .question >> nth=0"):
         assert page.locator(place).is_visible()
     if size == "desktop":

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from annotation.protocol import SEAHORSE
-from tests.browser.conftest import PHONE, ROOT, OpenContext, Platform, sign_in
+from tests.browser.conftest import PHONE, ROOT, OpenContext, Platform, sign_in, wait_for_what_follows
 
 pytestmark = pytest.mark.browser
 
@@ -74,18 +74,6 @@ def answer_stage(page: Page, answers: dict[str, str]) -> None:
         page.keyboard.press(KEYS[answers[key]])
     page.keyboard.press("Enter")
     wait_for_what_follows(page, *before)
-
-
-def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
-    """Wait until this stage of this summary has made way for the next one."""
-    page.wait_for_function(
-        """([address, stage]) => {
-          const item = document.getElementById("item");
-          if (!item || item.getAttribute("action") !== address) return true;
-          return item.elements.stage.value !== String(stage);
-        }""",
-        arg=[address, stage],
-    )
 
 
 def shown_summary(page: Page) -> str:

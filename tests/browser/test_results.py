@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenContext, Platform, sign_in
+from tests.browser.conftest import OpenContext, Platform, sign_in, take_screenshot
 
 pytestmark = pytest.mark.browser
 
@@ -113,3 +113,5 @@ def test_a_campaign_on_real_ratings_from_upload_to_the_published_correlation(
     page.goto("/projects/summeval-experts/meta-evaluation/?level=article&coefficient=spearman")
     found = [float(figure(page, "ROUGE", column).split()[0]) for column in range(4)]
     assert found == pytest.approx([0.168, 0.160, 0.116, 0.328], abs=0.002)
+    page.goto("/projects/summeval-experts/meta-evaluation/?question=relevance")
+    take_screenshot(page, "campaign")
