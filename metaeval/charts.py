@@ -133,7 +133,7 @@ def histogram(values: Floats, *, title: str, counted: str, span: Range | None = 
             right - gap,
             up.at(bar.times),
             up.start,
-            f"{bar.name}: {bar.times:,} {counted}",
+            f"{bar.name}: {bar.times:,} of {len(values):,} {counted}",
         )
     line(svg, "base", across.start, up.start, across.end, up.start)
     for tick in ticks(span):
@@ -187,16 +187,16 @@ def _bars(values: Floats, span: Range) -> list[_Bar]:
     distinct = np.unique(np.round(values, 6))
     gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
     slots = (span.high - span.low) / gap if gap else 0.0
+    steps = (distinct - distinct[0]) / gap if gap else distinct
     low, width = span.low, (span.high - span.low) / BARS
-    if 0 < slots <= MOST_SLOTS and np.allclose(
-        np.round(from_first := (distinct - distinct[0]) / gap), from_first
-    ):
+    if not gap:
+        low = float(distinct[0]) - width / 2
+    elif slots <= MOST_SLOTS and np.allclose(np.round(steps), steps):
         together = math.ceil(slots / MOST_BARS)
         before = math.floor((distinct[0] - span.low) / gap + 1e-6)
         low, width = float(distinct[0]) - (before + 0.5) * gap, together * gap
-    elif not gap:
-        low = float(distinct[0]) - width / 2
-    places = np.floor((values - low) / width + 1e-9).astype(np.int64)
+    most = math.ceil((span.high - low) / width - 1e-6) - 1
+    places = np.clip(np.floor((values - low) / width + 1e-9).astype(np.int64), 0, most)
     return [
         _Bar(low + place * width, low + (place + 1) * width, times, _named(values[places == place]))
         for place, times in enumerate(np.bincount(places).tolist())

@@ -1,0 +1,41 @@
+"""Shades and marks of tables."""
+
+import math
+
+import pytest
+
+from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.0, 0), (1.0, 10), (0.44, 4), (-0.7, 0), (1.2, 10), (math.nan, None)]
+)
+def test_the_shade_grows_in_steps_from_0_to_10(value, expected):
+    assert heat(value) == expected
+
+
+def test_chance_has_no_shade():
+    assert heat(0.5, none=0.5) == 0
+    assert heat(0.75, none=0.5) == 5
+
+
+def cell(value):
+    return HeatCell("id", value, "n 3", heat(value), "?", False)
+
+
+def best(rows):
+    return [[bool(cell and cell.is_best) for cell in row.cells] for row in mark_best(rows)]
+
+
+def test_the_highest_of_each_column_is_marked_and_ties_are_marked_both():
+    rows = [HeatRow("a", "", [cell(0.5), cell(0.2)]), HeatRow("b", "", [cell(0.4), cell(0.2)])]
+    assert best(rows) == [[True, True], [False, True]]
+
+
+def test_one_value_alone_is_not_the_best_of_anything():
+    rows = [HeatRow("a", "", [cell(0.5), None]), HeatRow("b", "", [cell(math.nan), cell(0.1)])]
+    assert best(rows) == [[False, False], [False, False]]
+
+
+def test_a_table_without_rows_stays_one():
+    assert mark_best([]) == []
