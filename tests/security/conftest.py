@@ -1,4 +1,4 @@
-"""A campaign full of payloads, made once for this folder, and a browser that signs in as its people."""
+"""A campaign full of payloads, made once for each file, and a browser that signs in as its people."""
 
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
@@ -11,7 +11,7 @@ from tests.campaigns import Campaign, make_campaign
 from tests.security.pages import PAYLOAD
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Campaign]:
     """One campaign full of payloads, in a transaction around those of the tests."""
     uploads = override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("uploads"))
@@ -27,9 +27,9 @@ def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[C
         transaction.set_rollback(True)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Client:
-    """One for all tests: each new one reads the middleware anew."""
+    """One for all tests of a file: each new one reads the middleware anew."""
     return Client()
 
 
