@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
@@ -91,12 +92,14 @@ def plan_run(
 ) -> Run:
     """Plan a run and queue it; `user` is None on the command line.
 
-    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does, RunBusy if a run of
-    the same setup is under way, and what `require` raises.
+    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does, and for an endpoint
+    that the operator does not list; RunBusy if a run of the same setup is under way; what `require` raises.
     """
     if user is not None:
         require(user, project, Permission.MANAGE_RUNS)
     planned = plan(project, evaluator_name, given, selection)
+    if user is not None:
+        _refuse_unlisted_endpoint(planned.evaluator)
     with transaction.atomic():
         setup = _stored_setup(planned)
         unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()
@@ -114,6 +117,21 @@ def plan_run(
         Batch.objects.bulk_create(_batches(run, planned), batch_size=CHUNK)
         wake(run)
     return run
+
+
+def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
+    """Workers ask where the operator says: their network and their keys are not the researcher's.
+
+    The command line is the operator's own, so `plan_run` without a user may ask anywhere.
+    """
+    address = getattr(evaluator.params, "base_url", None)
+    listed = settings.LLM_ENDPOINTS
+    if address is None or "*" in listed or address.rstrip("/") in (each.rstrip("/") for each in listed):
+        return
+    raise InvalidRun(
+        f"parameter 'base_url': found {address!r}, expected one of {', '.join(listed) or '(none)'}. "
+        "The operator of this server can add endpoints (LLM_ENDPOINTS)."
+    )
 
 
 def _already_scored(project: Project, evaluator: Evaluator, wanted: list[int]) -> set[int]:

@@ -214,6 +214,8 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "sweep-imports": {"task": "annotation.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
 }
+# Where workers may send prompts and their keys for runs that were started on a page; * is anywhere.
+LLM_ENDPOINTS = env.list("LLM_ENDPOINTS", default=["*"] if LOCAL else ["https://api.openai.com/v1"])
 CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # a killed worker's batch returns after this long
 
 LOGGING = {
