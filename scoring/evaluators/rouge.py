@@ -77,6 +77,7 @@ class Rouge(Evaluator):
 
     def __init__(self, params: Params) -> None:
         super().__init__(params)
+        self._variant = VARIANTS[params.variant]
         self._tokenizer: Tokenizer | None = None
 
     @classmethod
@@ -92,18 +93,71 @@ class Rouge(Evaluator):
         if self._tokenizer is None:
             plain = rouge_score_words if self.params.tokens == "rouge_score" else unicode_words
             self._tokenizer = stemmed(plain) if self.params.stem else plain
-        texts = _PreparedTexts(self.params, self._tokenizer)
-        return [self._score(item, texts) for item in items]
+        # Systems share references and articles: these are prepared once in a batch.
+        known: dict[object, Prepared | str] = {}
+        return [self._score(item, known, self._tokenizer) for item in items]
 
-    def _score(self, item: Item, texts: "_PreparedTexts") -> Scored:
-        summary = texts.summary(item)
+    def _score(self, item: Item, known: dict[object, Prepared | str], tokenizer: Tokenizer) -> Scored:
+        texts = self._split((item.summary,), item.summary_sentences)
+        if not texts:
+            return Scored.unscored(self.dimensions, EMPTY_SUMMARY)
+        summary = self._prepare(texts, tokenizer, self._variant.summary, "summary")
         if isinstance(summary, str):
             return Scored.unscored(self.dimensions, summary)
-        targets = texts.targets(item)
+        given = self._given(item)
+        targets = known.get(given)
+        if targets is None:
+            targets = known[given] = self._targets(*given, tokenizer)
         if isinstance(targets, str):
             return Scored.unscored(self.dimensions, targets)
-        common = VARIANTS[self.params.variant].common(summary, targets)
+        common = self._variant.common(summary, targets)
         return Scored.of({GENERAL: self._combined(common, summary.sizes[0], targets.sizes)})
+
+    def _given(self, item: Item) -> tuple[tuple[str, ...], Sentences | None]:
+        """The texts to compare with, and the sentences of the first, if given."""
+        if self.params.against == "article":
+            return (item.article or "",), item.article_sentences
+        return item.references, item.reference_sentences
+
+    def _targets(
+        self, given: tuple[str, ...], sentences: Sentences | None, tokenizer: Tokenizer
+    ) -> Prepared | str:
+        """All targets together, or why there are none."""
+        against_article = self.params.against == "article"
+        texts = self._split(given, sentences)
+        if not texts:
+            return NO_ARTICLE if against_article else NO_REFERENCE
+        return self._prepare(
+            texts, tokenizer, self._variant.targets, "article" if against_article else "reference"
+        )
+
+    def _split(self, texts: tuple[str, ...], first: Sentences | None) -> list[Sentences]:
+        """The texts that are not blank, as they will be compared; `first`: given sentences of the first."""
+        if not self._variant.by_sentence:
+            return [(text,) for text in texts if text.strip()]
+        end = "\n" if self.params.sentences == "newline" else " . "
+        return [
+            first if first and index == 0 else tuple(text.split(end))
+            for index, text in enumerate(texts)
+            if text.strip()
+        ]
+
+    def _prepare(
+        self,
+        texts: list[Sentences],
+        tokenizer: Tokenizer,
+        prepare: Callable[[list[Text]], Prepared],
+        what: str,
+    ) -> Prepared | str:
+        """The texts cut into words and made ready, or the reason why one of them has no words."""
+        cut = []
+        for sentences in texts:
+            words = [tokenizer(sentence) for sentence in sentences]
+            if not any(words) or lost_all_letters("".join(sentences), words):
+                advice = "; tokens=unicode keeps them" if self.params.tokens == "rouge_score" else ""
+                return f"the {what} has no words under tokens={self.params.tokens}{advice}"
+            cut.append(words)
+        return prepare(cut)
 
     def _combined(self, common: list[int], summary_size: int, target_sizes: list[int]) -> float:
         """One number from what the summary shares with each target."""
@@ -127,66 +181,3 @@ def _best_target(common: list[int], summary_size: int, target_sizes: list[int]) 
         precision, recall = each / (summary_size or 1), each / (size or 1)
         f1.append(2 * precision * recall / (precision + recall) if each else 0.0)
     return f1.index(max(f1))
-
-
-class _PreparedTexts:
-    """Prepares what the summaries of a batch share once; where it cannot, answers with the reason."""
-
-    def __init__(self, params: Rouge.Params, tokenizer: Tokenizer) -> None:
-        self._params, self._tokenizer = params, tokenizer
-        self._variant = VARIANTS[params.variant]
-        self._summaries: dict[object, Prepared | str] = {}
-        self._targets: dict[object, Prepared | str] = {}
-        self._words: dict[Sentences, Text] = {}
-
-    def summary(self, item: Item) -> Prepared | str:
-        key = (item.summary, item.summary_sentences)
-        found = self._summaries.get(key)
-        if found is None:
-            texts = self._split((item.summary,), item.summary_sentences)
-            found = self._prepare(texts, self._variant.summary, "summary") if texts else EMPTY_SUMMARY
-            self._summaries[key] = found
-        return found
-
-    def targets(self, item: Item) -> Prepared | str:
-        """The references, or the article, together; blank ones are none."""
-        what, given, sentences = "reference", item.references, item.reference_sentences
-        if self._params.against == "article":
-            what, given, sentences = "article", (item.article or "",), item.article_sentences
-        found = self._targets.get((given, sentences))
-        if found is None:
-            texts = self._split(given, sentences)
-            absent = NO_ARTICLE if what == "article" else NO_REFERENCE
-            found = self._prepare(texts, self._variant.targets, what) if texts else absent
-            self._targets[given, sentences] = found
-        return found
-
-    def _split(self, texts: tuple[str, ...], first: Sentences | None) -> list[Sentences]:
-        """The texts that are not blank, as they will be compared; `first`: given sentences of the first."""
-        if not self._variant.by_sentence:
-            return [(text,) for text in texts if text.strip()]
-        end = "\n" if self._params.sentences == "newline" else " . "
-        return [
-            first if first and index == 0 else tuple(text.split(end))
-            for index, text in enumerate(texts)
-            if text.strip()
-        ]
-
-    def _prepare(
-        self, texts: list[Sentences], prepare: Callable[[list[Text]], Prepared], what: str
-    ) -> Prepared | str:
-        cut = []
-        for text in texts:
-            words = self._words.get(text)
-            if words is None:
-                words = self._words[text] = self._cut(text)
-            if not words:
-                advice = "; tokens=unicode keeps them" if self._params.tokens == "rouge_score" else ""
-                return f"the {what} has no words under tokens={self._params.tokens}{advice}"
-            cut.append(words)
-        return prepare(cut)
-
-    def _cut(self, text: Sentences) -> Text:
-        """The words of each sentence; an empty list if there is none, or if all that are left are digits."""
-        words = [self._tokenizer(sentence) for sentence in text]
-        return words if any(words) and not lost_all_letters("".join(text), words) else []
