@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from annotation.models import Project, Rater
@@ -14,6 +15,13 @@ class Section:
     title: str
     url_name: str
     permission: Permission
+
+
+@dataclass(frozen=True)
+class Link:
+    title: str
+    address: str
+    is_current: bool
 
 
 SECTIONS = (
@@ -46,7 +54,7 @@ def open_as_rater(request: HttpRequest, slug: str) -> Rater:
 
 
 def navigation(request: HttpRequest) -> dict[str, object]:
-    """`sections` for the project that the view put on the request as `request.project`."""
+    """`sections`, as links, for the project that the view put on the request as `request.project`."""
     project = getattr(request, "project", None)
     if project is None:
         return {"project": None, "sections": ()}
@@ -54,6 +62,15 @@ def navigation(request: HttpRequest) -> dict[str, object]:
     return {"project": project, "sections": SimpleLazyObject(lambda: sections_for(request, project))}
 
 
-def sections_for(request: HttpRequest, project: Project) -> list[Section]:
+def sections_for(request: HttpRequest, project: Project) -> list[Link]:
+    """Links to the sections that this person may open; current is the one that the page belongs to."""
     allowed = permissions_of(request.user, project)
-    return [section for section in SECTIONS if section.permission in allowed]
+    addresses = {
+        section.title: reverse(section.url_name, args=[project.slug])
+        for section in SECTIONS
+        if section.permission in allowed
+    }
+    # Progress has the project's own address, which every other one begins with.
+    around = [address for address in addresses.values() if request.path.startswith(address)]
+    current = max(around, key=len, default=None)
+    return [Link(title, address, address == current) for title, address in addresses.items()]

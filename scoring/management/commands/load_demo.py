@@ -8,7 +8,7 @@ from annotation.actions.demo import SLUG, load_demo_project
 from annotation.models import Project
 from scoring.planning import plan_run
 
-FIRST_RUNS = (
+FIRST_RUNS: tuple[tuple[str, dict[str, str]], ...] = (
     ("rouge", {"variant": "1", "tokens": "unicode"}),
     ("rouge", {"variant": "L", "tokens": "unicode"}),
     ("copy_rate", {}),
