@@ -123,19 +123,21 @@ class Ledger:
 
     def _look_up(self, entries: Sequence[Entry]) -> None:
         keys = {key for entry in entries for key in _summary_keys(entry)}
-        unknown = {article for article, _ in keys if article not in self.articles}
-        unknown |= {entry.article.external_id for entry in entries if entry.article} - self.articles.keys()
+        named = {article for article, _ in keys}
+        named |= {entry.article.external_id for entry in entries if entry.article}
+        unknown = {article for article in named if article not in self.articles}
         for article in stored_articles(self._project, unknown):
             self.articles[article.external_id] = article
-        missing = keys - self.summaries.keys()
+        missing = {key for key in keys if key not in self.summaries}
         articles = {
             name: self.articles[name]
             for name, _ in missing
             if name in self.articles and self.articles[name].stored_before
         }
         systems = {system for name, system in missing if name in articles}
-        found = dict(stored_summaries(articles.values(), systems))
-        self.summaries.update((key, found[key]) for key in found.keys() & missing)
+        for key, summary in stored_summaries(articles.values(), systems):
+            if key in missing:
+                self.summaries[key] = summary
         self._look_up_sheets(entries)
 
     def _look_up_sheets(self, entries: Sequence[Entry]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from annotation.actions.gold_set import AgreedAnswer, set_gold_answers
 from annotation.actions.import_ledger import Ledger, ScoreKeeper, Settled
+from annotation.actions.import_rows import insert_rows, stored_moment
 from annotation.actions.import_states import (
     ArticleState,
     RaterState,
@@ -66,20 +67,18 @@ class Writer:
         for each in settled:
             if each.article is not None and each.article.pk is None and each.entry.article is not None:
                 new.setdefault(each.article.external_id, (each.article, each.entry.article.text))
-        stored = Article.objects.bulk_create(
-            Article(
-                project=self._project,
-                external_id=state.external_id,
-                language=state.language,
-                dataset=state.dataset,
-                split=state.split,
-                title=state.title,
-                text=text,
-            )
-            for state, text in new.values()
+        project = self._project.pk
+        insert_rows(
+            Article,
+            ("project", "external_id", "language", "dataset", "split", "title", "text"),
+            (
+                (project, name, state.language, state.dataset, state.split, state.title, text)
+                for name, (state, text) in new.items()
+            ),
         )
-        for article, (state, _) in zip(stored, new.values(), strict=True):
-            state.pk = article.pk
+        rows = Article.objects.filter(project=project, external_id__in=new)
+        for pk, name in rows.values_list("pk", "external_id") if new else ():
+            new[name][0].pk = pk
         by_field: dict[str, list[Article]] = {}
         for each in settled:
             for name, value in each.filled.items():
@@ -106,23 +105,31 @@ class Writer:
             for key, (record, state) in each.summaries.items():
                 if state.pk is None:
                     new.setdefault(key, (record, state))
-        stored = Summary.objects.bulk_create(
-            self._new_summary(key, record) for key, (record, _) in new.items()
+        if not new:
+            return
+        states = {
+            (_stored(self._ledger.articles[article]), _stored(self._ledger.systems[system])): state
+            for (article, system), (_, state) in new.items()
+        }
+        insert_rows(
+            Summary,
+            ("article", "system", "project", "text", "ratings_wanted", "open_places", "shuffle_key"),
+            (
+                (*ids, self._project.pk, record.text, *self._places(key, record))
+                for ids, (key, (record, _)) in zip(states, new.items(), strict=True)
+            ),
         )
-        for summary, (_, state) in zip(stored, new.values(), strict=True):
-            state.pk = summary.pk
+        rows = Summary.objects.filter(
+            article__in={article for article, _ in states}, system__in={system for _, system in states}
+        )
+        for pk, article, system in rows.values_list("pk", "article", "system"):
+            if (article, system) in states:
+                states[article, system].pk = pk
 
-    def _new_summary(self, key: SummaryKey, record: SummaryRecord) -> Summary:
+    def _places(self, key: SummaryKey, record: SummaryRecord) -> tuple[int, int, int]:
+        """How many ratings the summary wants, how many are open, and its place in the raters' order."""
         wanted = wanted_ratings(self._project, *key) if record.to_be_rated else 0
-        return Summary(
-            project=self._project,
-            article_id=_stored(self._ledger.articles[key[0]]),
-            system_id=_stored(self._ledger.systems[key[1]]),
-            text=record.text or "",
-            ratings_wanted=wanted,
-            open_places=max(0, wanted - self._countable.get(key, 0)),
-            shuffle_key=shuffle_key(self._project, *key),
-        )
+        return wanted, max(0, wanted - self._countable.get(key, 0)), shuffle_key(self._project, *key)
 
     def _write_raters(self, settled: Sequence[Settled]) -> None:
         named = {record.rater for each in settled for record, _ in each.ratings}
@@ -141,29 +148,38 @@ class Writer:
 
     def _write_ratings(self, settled: Sequence[Settled]) -> None:
         new = [pair for each in settled for pair in each.ratings]
-        ratings = Rating.objects.bulk_create(
-            Rating(
-                summary_id=self._summary_id((record.article_id, record.system)),
-                rater_id=_stored(self._ledger.raters[record.rater]),
-                created_at=record.rated_at or self._now,
-                completed_at=record.rated_at or self._now,
-            )
+        if not new:
+            return
+        moments = [stored_moment(record.rated_at or self._now) for record, _ in new]
+        places = [
+            (self._summary_id((record.article_id, record.system)), _stored(self._ledger.raters[record.rater]))
             for record, _ in new
+        ]
+        insert_rows(
+            Rating,
+            ("summary", "rater", "created_at", "completed_at"),
+            ((*place, moment, moment) for place, moment in zip(places, moments, strict=True)),
         )
-        Answer.objects.bulk_create(
-            Answer(
-                rating_id=rating.pk,
-                question_id=self._questions[key],
-                value=value,
-                comment=dict(sheet.comments).get(key, "") if sheet.comments else "",
-                created_at=rating.created_at,
-            )
-            for rating, (_, sheet) in zip(ratings, new, strict=True)
-            for key, value in sheet.values
+        ids = {
+            (summary, rater): pk
+            for pk, summary, rater in Rating.objects.filter(
+                summary__in={summary for summary, _ in places},
+                rater__in={rater for _, rater in places},
+                round__isnull=True,
+            ).values_list("pk", "summary", "rater")
+        }
+        insert_rows(
+            Answer,
+            ("rating", "question", "value", "comment", "created_at"),
+            (
+                (ids[place], self._questions[key], value, dict(sheet.comments).get(key, ""), moment)
+                for place, moment, (_, sheet) in zip(places, moments, new, strict=True)
+                for key, value in sheet.values
+            ),
         )
-        for rating, (record, _) in zip(ratings, new, strict=True):
+        for (summary, _), (record, _) in zip(places, new, strict=True):
             if self._ledger.summaries[record.article_id, record.system].stored_before:
-                self._rated.add(rating.summary_id)
+                self._rated.add(summary)
 
     def _write_gold(self, settled: Sequence[Settled]) -> None:
         for record, sheet in (pair for each in settled for pair in each.gold):

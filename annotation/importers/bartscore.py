@@ -25,6 +25,10 @@ from annotation.importers.records import (
     reference_summaries,
 )
 
+NUMBERED = (
+    "Every summary has a system of its own, so nothing can be compared by system. If each article lists the "
+    "same systems in the same order, name them with --systems."
+)
 NO_VALUE = "the imported file has no value"
 
 
@@ -86,8 +90,17 @@ class BartScore(Importer):
     def entries(self) -> Iterator[Entry | Rejected]:
         if self._known is None:
             self._known = frozenset(self.dimensions) | self._labelled_dimensions()
+        systems: set[str] = set()
+        articles = summaries = 0
         for article_id, row in self._rows():
-            yield row if isinstance(row, Rejected) else self._entry(article_id, row, self._known)
+            entry = row if isinstance(row, Rejected) else self._entry(article_id, row, self._known)
+            if isinstance(entry, Entry):
+                written = [summary.system for summary in entry.summaries if not summary.is_reference]
+                systems.update(written)
+                summaries += len(written)
+                articles += 1
+            yield entry
+        self.notes = [NUMBERED] if len(systems) == summaries > articles > 1 else []
 
     def _rows(self) -> Iterator[tuple[object, Row | Rejected]]:
         if is_one_object(self.file, frozenset({"src", "sys_summs"})):

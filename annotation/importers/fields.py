@@ -56,6 +56,8 @@ class Fields:
         if not isinstance(found, str):
             self.problem(field, found, "a text")
             return ""
+        if self.row.storable:
+            return found
         fault = unstorable(found)
         if fault is not None:
             self.problems.append(

@@ -22,11 +22,13 @@ from annotation.importers.records import (
     AnswerRecord,
     ArticleRecord,
     Entry,
+    Problem,
     RatingRecord,
     Rejected,
     Row,
     SummaryRecord,
     is_reference,
+    shown,
 )
 from annotation.importers.tables import Quoting, delimiter_of, header_line, table_rows
 
@@ -98,14 +100,8 @@ class Ratings(Importer):
         counts = _Counts()
         yield from self._own_entries(sheets, counts)
         self.notes += counts.notes(self.set["missing"])
-        for (article_id, system, rater), sheet in sheets.items():
-            rating = RatingRecord(
-                article_id, system, rater, sheet.answers, sheet.group, rated_at=sheet.rated_at
-            )
-            row_like = {"article_id": article_id, "system": system, "rater": rater} | {
-                question: answer.value for question, answer in sheet.answers.items()
-            }
-            yield Entry(self.file.name, sheet.line, row_like, ratings=(rating,))
+        for key, sheet in sheets.items():
+            yield from sheet.entries(self.file.name, *key)
 
     def _own_entries(
         self, sheets: "dict[tuple[str, str, str], _Sheet]", counts: "_Counts"
@@ -124,7 +120,7 @@ class Ratings(Importer):
             columns += [theirs for ours, theirs in self._mapped.columns.items() if ours != theirs]
             rows = table_rows(self.file, delimiter, Quoting.CSV, list(dict.fromkeys(columns)))
         for row in rows:
-            yield row if isinstance(row, Rejected) else Row(row.file, row.line, self._mapped.of(row.values))
+            yield row if isinstance(row, Rejected) else replace(row, values=self._mapped.of(row.values))
 
     def _entry(
         self, row: Row, sheets: "dict[tuple[str, str, str], _Sheet]", counts: "_Counts"
@@ -156,9 +152,8 @@ class Ratings(Importer):
             counts.missing += not fields.problems
         elif not fields.problems:
             sheet = sheets.setdefault((article_id, system, rater), _Sheet(row.line, group, rated_at))
-            sheet.add(
-                fields, question, AnswerRecord(value, comment, row.line, self._mapped.theirs("value")), counts
-            )
+            answer = AnswerRecord(value, comment, row.line, self._mapped.theirs("value"))
+            sheet.add(question, answer, counts)
         summary = SummaryRecord(article_id, system, text, people)
         rejected = fields.rejected()
         if rejected is not None:
@@ -189,21 +184,38 @@ class _Sheet:
     line: int
     group: str
     rated_at: datetime | None
-    answers: dict[str, AnswerRecord] = field(default_factory=dict)
+    answers: dict[str, list[AnswerRecord]] = field(default_factory=dict)
+    """To each question, those that differ."""
 
-    def add(self, fields: Fields, question: str, answer: AnswerRecord, counts: _Counts) -> None:
-        before = self.answers.get(question)
-        if before is None:
-            self.answers[question] = answer
-        elif (before.value, before.comment) == (answer.value, answer.comment):
+    def add(self, question: str, answer: AnswerRecord, counts: _Counts) -> None:
+        given = self.answers.setdefault(question, [])
+        if any((each.value, each.comment) == (answer.value, answer.comment) for each in given):
             counts.repeated += 1
         else:
-            differs = "comment" if before.value == answer.value else answer.field
-            expected = (
-                f"{before.value if differs != 'comment' else before.comment!r}, "
-                f"as this rater answered {question} on line {before.line}"
-            )
-            fields.problem(differs, answer.comment if differs == "comment" else answer.value, expected)
+            given.append(answer)
+
+    def entries(self, file: str, article_id: str, system: str, rater: str) -> Iterator[Entry | Rejected]:
+        """The rating; rows that answer a question differently are all rejected, for none is truer."""
+        names = {"article_id": article_id, "system": system, "rater": rater}
+        agreed = {}
+        for question, given in self.answers.items():
+            if len(given) == 1:
+                agreed[question] = given[0]
+                continue
+            for answer in given:
+                other = given[0] if answer is not given[0] else given[1]
+                expected = f"one answer to {question} by {rater}; line {other.line} has {_words(other)}"
+                problem = Problem(file, answer.line, answer.field, _words(answer), expected)
+                row = names | {"question": question, "value": answer.value, "comment": answer.comment}
+                yield Rejected(file, answer.line, row, (problem,))
+        if agreed:
+            rating = RatingRecord(article_id, system, rater, agreed, self.group, rated_at=self.rated_at)
+            values = {question: answer.value for question, answer in agreed.items()}
+            yield Entry(file, self.line, names | values, ratings=(rating,))
+
+
+def _words(answer: AnswerRecord) -> str:
+    return f"{answer.value!r} ({shown(answer.comment)})" if answer.comment else repr(answer.value)
 
 
 def _moment(fields: Fields) -> datetime | None:

@@ -156,6 +156,8 @@ class Row:
     file: str
     line: int
     values: Mapping[str, object]
+    storable: bool = False
+    """Whether every text in it is known to be one that databases can hold."""
 
 
 REFERENCE = "reference"

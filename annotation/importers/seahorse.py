@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
-from annotation.importers.articles import joined_articles, named_articles
+from annotation.importers.articles import joined_articles
 from annotation.importers.fields import Fields
 from annotation.importers.importer import ARTICLES, Importer
 from annotation.importers.lines import TextFile
@@ -63,13 +63,17 @@ class Seahorse(Importer):
         chosen = self.set["quoting"]
         return found_quoting(self.file, "\t") if chosen == "auto" else Quoting(chosen)
 
+    @cached_property
+    def _named(self) -> dict[str, ArticleRecord]:
+        rows = table_rows(self.file, "\t", self.quoting, NEEDED)
+        articles = (_article(str(row.values["gem_id"]).strip(), row) for row in rows if isinstance(row, Row))
+        return {article.external_id: article for article in articles}
+
     def entries(self) -> Iterator[Entry | Rejected]:
-        quoting = self.quoting
-        self.notes = [f"Quotation marks were read as {MEANING[quoting]}."]
+        self.notes = [f"Quotation marks were read as {MEANING[self.quoting]}."]
         if self.companion_file is not None:
-            wanted = named_articles(_own_entries(self.file, quoting))
-            yield from joined_articles(self.companion_file, wanted, self.notes)
-        yield from _own_entries(self.file, quoting)
+            yield from joined_articles(self.companion_file, self._named, self.notes)
+        yield from _own_entries(self.file, self.quoting)
 
 
 def _own_entries(file: TextFile, quoting: Quoting) -> Iterator[Entry | Rejected]:
@@ -83,25 +87,18 @@ def _entry(row: Row, given: Counter[tuple[str, str]]) -> Entry | Rejected:
     article_id = fields.name("gem_id", "article_id", needed=True)
     system = fields.name("model", "system", needed=True)
     given[article_id, system] += 1
-    language = fields.language("worker_lang").partition("-")[0]
+    language = fields.language("worker_lang")
     text = fields.text("summary")
-    answers = {}
-    for column, question in COLUMNS.items():
-        value = fields.text(column).strip().lower()
-        if value:
-            answers[question] = AnswerRecord(value, "", row.line, column)
+    answers = {
+        question: AnswerRecord(value.lower(), "", row.line, column)
+        for column, question in COLUMNS.items()
+        if (value := str(row.values[column]).strip())
+    }
     if not language and not fields.problems:
         fields.problem("worker_lang", "", "a language code")
     rejected = fields.rejected()
     if rejected is not None:
         return rejected
-    parts = GEM_ID.fullmatch(article_id)
-    article = ArticleRecord(
-        article_id,
-        language,
-        dataset=parts["dataset"] if parts else "",
-        split={"val": "validation"}.get(parts["split"], parts["split"]) if parts else "",
-    )
     rating = RatingRecord(
         article_id,
         system,
@@ -112,4 +109,15 @@ def _entry(row: Row, given: Counter[tuple[str, str]]) -> Entry | Rejected:
         columns=PLACES,
     )
     summary = SummaryRecord(article_id, system, text, is_reference(system))
-    return Entry(row.file, row.line, row.values, article, (summary,), (rating,))
+    return Entry(row.file, row.line, row.values, _article(article_id, row), (summary,), (rating,))
+
+
+def _article(article_id: str, row: Row) -> ArticleRecord:
+    """What the ids tell of an article: de and not de-DE, since one article has one language."""
+    parts = GEM_ID.fullmatch(article_id)
+    return ArticleRecord(
+        article_id,
+        str(row.values["worker_lang"]).strip().partition("-")[0],
+        dataset=parts["dataset"] if parts else "",
+        split={"val": "validation"}.get(parts["split"], parts["split"]) if parts else "",
+    )

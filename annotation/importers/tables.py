@@ -123,7 +123,7 @@ def table_rows(
             problem = Problem(file.name, number, "line", found, f"{len(columns)} fields, as in the header")
             yield Rejected(file.name, number, delimiter.join(record), (problem,))
         else:
-            yield Row(file.name, number, dict(zip(columns, record, strict=True)))
+            yield Row(file.name, number, dict(zip(columns, record, strict=True)), storable=True)
     if columns is None:
         raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
 

@@ -87,8 +87,13 @@ class Command(BaseCommand):
     def _print(self, report: Report, given: dict[str, Any], title: str) -> None:
         for problem in report.problems:
             self.stderr.write(str(problem))
-        for line in _lines(report):
-            self.stdout.write(line)
+        lines = _lines(report)
+        if lines:
+            refused = report.outcome == Outcome.REFUSED
+            would = "The rows that are not wrong would give:" if refused else "The file would give:"
+            self.stdout.write(would if refused or report.dry_run else "Loaded:")
+        for line in lines:
+            self.stdout.write(f"  {line}")
         if report.outcome == Outcome.REFUSED:
             raise CommandError(
                 f"{report.refused} Nothing was loaded of {given['path'].name} ({title}).",
