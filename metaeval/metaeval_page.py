@@ -14,9 +14,15 @@ from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best
 from metaeval.judgements import ALL, Evaluator, Labels
 from metaeval.metaeval_report import Comparison, MetaevalFigure, Pairs, compare
 from metaeval.snapshot import Snapshot
+from metaeval.stats.arrays import Ints
 from metaeval.stats.coefficients import COEFFICIENTS
+from metaeval.stats.groups import Groups
 from metaeval.stats.levels import LEVELS
+from metaeval.stats.ranks import midranks
 from metaeval.system_marks import legend_mark
+
+MOST_APART = 3
+"""Summaries shown that an evaluator ranks too high, and too low."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,18 @@ class SystemRow:
     label: float
     score: float
     n: int
+
+
+@dataclass(frozen=True)
+class ApartRow:
+    """A summary that an evaluator and people rank far apart."""
+
+    summary_id: int
+    system: str
+    label: float
+    score: float
+    is_overrated: bool
+    """Whether the evaluator ranks it higher than people do."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +63,7 @@ class Drawn:
     charts: Sequence[SafeString]
     """A scatter and two histograms; none where no summary has both numbers."""
     systems: Sequence[SystemRow]
+    apart: Sequence[ApartRow]
 
     @property
     def undefined(self) -> list[str]:
@@ -117,7 +136,7 @@ def metaeval_page(snapshot: Snapshot, choices: MetaevalChoices) -> MetaevalPage:
             ]
         ),
         seen=comparison.seen,
-        drawn=None if chosen is None else _draw(comparison, chosen),
+        drawn=None if chosen is None else _draw(snapshot, comparison, chosen),
         n_labelled=int(labelled.sum()),
         n_articles=len(np.unique(snapshot.summaries.articles[labelled])),
         n_systems=len(np.unique(snapshot.summaries.systems[labelled])),
@@ -167,7 +186,7 @@ def _cell(
     )
 
 
-def _draw(comparison: Comparison, figure: MetaevalFigure) -> Drawn:
+def _draw(snapshot: Snapshot, comparison: Comparison, figure: MetaevalFigure) -> Drawn:
     evaluator, labels = figure.evaluator, figure.labels
     pairs = comparison.pairs(evaluator, labels)
     names = comparison.summaries.system_names
@@ -184,7 +203,30 @@ def _draw(comparison: Comparison, figure: MetaevalFigure) -> Drawn:
             SystemRow(_svg(legend_mark(mean.system)), names[mean.system], mean.label, mean.score, mean.n)
             for mean in system_means(pairs.labels, pairs.scores, pairs.systems, len(names))
         ],
+        apart=_furthest_apart(pairs, snapshot.summary_ids, names),
     )
+
+
+def _furthest_apart(pairs: Pairs, summary_ids: Ints, names: Sequence[str]) -> list[ApartRow]:
+    """The summaries whose rank by score exceeds that by label most, and those where it falls short most."""
+    if not len(pairs.labels):
+        return []
+    everything = Groups(np.array([len(pairs.labels)]))
+    ahead = midranks(pairs.scores, everything) - midranks(pairs.labels, everything)
+    order = np.argsort(ahead, kind="stable")
+    rows = []
+    for place in [*order[: -MOST_APART - 1 : -1], *order[:MOST_APART]]:
+        if ahead[place]:
+            rows.append(
+                ApartRow(
+                    summary_id=int(summary_ids[pairs.places[place]]),
+                    system=names[pairs.systems[place]],
+                    label=float(pairs.labels[place]),
+                    score=float(pairs.scores[place]),
+                    is_overrated=bool(ahead[place] > 0),
+                )
+            )
+    return list(dict.fromkeys(rows))
 
 
 def _figure(

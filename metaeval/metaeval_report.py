@@ -65,6 +65,8 @@ class MetaevalFigure:
 class Pairs:
     """The summaries that have both numbers; all arrays are (n,)."""
 
+    places: Ints
+    """Places among all summaries."""
     labels: Floats
     scores: Floats
     systems: Ints
@@ -114,7 +116,9 @@ class Comparison:
         if scores is None:
             raise KeyError(f"{evaluator.label} does not score {labels.dimension}")
         both = self.counted & ~np.isnan(labels.values) & ~np.isnan(scores.values)
-        return Pairs(labels.values[both], scores.values[both], self.summaries.systems[both])
+        return Pairs(
+            np.flatnonzero(both), labels.values[both], scores.values[both], self.summaries.systems[both]
+        )
 
     def _why_unscored(self, estimate: Estimate, labels: Labels, scores: Scores) -> dict[str, int]:
         """What was left out, the summaries without a score by the reason for it."""

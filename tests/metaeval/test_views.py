@@ -271,6 +271,16 @@ class TestMetaeval:
                 assert f"{row['value']:.3f}".removeprefix("0") in text
         assert "undefined: ROC AUC needs a yes/no question" in text
 
+    def test_summaries_that_are_ranked_furthest_apart_can_be_opened(self, researcher, judged):
+        """Labels 1.5 2.5 4 2 4 5, scores 1 3 2 2 4 6: the third is scored too low, the second too high."""
+        setup = judged.setups.get(label="ROUGE-1")
+        answer = researcher.get(address("metaeval", judged), {"evaluator": setup.pk, "question": "coherence"})
+        _, second, third, *_ = judged.summaries.order_by("pk")
+        text = " ".join(answer.content.decode().split())
+        for summary, direction in ((second, "scored high"), (third, "scored low")):
+            link = reverse("summary", args=[judged.slug, summary.pk])
+            assert re.search(rf'<a href="{link}">[^<]*</a> <span class="muted">. {direction}<', text)
+
     def test_articles_left_out_are_named_above_the_table(self, researcher, judged):
         setup = judged.setups.get(label="ROUGE-1")
         article = judged.articles.first()
