@@ -16,6 +16,7 @@ from annotation.api_pages import (
     read_only,
     read_query,
 )
+from annotation.consistent_read import consistent_read
 from annotation.labels import counted_labels
 from annotation.models import Project, Question, Rating, Summary
 from annotation.permissions import Permission, project_for, projects_for
@@ -117,6 +118,7 @@ def project_list(request: Request) -> Response:
 
 @extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})
 @read_only
+@consistent_read()
 def project_detail(request: Request, slug: str) -> Response:
     """One project: what is asked, of what, and how much has been answered."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
@@ -136,6 +138,7 @@ def project_detail(request: Request, slug: str) -> Response:
     operation_id="labels_list", parameters=[LabelQuery], responses={200: LabelListSerializer, **REFUSALS}
 )
 @read_only
+@consistent_read()
 def label_list(request: Request, slug: str) -> Response:
     """Human labels: each summary with ratings that count, and per question what they come to."""
     project = project_for(request.user, slug, Permission.SEE_TEXTS_AND_RATINGS)

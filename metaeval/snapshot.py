@@ -15,9 +15,9 @@ from django.db import connection
 from django.db.models import Max
 
 from annotation import protocol
+from annotation.consistent_read import consistent_read
 from annotation.labels import answered
 from annotation.models import Article, Project, Question, Rater, Rating, Summary, System
-from metaeval.consistent_read import consistent_read
 from metaeval.judgements import (
     Evaluator,
     HumanRatings,

@@ -16,6 +16,7 @@ from annotation.api_pages import (
     read_only,
     read_query,
 )
+from annotation.consistent_read import consistent_read
 from annotation.models import Project
 from annotation.permissions import Permission, project_for
 from scoring.models import EvaluatorSetup, Run, Score
@@ -129,6 +130,7 @@ class ScoreQuery(PageQuery):
     operation_id="runs_list", parameters=[RunQuery], responses={200: RunListSerializer, **REFUSALS}
 )
 @read_only
+@consistent_read()
 def run_list(request: Request, slug: str) -> Response:
     """The project's runs, the latest first."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
@@ -145,6 +147,7 @@ def run_list(request: Request, slug: str) -> Response:
 
 @extend_schema(operation_id="runs_retrieve", responses={200: RunDetailSerializer, **REFUSALS})
 @read_only
+@consistent_read()
 def run_detail(request: Request, slug: str, run_id: int) -> Response:
     """One run: its evaluator with all that its numbers depend on, and what came out."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
@@ -161,6 +164,7 @@ def run_detail(request: Request, slug: str, run_id: int) -> Response:
     operation_id="scores_list", parameters=[ScoreQuery], responses={200: ScoreListSerializer, **REFUSALS}
 )
 @read_only
+@consistent_read()
 def score_list(request: Request, slug: str) -> Response:
     """Scores, and the reasons where there are none."""
     project = project_for(request.user, slug, Permission.SEE_RESULTS)
