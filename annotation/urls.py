@@ -13,6 +13,7 @@ from annotation.views import (
     people,
     progress,
     projects,
+    questionnaires,
     rating,
     summaries,
 )
@@ -44,6 +45,7 @@ urlpatterns = [
     # the manager's pages
     path("", home.home, name="home"),
     path("projects/new/", projects.project_new, name="project_new"),
+    path("questionnaires/new/", questionnaires.questionnaire_new, name="questionnaire_new"),
     path("projects/<slug:slug>/", progress.progress, name="progress"),
     path("projects/<slug:slug>/settings/", projects.project_settings, name="project_settings"),
     path("projects/<slug:slug>/summaries/", summaries.summaries, name="summaries"),

@@ -48,6 +48,8 @@ POST  token_delete               in     404       404        404     302     404
 POST  password                   in     422       422        422     422     422      422       422
 GET   project_new                in     403       403        403     200     403      200       200
 POST  project_new                in     403       403        403     302     403      302       302
+GET   questionnaire_new          in     403       403        403     200     403      200       200
+POST  questionnaire_new          in     403       403        403     422     403      422       422
 
 GET   rate                       in     200       302        403     403     404      404       404
 GET   rate_item                  in     409       200        403     403     404      404       404

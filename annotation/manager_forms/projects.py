@@ -20,9 +20,7 @@ class ProjectForm(forms.Form):
         max_length=60,
         help_text="Letters a-z, digits and hyphens; made from the name if you leave it empty.",
     )
-    questionnaire = forms.ChoiceField(
-        widget=forms.RadioSelect, initial=protocol.SEAHORSE.key, help_text="What raters are asked."
-    )
+    questionnaire = forms.ChoiceField(widget=forms.RadioSelect, help_text="What raters are asked.")
     redundancy = forms.IntegerField(
         label="Ratings for each summary",
         min_value=1,
@@ -31,8 +29,10 @@ class ProjectForm(forms.Form):
         help_text="How many people rate the same summary. It can be changed later, also for a share of them.",
     )
 
-    def __init__(self, data: Mapping[str, str] | None = None) -> None:
-        super().__init__(data, label_suffix="")
+    def __init__(self, data: Mapping[str, str] | None = None, questionnaire: str = "") -> None:
+        super().__init__(
+            data, initial={"questionnaire": questionnaire or protocol.SEAHORSE.key}, label_suffix=""
+        )
         stored = Questionnaire.objects.exclude(key__in=protocol.BUILT_IN).order_by("title")
         offer(
             self,

@@ -23,7 +23,8 @@ from annotation.signed_in import SignedInRequest
 def project_new(request: SignedInRequest) -> HttpResponse:
     if not may_create_project(request.user):
         raise NotAllowed("Administrators and managers of a project create projects. Ask one of them.")
-    form = ProjectForm(request.POST if request.method == "POST" else None)
+    sent = request.POST if request.method == "POST" else None
+    form = ProjectForm(sent, questionnaire=request.GET.get("questionnaire", ""))
     if form.is_valid():
         chosen = form.cleaned_data
         try:
