@@ -22,7 +22,8 @@ def questionnaire_new(request: SignedInRequest) -> HttpResponse:
     if not may_create_project(request.user):
         raise NotAllowed("Administrators and managers of a project define questionnaires. Ask one of them.")
     sent = request.POST if request.method == "POST" else None
-    form, questions = QuestionnaireForm(sent), QuestionFormSet(sent)
+    form = QuestionnaireForm(sent, label_suffix="")
+    questions = QuestionFormSet(sent, form_kwargs={"label_suffix": ""})
     if sent is not None and form.is_valid() and questions.is_valid():
         try:
             stored = store_questionnaire(defined(form, questions))
