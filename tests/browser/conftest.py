@@ -31,6 +31,15 @@ CHROMIUM_FLAGS = [
     "--no-first-run",
 ]
 
+ADD_RATER = """
+from django.contrib.auth.models import User
+from annotation.actions.demo import LANGUAGES
+from annotation.actions.people import add_rater, qualify_rater
+from annotation.models import Project
+user = User.objects.create_user("{username}", password="{password}")
+qualify_rater(add_rater(Project.objects.get(slug="demo"), user, LANGUAGES))
+"""
+
 
 @dataclass
 class Platform:
@@ -49,6 +58,13 @@ class Platform:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
+
+    def add_rater(self) -> str:
+        """The user name of a new qualified rater of the demo project, in all its languages."""
+        username, password = f"rater-{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
+        self.run(ADD_RATER.format(username=username, password=password))
+        self.passwords[username] = password
+        return username
 
     def pids(self, part: str) -> list[int]:
         """Process ids of the platform's 'gunicorn' or 'celery', parents first."""
