@@ -38,9 +38,10 @@ def counted_labels(
 
     Only of those `summaries` that have such a rating; the label is None where all of them are unsure.
     """
+    of_these = Rating.objects.filter(summary__in=summaries)
     rows = (
         answered(project, question)
-        .filter(summary__in=summaries)
+        .filter(pk__in=of_these)  # as a condition of its own, so that a planner starts from these few
         .values_list("summary_id")
         .annotate(label=Avg(_number(question.protocol.scale)), ratings=Count("pk"))
     )

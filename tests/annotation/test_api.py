@@ -1,10 +1,12 @@
 """The API's projects and labels. Who is let in at which address: tests/test_access_matrix.py."""
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
 
 from annotation import protocol
 from annotation.actions.people import remove_rater
@@ -212,6 +214,17 @@ def test_the_schema_is_complete_and_valid():
     call_command("spectacular", validate=True, fail_on_warn=True, stdout=out, stderr=err)
     assert "/api/projects/{slug}/labels/" in out.getvalue()
     assert "apiToken" in out.getvalue()
+
+
+def test_every_address_and_parameter_is_documented():
+    documented = (Path(__file__).resolve().parent.parent.parent / "docs" / "api.md").read_text()
+    schema = SchemaGenerator().get_schema(public=True)
+    assert len(schema["paths"]) == 8
+    for path, methods in schema["paths"].items():
+        assert set(methods) == {"get"}, path
+        [line] = [line for line in documented.splitlines() if line.startswith(f"| `{path}` |")]
+        asked = {each["name"] for each in methods["get"].get("parameters", ()) if each["in"] == "query"}
+        assert {name for name in asked if f"`{name}`" in line} == asked - {"limit", "offset"}, path
 
 
 def test_the_schema_is_for_those_who_are_signed_in(client):
