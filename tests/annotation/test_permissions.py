@@ -3,7 +3,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from annotation.actions.people import remove_rater
 from annotation.errors import NotAllowed, NotFound
-from annotation.permissions import Permission, permissions_of, project_for, rater_for
+from annotation.permissions import Permission, permissions_of, project_for, projects_for, rater_for
 from tests.factories import make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +34,17 @@ def test_each_role_may_do_exactly_what_the_table_of_roles_says(role, permission)
     else:
         with pytest.raises(NotAllowed, match=role):
             project_for(user, project.slug, permission)
+
+
+@pytest.mark.parametrize("role", MAY)
+@pytest.mark.parametrize("permission", Permission)
+def test_the_list_of_projects_holds_those_that_each_may_open(role, permission):
+    project = make_project()
+    user = member(project, role)
+    make_project()
+    assert list(projects_for(user, permission)) == ([project] if permission in MAY[role] else [])
+    assert not projects_for(make_user(), permission).exists()
+    assert not projects_for(AnonymousUser(), permission).exists()
 
 
 @pytest.mark.parametrize("role", MAY)

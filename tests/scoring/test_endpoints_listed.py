@@ -5,8 +5,8 @@ import pytest
 from scoring.errors import InvalidRun
 from scoring.models import Run
 from scoring.planning import plan_run
-from tests.annotation.test_labels import rate
 from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.metaeval.rated_projects import rate
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def project(settings):
     settings.LLM_ENDPOINTS = [LISTED]
     project = make_project()
     for _ in range(3):
-        rate(make_summary(project), make_rater(project), "attribution", "yes")
+        rate(make_summary(project), make_rater(project), attribution="yes")
     return project
 
 
