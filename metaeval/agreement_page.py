@@ -17,7 +17,7 @@ from metaeval.agreement_report import (
 )
 from metaeval.charts import answer_columns
 from metaeval.choices import AgreementChoices, Control, refuse_unknown
-from metaeval.heat_table import HeatCell, HeatRow, heat
+from metaeval.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 from metaeval.judgements import ALL
 from metaeval.snapshot import Snapshot
 from metaeval.stats.krippendorff import SCALES
@@ -61,6 +61,10 @@ class AgreementPage:
     drawn: Drawn | None
     n_rated_twice: int
     """Summaries with two ratings or more of the first question."""
+
+    @property
+    def undefined_reasons(self) -> list[str]:
+        return undefined_reasons(self.rows)
 
     @property
     def statistic(self) -> str:

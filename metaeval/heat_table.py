@@ -53,3 +53,9 @@ def mark_best(rows: Sequence[HeatRow]) -> list[HeatRow]:
             if cell is not None and cell.value == max(values):
                 cells[column] = replace(cell, is_best=True)
     return [replace(row, cells=cells) for row, cells in zip(rows, marked, strict=True)]
+
+
+def undefined_reasons(rows: Sequence[HeatRow]) -> list[str]:
+    """Why figures of the table are undefined, each reason once, in the order in which they occur."""
+    undefined = (cell.below for row in rows for cell in row.cells if cell and not cell.is_defined)
+    return list(dict.fromkeys(undefined))

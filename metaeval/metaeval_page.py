@@ -10,7 +10,7 @@ from annotation import protocol
 from metaeval.chart_parts import Range
 from metaeval.charts import histogram, scatter, system_means
 from metaeval.choices import Control, MetaevalChoices, refuse_unknown
-from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best
+from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best, undefined_reasons
 from metaeval.judgements import ALL, Evaluator, Labels
 from metaeval.metaeval_report import Comparison, MetaevalFigure, Pairs, compare
 from metaeval.snapshot import Snapshot
@@ -86,6 +86,10 @@ class MetaevalPage:
     n_labelled: int
     n_articles: int
     n_systems: int
+
+    @property
+    def undefined_reasons(self) -> list[str]:
+        return undefined_reasons(self.rows)
 
     @property
     def level(self) -> str:

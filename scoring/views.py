@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.browsing import summary_in
 from annotation.context import open_project
 from annotation.errors import NotFound
 from annotation.permissions import Permission
@@ -23,7 +24,7 @@ from scoring.catalogue import describe
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.forms import RunForm
-from scoring.models import EvaluatorSetup, Run
+from scoring.models import EvaluatorSetup, Run, Score
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run
 from scoring.progress import pace_of, postponed_batches, progress_of, reasons_of, runs_of, seconds_left
@@ -134,6 +135,19 @@ def run_scores(request: SignedInRequest, slug: str, run_id: int) -> StreamingHtt
     name = slugify(f"{slug} {setup.label}") or slug
     response["Content-Disposition"] = f'attachment; filename="{name}-scores.csv"'
     return response
+
+
+@never_cache
+@login_required
+@require_safe
+def summary_scores(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    """What each evaluator gave one summary: a page, and for the summary's own page the table alone."""
+    project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    summary = summary_in(project, summary_id)
+    scores = Score.objects.filter(summary=summary).select_related("setup")
+    context = {"summary": summary, "scores": scores.order_by("setup__label", "setup", "dimension")}
+    template = "scoring/summary_scores.html"
+    return render(request, f"{template}#scores" if request.htmx else template, context)
 
 
 class _Echo:

@@ -99,6 +99,7 @@ POST  run_resume                 in     403       403        302     302     404
 GET   run_delete                 in     403       403        200     200     404      404       404
 POST  run_delete                 in     403       403        302     302     404      404       404
 GET   run_scores                 in     403       403        200     200     404      404       404
+GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_csv              in     403       403        200     200     404      404       404
 GET   metaeval                   in     403       403        200     200     404      404       404

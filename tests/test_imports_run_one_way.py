@@ -28,7 +28,16 @@ WEB = (
 PURE = (
     "annotation/protocol.py",
     "annotation/qualification.py",
+    "annotation/importers",
     "scoring/contract.py",
+    "scoring/params.py",
+    "scoring/catalogue.py",
+    "scoring/endpoint.py",
+    "scoring/examples.py",
+    "scoring/lcs.py",
+    "scoring/overlap.py",
+    "scoring/score_file.py",
+    "scoring/tokens.py",
     "scoring/evaluators",
     "metaeval/stats",
 )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best
+from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best, undefined_reasons
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,8 @@ def test_one_value_alone_is_not_the_best_of_anything():
 
 def test_a_table_without_rows_stays_one():
     assert mark_best([]) == []
+
+
+def test_each_reason_for_an_undefined_figure_is_told_once():
+    rows = [HeatRow("a", "", [cell(math.nan), cell(0.5)]), HeatRow("b", "", [cell(math.nan), None])]
+    assert undefined_reasons(rows) == ["n 3"]
