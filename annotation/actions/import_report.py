@@ -52,6 +52,11 @@ class Report:
             return Outcome.REFUSED
         return Outcome.PARTLY if self.rejected else Outcome.DONE
 
+    @property
+    def has_news(self) -> bool:
+        """Whether the file has anything that the project lacks."""
+        return any(tally.new or tally.filled for tally in self.counts.values())
+
     def count(self, what: str) -> Tally:
         return self.counts.setdefault(what, Tally())
 

@@ -97,13 +97,15 @@ def import_file(
             return report
         rejects.keep()
     with transaction.atomic():
-        locked = Project.objects.select_for_update().get(pk=project.pk)
-        if choice.proposed:
-            adopt_questionnaire(locked, choice.questionnaire)
-        check.load(locked, reading)
+        if report.has_news:
+            locked = Project.objects.select_for_update().get(pk=project.pk)
+            if choice.proposed:
+                adopt_questionnaire(locked, choice.questionnaire)
+            check.load(locked, reading)
         if before_commit is not None:
             before_commit(report)
-        locked.bump_revision()
+        if report.has_news:
+            locked.bump_revision()
     return report
 
 

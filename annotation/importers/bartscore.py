@@ -118,7 +118,9 @@ class BartScore(Importer):
             systems = row.values.get("sys_summs") if isinstance(row, Row) else None
             for system in systems.values() if isinstance(systems, dict) else ():
                 scores = system.get("scores") if isinstance(system, dict) else None
-                matches = (self._labels.fullmatch(name) for name in scores or ())
+                matches = (
+                    self._labels.fullmatch(name) for name in (scores if isinstance(scores, dict) else ())
+                )
                 found |= {match["dimension"] for match in matches if match}
         return frozenset(found)
 
@@ -136,6 +138,8 @@ class BartScore(Importer):
         for name, (place, found) in self._named(fields, systems):
             field = f"sys_summs.{place}"
             members = fields.check_members(field, found, needed=True)
+            if not isinstance(found, dict):
+                continue
             system = fields.check_name(field, name, "system", needed=True)
             text = fields.check_text(f"{field}.sys_summ", members.get("sys_summ"))
             summaries.append(SummaryRecord(article_id, system, text))

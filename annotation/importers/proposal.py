@@ -102,7 +102,7 @@ def _scale(seen: Seen) -> Scale | str:
         return Scale(ScaleKind.NOMINAL, ("yes", "no"), WORDS_WITH_NUMBERS[0])
     if seen.numbers and not (seen.whole and seen.high - seen.low <= MOST_STEPS):
         return Scale(ScaleKind.INTERVAL)
-    if len(seen.words) < 2:
+    if len(seen.words) < 2 or (seen.numbers and seen.low == seen.high):
         return f"all answers are {next(iter(seen.words))!r}, and a scale needs two different ones"
     if seen.numbers:
         return Scale(ScaleKind.ORDINAL, low=seen.low, high=seen.high)
