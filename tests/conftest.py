@@ -26,5 +26,6 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 def pytest_configure() -> None:
+    settings.WHITENOISE_AUTOREFRESH = True  # or each test client would look through all static files
     # Users are made in nearly every test, and a slow hash protects nothing here.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,10 +1,11 @@
 """A rater's way from the invitation to ten ratings, by keyboard alone, while a manager watches."""
 
 import json
+from typing import NamedTuple
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.protocol import SEAHORSE
 from tests.browser.conftest import PHONE, ROOT, OpenContext, Platform, sign_in, wait_for_what_follows
@@ -23,6 +24,14 @@ ARTICLES = {
 }
 KEYS = {"yes": "1", "no": "2", "unsure": "3"}
 PASSWORD = "correct horse battery"
+
+
+class Exchange(NamedTuple):
+    """What the browser asked for and all that came back, body and headers."""
+
+    url: str
+    bytes: int
+    text: str
 
 
 def invite_annotator(page: Page, note: str) -> str:
@@ -133,30 +142,37 @@ def test_the_article_is_in_no_response_before_its_stage_and_the_page_is_light(
 ):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())
-    responses: list[Response] = []
-    page.on("response", lambda response: responses.append(response))
+    exchanges: list[Exchange] = []
+
+    def record(route: Route) -> None:
+        response = route.fetch(max_redirects=0)
+        body = response.body()
+        text = body.decode("utf-8", "replace") + repr(response.headers)
+        exchanges.append(Exchange(route.request.url, len(body), text))
+        route.fulfill(response=response)
+
+    page.route("**/*", record)
     page.goto("/projects/demo/rate/")
     page.wait_for_selector("#item")
-    assert sum(len(response.body()) for response in responses if response.status == 200) < 150_000
+    assert sum(exchange.bytes for exchange in exchanges) < 150_000
     answers = {question.key: "yes" for question in SEAHORSE.questions}
     ends = [" ".join(text.split()[-12:]) for text in ARTICLES.values()]
 
     def shown_so_far() -> str:
-        texts = [response.text() + repr(response.all_headers()) for response in responses if response.ok]
-        return " ".join(" ".join(texts).split())
+        return " ".join(" ".join(exchange.text for exchange in exchanges).split())
 
     assert shown_stage(page) == 1
     answer_stage(page, answers)
     assert shown_stage(page) == 2
     assert not any(end in shown_so_far() for end in ends)
-    sent_before = len(responses)
+    sent_before = len(exchanges)
     answer_stage(page, answers)
     assert shown_stage(page) == 3
     expect(page.locator(".article .text")).to_be_visible()
     assert any(end in shown_so_far() for end in ends), "the search must find an article that is shown"
     answer_stage(page, answers)
-    assert len(responses) - sent_before <= 4, "at most two requests a stage"
-    hosts = {urlparse(response.url).netloc for response in responses}
+    assert len(exchanges) - sent_before <= 4, "at most two requests a stage"
+    hosts = {urlparse(exchange.url).netloc for exchange in exchanges}
     assert hosts == {urlparse(platform.address).netloc}
 
 

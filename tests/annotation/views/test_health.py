@@ -44,7 +44,9 @@ def test_it_names_an_unreachable_database(sqlite):
     assert ask(**sqlite) == "503 {'database': 'unreachable', 'broker': 'ok'}"
 
 
-@pytest.mark.parametrize("address", ["sqla+sqlite:////no/such/folder/broker.sqlite3", "redis://127.0.0.1:1/0"])
+@pytest.mark.parametrize(
+    "address", ["sqla+sqlite:////no/such/folder/broker.sqlite3", "redis://127.0.0.1:1/0"]
+)
 def test_it_names_an_unreachable_broker(sqlite, address):
     sqlite["BROKER_URL"] = address
     assert ask(**sqlite) == "503 {'database': 'ok', 'broker': 'unreachable'}"
