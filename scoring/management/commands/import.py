@@ -102,9 +102,11 @@ class Command(BaseCommand):
         if report.dry_run:
             self.stdout.write("This was a dry run: nothing was loaded.")
         if report.outcome == Outcome.PARTLY:
-            left_out = f"{report.rejected:,} wrong rows left out"
-            where = "" if report.dry_run else f"; they are in {rejected_rows_path(given['path'])}"
-            raise CommandError(f"{left_out}{where}.", returncode=FAILED_IN_PART)
+            would_be = "would be" if report.dry_run else "were"
+            where = "" if report.dry_run else f" and written to {rejected_rows_path(given['path'])}"
+            raise CommandError(
+                f"Wrong rows ({report.rejected:,}) {would_be} left out{where}.", returncode=FAILED_IN_PART
+            )
 
 
 def _lines(report: Report) -> list[str]:

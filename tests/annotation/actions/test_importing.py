@@ -1,0 +1,676 @@
+"""What an import leaves in the database, and what it leaves alone."""
+
+import gc
+import json
+from collections import Counter
+
+import pytest
+from django.db.models import Count
+from django.utils import timezone
+
+from annotation.actions import importing
+from annotation.actions.assigning import take_assignment
+from annotation.actions.import_report import Outcome
+from annotation.actions.importing import ChangedMeanwhile, import_file
+from annotation.actions.people import remove_rater
+from annotation.importers.importer import open_import
+from annotation.labels import human_labels
+from annotation.models import (
+    Answer,
+    Article,
+    GoldRating,
+    Project,
+    Question,
+    Questionnaire,
+    Rater,
+    Rating,
+    Summary,
+    System,
+)
+from annotation.protocol import SUMMEVAL
+from tests.factories import make_article, make_gold, make_project, make_rater, make_summary, make_system
+from tests.import_files import ALL_YES, SEAHORSE_HEADER, jsonl, lines, seahorse_row
+
+pytestmark = pytest.mark.django_db
+
+RATINGS = "article_id,system,rater,question,value,summary,language"
+
+
+def load(
+    project, format_name, path, *, companion=None, dry_run=False, skip_bad=False, rejected_to=None, **options
+):
+    project.refresh_from_db()
+    importer = open_import(format_name, path, companion=companion, options=options)
+    return import_file(project, importer, dry_run=dry_run, skip_bad=skip_bad, rejected_to=rejected_to)
+
+
+def new(report):
+    return {what: tally.new for what, tally in report.counts.items() if tally.new}
+
+
+def everything(project):
+    """How many rows of each kind there are."""
+    return (
+        Article.objects.filter(project=project).count(),
+        System.objects.filter(project=project).count(),
+        Summary.objects.filter(project=project).count(),
+        Rater.objects.filter(project=project).count(),
+        Rating.objects.filter(rater__project=project).count(),
+        Answer.objects.filter(rating__rater__project=project).count(),
+        GoldRating.objects.filter(summary__project=project).count(),
+    )
+
+
+def revision(project):
+    return Project.objects.values_list("revision", flat=True).get(pk=project.pk)
+
+
+def sheet(rating):
+    return dict(rating.answers.current().values_list("question__key", "value"))
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def seahorse(tmp_path):
+    def write(*rows, name="ratings.tsv"):
+        return lines(tmp_path / name, SEAHORSE_HEADER, *rows)
+
+    return write
+
+
+def articles_file(tmp_path, *ids):
+    return jsonl(tmp_path / "articles.jsonl", *({"id": name, "article": f"Text of {name}."} for name in ids))
+
+
+# SEAHORSE
+
+
+def test_a_seahorse_row_becomes_a_rating_that_counts(project, seahorse):
+    report = load(project, "seahorse", seahorse(seahorse_row(answers="Yes\tNo\tYes\tUnsure\tYes\tNo")))
+    assert report.outcome == Outcome.DONE
+    rating = Rating.objects.countable().select_related("summary__article", "rater").get()
+    assert sheet(rating) == {
+        "comprehensibility": "yes",
+        "repetition": "no",
+        "grammar": "yes",
+        "attribution": "unsure",
+        "main_ideas": "yes",
+        "conciseness": "no",
+    }
+    rater = rating.rater
+    assert (rater.user, rater.status, rater.group, rater.languages) == (None, "qualified", "imported", ["en"])
+    assert rating.completed_at == rating.created_at
+    assert rating.stage_times == []
+    assert revision(project) == 1
+
+
+def test_real_excerpts_load(project, shared):
+    for name in ("validation_excerpt.tsv", "validation_excerpt_2.tsv"):
+        assert load(project, "seahorse", shared / "data/seahorse" / name).outcome == Outcome.DONE
+    assert Rating.objects.countable().count() == 79
+    question = Question.objects.get(questionnaire=project.questionnaire, key="comprehensibility")
+    labels = human_labels(project, question)
+    assert len(labels) == 79
+    assert sum(label == 0 for label in labels.values()) == 4, "rows of both files whose question1 is No"
+    assert Summary.objects.filter(text=" ").count() == 1
+    assert set(Rater.objects.get().languages) == {"de", "en", "es", "ru", "tr", "vi"}
+
+
+def test_three_ratings_of_one_summary_are_by_three_raters(project, seahorse):
+    load(project, "seahorse", seahorse(*[seahorse_row()] * 3))
+    assert set(Rating.objects.values_list("rater__pseudonym", flat=True)) == {
+        "seahorse-1",
+        "seahorse-2",
+        "seahorse-3",
+    }
+    assert Summary.objects.count() == 1
+
+
+def test_without_articles_summaries_are_not_offered_and_with_them_they_are(project, seahorse, tmp_path):
+    Project.objects.filter(pk=project.pk).update(redundancy=2)
+    rater = make_rater(project)
+    path = seahorse(seahorse_row("a-test-1"), seahorse_row("a-test-2"))
+    load(project, "seahorse", path)
+    assert set(Summary.objects.values_list("open_places", flat=True)) == {1}
+    assert take_assignment(rater) is None
+    before = revision(project)
+    report = load(project, "seahorse", path, companion=articles_file(tmp_path, "a-test-1", "a-test-2"))
+    assert report.counts["articles"].filled == 2
+    assert report.counts["articles"].new == 0
+    assert Article.objects.get(external_id="a-test-1").text == "Text of a-test-1."
+    assert revision(project) == before + 1
+    assert take_assignment(rater) is not None
+
+
+def test_a_share_of_summaries_wants_more_ratings_whatever_the_order_of_the_file(seahorse):
+    rows = [seahorse_row(f"a-test-{number}") for number in range(60)]
+    wanted = []
+    for ordered in (rows, rows[::-1]):
+        project = make_project(slug=f"twice-{len(wanted)}", extra_share=0.5, extra_redundancy=3)
+        Project.objects.filter(pk=project.pk).update(slug="the-same")
+        load(project, "seahorse", seahorse(*ordered))
+        wanted.append(
+            dict(
+                Summary.objects.filter(project=project).values_list("article__external_id", "ratings_wanted")
+            )
+        )
+        for summary in Summary.objects.filter(project=project):
+            assert summary.open_places == summary.ratings_wanted - 1
+        Project.objects.filter(pk=project.pk).update(slug=f"done-{len(wanted)}")
+    assert wanted[0] == wanted[1]
+    assert set(Counter(wanted[0].values())) == {1, 3}
+
+
+# Again, and against what is there
+
+
+def test_loading_the_same_file_again_changes_nothing(project, seahorse, tmp_path):
+    path = seahorse(
+        seahorse_row(), seahorse_row(), seahorse_row("xsum-validation-2", answers="No" + "\t" * 5)
+    )
+    articles = articles_file(tmp_path, "xsum-validation-1", "xsum-validation-2")
+    load(project, "seahorse", path, companion=articles)
+    before = everything(project), revision(project)
+    report = load(project, "seahorse", path, companion=articles)
+    assert report.outcome == Outcome.DONE
+    assert not report.has_news
+    assert report.counts["ratings"].present == 3
+    assert (everything(project), revision(project)) == before
+
+
+def test_a_longer_file_adds_what_is_new(project, seahorse):
+    load(project, "seahorse", seahorse(seahorse_row()))
+    report = load(project, "seahorse", seahorse(seahorse_row(), seahorse_row("xsum-validation-2")))
+    assert new(report) == {"articles": 1, "summaries": 1, "ratings": 1, "answers": 6}
+    assert Rating.objects.count() == 2
+
+
+def test_another_text_of_a_summary_is_refused_and_the_stored_one_stays(project, seahorse):
+    load(project, "seahorse", seahorse(seahorse_row(summary="First.")))
+    report = load(project, "seahorse", seahorse(seahorse_row("xsum-test-9"), seahorse_row(summary="Second.")))
+    (problem,) = report.problems
+    assert (problem.line, problem.field, problem.found) == (3, "summary", "'Second.'")
+    assert "xsum-validation-1 by t5_base has already" in problem.expected
+    assert Summary.objects.get().text == "First."
+
+
+def test_two_texts_of_a_summary_in_one_file_are_refused(project, seahorse):
+    path = seahorse(seahorse_row(summary="First."), seahorse_row("b-test-1"), seahorse_row(summary="Second."))
+    report = load(project, "seahorse", path)
+    assert [(problem.line, problem.field) for problem in report.problems] == [(4, "summary")]
+    assert everything(project) == (0,) * 7
+
+
+def test_another_text_or_language_of_an_article_is_refused(project, tmp_path):
+    row = {"article_id": "a", "system": "x", "summary": "S.", "article": "One.", "language": "de"}
+    load(project, "examples", jsonl(tmp_path / "1.jsonl", row))
+    other = row | {"article": "Two.", "language": "tr", "system": "y", "title": "T"}
+    report = load(project, "examples", jsonl(tmp_path / "2.jsonl", other))
+    assert {problem.field for problem in report.problems} == {"article", "language"}
+    assert Article.objects.get().text == "One."
+    assert Article.objects.get().title == ""
+
+
+def test_other_answers_by_the_same_rater_are_refused(project, seahorse):
+    load(project, "seahorse", seahorse(seahorse_row()))
+    report = load(project, "seahorse", seahorse(seahorse_row(answers="No" + "\t" * 5)))
+    (problem,) = report.problems
+    assert (problem.line, problem.field, problem.found) == (2, "rating", "comprehensibility no")
+    assert "comprehensibility yes, repetition yes" in problem.expected
+    assert Answer.objects.count() == 6
+
+
+def test_nobody_rates_through_an_import_in_the_name_of_a_person(project, tmp_path):
+    rater = make_rater(project, pseudonym="rater-1")
+    summary = make_summary(project, article=make_article(project, external_id="a"), text="S.")
+    row = f"a,{summary.system.name},rater-1,comprehensibility,no,S.,en"
+    report = load(project, "ratings", lines(tmp_path / "r.csv", RATINGS, row))
+    assert [(problem.field, problem.line) for problem in report.problems] == [("rater", 2)]
+    assert not rater.ratings.exists()
+
+
+def test_the_ratings_of_a_removed_rater_close_no_place(project, seahorse):
+    load(project, "seahorse", seahorse(seahorse_row()))
+    remove_rater(Rater.objects.get())
+    load(project, "seahorse", seahorse(seahorse_row(), seahorse_row("xsum-validation-2")))
+    assert set(Summary.objects.values_list("open_places", flat=True)) == {1}
+
+
+def test_a_new_rating_of_a_stored_summary_takes_its_place(project, tmp_path):
+    summary = make_summary(
+        project, article=make_article(project, external_id="a"), text="S.", ratings_wanted=2
+    )
+    row = f"a,{summary.system.name},r,comprehensibility,no,S.,en"
+    load(project, "ratings", lines(tmp_path / "r.csv", RATINGS, row))
+    summary.refresh_from_db()
+    assert (summary.ratings_wanted, summary.open_places) == (2, 1)
+
+
+def test_a_group_cannot_change(project, tmp_path):
+    def row(group, article):
+        return f"{article},x,r,comprehensibility,no,S.,{group}"
+
+    header = RATINGS.replace("language", "group")
+    load(project, "ratings", lines(tmp_path / "1.csv", header, row("expert", "a")))
+    report = load(project, "ratings", lines(tmp_path / "2.csv", header, row("crowd", "b"), row("", "c")))
+    assert [(problem.line, problem.field) for problem in report.problems] == [(2, "group")]
+
+
+# All or nothing
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        (seahorse_row(answers="Maybe" + "\t" * 5), "question1"),
+        (seahorse_row(answers="No\tYes\t\t\t\t"), "question2"),
+        (seahorse_row(answers=ALL_YES[:-3]), "question6"),
+        (seahorse_row(answers="Yes\t\tYes\tYes\tYes\tYes"), "question4"),
+        (seahorse_row(answers="\t" * 5), "question1"),
+        ("only\tthree\tfields", "line"),
+    ],
+)
+def test_an_error_in_the_last_row_leaves_nothing_behind(project, seahorse, row, field):
+    good = [seahorse_row(f"a-test-{number}") for number in range(1200)]
+    report = load(project, "seahorse", seahorse(*good, row))
+    assert report.outcome == Outcome.REFUSED
+    assert report.rejected == 1
+    assert {problem.line for problem in report.problems} == {1202}
+    assert field in {problem.field for problem in report.problems}
+    assert everything(project) == (0,) * 7
+    assert revision(project) == 0
+
+
+def test_every_wrong_row_is_listed_in_the_order_of_the_file(project, seahorse):
+    rows = [
+        seahorse_row(f"a-test-{n}", answers="Nope" + "\t" * 5 if n % 7 == 0 else ALL_YES) for n in range(1100)
+    ]
+    rows[500] = "broken"
+    report = load(project, "seahorse", seahorse(*rows))
+    expected = sorted([*range(2, 1102, 7), 502])
+    assert [problem.line for problem in report.problems] == expected
+    assert report.rejected == len(expected)
+
+
+def test_with_skip_bad_the_good_rows_load_and_the_others_are_written(project, seahorse, tmp_path):
+    path = seahorse(
+        seahorse_row(),
+        "broken",
+        seahorse_row("b-test-1", answers="No\tYes\t\t\t\t"),
+        seahorse_row("c-test-1"),
+    )
+    rejects = tmp_path / "ratings.rejected.jsonl"
+    report = load(project, "seahorse", path, skip_bad=True, rejected_to=rejects)
+    assert report.outcome == Outcome.PARTLY
+    assert set(Article.objects.values_list("external_id", flat=True)) == {"xsum-validation-1", "c-test-1"}
+    rows = [json.loads(line) for line in rejects.read_text().splitlines()]
+    assert [(row["line"], row["problems"][0]["field"]) for row in rows] == [(3, "line"), (4, "question2")]
+    assert rows[0]["row"] == "broken"
+    assert rows[1]["row"]["gem_id"] == "b-test-1"
+
+
+def test_without_a_wrong_row_no_file_of_rejects_is_written(project, seahorse, tmp_path):
+    load(project, "seahorse", seahorse(seahorse_row()), skip_bad=True, rejected_to=tmp_path / "rejects")
+    assert not (tmp_path / "rejects").exists()
+
+
+def test_a_refused_file_leaves_no_file_of_rejects(project, tmp_path):
+    path = jsonl(
+        tmp_path / "r.jsonl",
+        {"bad": 1},
+        {"article_id": "a", "system": "x", "rater": "r", "question": "q", "value": "1"},
+    )
+    report = load(project, "ratings", path, skip_bad=True, rejected_to=tmp_path / "rejects")
+    assert report.outcome == Outcome.REFUSED
+    assert not list(tmp_path.glob("*rejects*"))
+
+
+def test_a_dry_run_writes_nothing_and_foretells_the_counts(project, seahorse, tmp_path):
+    path = seahorse(seahorse_row(), seahorse_row(), "broken", seahorse_row("b-test-1"))
+    foretold = load(project, "seahorse", path, dry_run=True, skip_bad=True, rejected_to=tmp_path / "rejects")
+    assert everything(project) == (0,) * 7
+    assert not (tmp_path / "rejects").exists()
+    done = load(project, "seahorse", path, skip_bad=True)
+    assert foretold.counts == done.counts
+    assert new(done)["ratings"] == Rating.objects.count() == 3
+
+
+def test_too_many_wrong_rows_end_the_reading(project, seahorse, monkeypatch):
+    monkeypatch.setattr(importing, "MOST_PROBLEMS", 5)
+    report = load(project, "seahorse", seahorse(*["broken"] * 50), skip_bad=True)
+    assert report.outcome == Outcome.REFUSED
+    assert "a file of this format" in report.refused
+
+
+def test_what_is_done_before_the_commit_falls_with_it(project, seahorse):
+    importer = open_import("seahorse", seahorse(seahorse_row()))
+
+    def fail(report):
+        assert Rating.objects.count() == 1
+        raise RuntimeError("the claim is lost")
+
+    with pytest.raises(RuntimeError):
+        import_file(project, importer, before_commit=fail)
+    assert everything(project) == (0,) * 7
+    assert revision(project) == 0
+    assert gc.isenabled()
+
+
+def test_a_project_that_changed_during_the_import_is_left_alone(project, seahorse):
+    importer = open_import("seahorse", seahorse(seahorse_row("a-test-1"), seahorse_row("b-test-1")))
+
+    def meddle(step, rows_read, rows_total):
+        if step == "storing" and not Article.objects.exists():
+            article = make_article(project, external_id="b-test-1", text="")
+            make_summary(project, article=article, system=make_system(project, "t5_base"), text="Another.")
+
+    with pytest.raises(ChangedMeanwhile, match=r"line 3, summary: found 'A ship froze\.'"):
+        import_file(project, importer, progress=meddle)
+    assert not Rating.objects.exists()
+
+
+def test_portions_of_any_size_load_the_same(seahorse, tmp_path, monkeypatch):
+    rows = [seahorse_row(f"a-test-{number % 9}", f"Text {number % 9}.") for number in range(25)]
+    rows.insert(13, "broken")
+    articles = articles_file(tmp_path, *(f"a-test-{number}" for number in range(9)))
+    outcomes = []
+    for size in (1, 4, 500):
+        monkeypatch.setattr(importing, "PORTION", size)
+        project = make_project()
+        report = load(project, "seahorse", seahorse(*rows), companion=articles, skip_bad=True)
+        ratings = Rating.objects.filter(rater__project=project)
+        outcomes.append(
+            (
+                everything(project),
+                report.counts,
+                Counter(ratings.values_list("summary__article__external_id", "rater__pseudonym")),
+            )
+        )
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0][0] == (9, 1, 9, 3, 25, 150, 0)
+
+
+def test_progress_is_told_for_both_passes(project, seahorse):
+    told = []
+    importer = open_import("seahorse", seahorse(*[seahorse_row(f"a-test-{n}") for n in range(20)]))
+    import_file(project, importer, progress=lambda *step: told.append(step))
+    assert [step for step, *_ in told] == sorted(step for step, *_ in told), "checking before storing"
+    assert told[0] == ("checking", 0, 21)
+    assert told[-1] == ("storing", 21, 21)
+
+
+# SummEval
+
+
+def test_individual_ratings_of_summeval_give_the_published_means(shared):
+    project = make_project(SUMMEVAL)
+    folder = shared / "data/summeval"
+    report = load(project, "summeval", folder / "model_annotations.aligned.paired.12systems.jsonl.gz")
+    assert new(report) == {
+        "articles": 100,
+        "systems": 23,
+        "summaries": 1200,
+        "references": 1100,
+        "ratings": 9600,
+        "raters": 8,
+        "answers": 38400,
+    }
+    assert Counter(Rater.objects.values_list("group", flat=True)) == {"expert": 3, "crowd": 5}
+    by_summary = Rating.objects.values("summary").annotate(ratings=Count("pk"))
+    assert set(by_summary.values_list("ratings", flat=True)) == {8}
+    means = make_project(SUMMEVAL)
+    options = {"labels": "{dimension}", "create_questionnaire": True}
+    assert (
+        load(means, "bartscore", folder / "expert_means.16systems.jsonl.gz", **options).outcome
+        == Outcome.DONE
+    )
+    Rater.objects.filter(project=project, group="crowd").update(status=Rater.Status.REMOVED)
+    compared = 0
+    for key in ("coherence", "consistency", "fluency", "relevance"):
+        ours = labels_by_name(project, key)
+        published = labels_by_name(means, key)
+        assert len(published) == 1600
+        for name, label in ours.items():
+            assert label == pytest.approx(published[name], abs=1e-9)
+            compared += 1
+    assert compared == 4800
+
+
+def labels_by_name(project, key):
+    project.refresh_from_db()
+    question = Question.objects.get(questionnaire=project.questionnaire, key=key)
+    names = {
+        pk: (article, system)
+        for pk, article, system in Summary.objects.filter(project=project).values_list(
+            "pk", "article__external_id", "system__name"
+        )
+    }
+    return {names[pk]: label for pk, label in human_labels(project, question).items()}
+
+
+# Questionnaires
+
+
+FACTUAL = ["article_id=doc", "question==factual"]
+
+
+def factual(tmp_path, *values):
+    rows = [f"a,x,r{number},{value},S." for number, value in enumerate(values)]
+    return lines(tmp_path / "f.csv", "doc,system,rater,value,summary", *rows)
+
+
+def test_a_questionnaire_is_proposed_and_waits_to_be_confirmed(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    for dry_run in (True, False):
+        report = load(project, "ratings", path, dry_run=dry_run, map=FACTUAL)
+        assert report.outcome == Outcome.REFUSED
+        assert "--create-questionnaire" in report.refused
+        (question,) = report.as_json()["questionnaire"]["questions"]
+        assert question == {"key": "factual", "scale": "nominal", "answers": "one of yes, no"}
+    assert everything(project) == (0,) * 7
+    assert Questionnaire.objects.count() == 1
+
+
+def test_a_confirmed_questionnaire_becomes_the_projects(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    report = load(project, "ratings", path, map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.DONE
+    project.refresh_from_db()
+    assert [question.key for question in project.questionnaire.protocol.questions] == ["factual"]
+    assert sorted(sheet(rating)["factual"] for rating in Rating.objects.all()) == ["no", "yes"]
+    assert not load(project, "ratings", path, map=FACTUAL).has_news
+
+
+def test_a_dry_run_of_a_confirmed_questionnaire_makes_none(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    report = load(project, "ratings", path, dry_run=True, map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.DONE
+    assert Questionnaire.objects.count() == 1
+
+
+@pytest.mark.parametrize("use", ["rating", "gold", "assignment"])
+def test_a_project_in_use_keeps_its_questionnaire(project, tmp_path, use):
+    if use == "rating":
+        Rating.objects.create(
+            summary=make_summary(project), rater=make_rater(project), created_at=timezone.now()
+        )
+    elif use == "gold":
+        make_gold(project)
+    else:
+        make_summary(project)
+        take_assignment(make_rater(project))
+    report = load(project, "ratings", factual(tmp_path, "yes"), map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.REFUSED
+    assert "Import into another project" in report.refused
+    project.refresh_from_db()
+    assert project.questionnaire.key == "seahorse"
+
+
+def test_answers_that_make_no_scale_are_told(project, tmp_path):
+    report = load(project, "ratings", factual(tmp_path, "3", "3"), map=FACTUAL, create_questionnaire=True)
+    assert "No questionnaire can be made for this file: factual: all answers are '3'" in report.refused
+
+
+def test_answers_off_the_scale_of_the_project_are_wrong_rows(tmp_path):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,4.0,S.,en", "a,x,r,coherence,0.25,S.,en")
+    report = load(project, "ratings", path)
+    (problem,) = report.problems
+    assert (problem.line, problem.field, problem.found) == (3, "value", "'0.25'")
+    assert problem.expected == "one of 1, 2, 3, 4, 5"
+
+
+def test_answers_off_the_scale_get_a_questionnaire_of_their_own_where_asked(tmp_path):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,0.75,S.,en", "a,x,r,coherence,0.25,S.,en")
+    assert load(project, "ratings", path, create_questionnaire=True).outcome == Outcome.DONE
+    assert sheet(Rating.objects.get()) == {"fluency": "0.75", "coherence": "0.25"}
+
+
+def test_a_file_for_another_questionnaire_is_refused_before_its_rows(tmp_path, seahorse):
+    report = load(make_project(SUMMEVAL), "seahorse", seahorse(seahorse_row()))
+    assert "does not ask comprehensibility" in report.refused
+    assert "'seahorse'" in report.refused
+
+
+def test_labels_answer_the_questions_of_the_project_where_they_fit(project, tmp_path):
+    labels = {"comprehensibility": 1, "repetition": 0.0, "grammar": 1}
+    row = {"article_id": "a", "system": "x", "summary": "S.", "labels": labels}
+    load(project, "examples", jsonl(tmp_path / "e.jsonl", row))
+    assert sheet(Rating.objects.get()) == {"comprehensibility": "yes", "repetition": "no", "grammar": "yes"}
+
+
+def test_labels_against_the_protocol_are_wrong(project, tmp_path):
+    row = {"article_id": "a", "system": "x", "summary": "S.", "labels": {"attribution": 1}}
+    report = load(project, "examples", jsonl(tmp_path / "e.jsonl", row))
+    assert [(problem.line, problem.field) for problem in report.problems] == [(1, "labels.attribution")]
+    assert "of an earlier stage" in report.problems[0].expected
+
+
+# Texts, gold
+
+
+def test_examples_are_offered_to_raters_and_their_references_are_not(project, tmp_path):
+    rows = [
+        {
+            "article_id": "a",
+            "system": name,
+            "summary": f"By {name}.",
+            "article": "Long.",
+            "references": ["R."],
+        }
+        for name in ("x", "y")
+    ]
+    load(project, "examples", jsonl(tmp_path / "e.jsonl", *rows))
+    wanted = dict(Summary.objects.values_list("system__name", "ratings_wanted"))
+    assert wanted == {"x": 1, "y": 1, "reference-1": 0}
+    assert System.objects.get(name="reference-1").is_reference
+    assert take_assignment(make_rater(project)).summary.system.name in ("x", "y")
+
+
+def test_the_language_of_an_article_is_kept_where_a_later_file_has_none(project, tmp_path):
+    row = {"article_id": "a", "system": "x", "summary": "S.", "language": "tr"}
+    load(project, "examples", jsonl(tmp_path / "1.jsonl", row))
+    load(project, "examples", jsonl(tmp_path / "2.jsonl", row | {"language": None, "system": "y"}))
+    load(
+        project,
+        "examples",
+        jsonl(tmp_path / "3.jsonl", row | {"language": None, "article_id": "b"}),
+        language="vi",
+    )
+    assert dict(Article.objects.values_list("external_id", "language")) == {"a": "tr", "b": "vi"}
+
+
+def test_ratings_need_a_summary_that_the_project_has(project, tmp_path):
+    path = lines(tmp_path / "r.csv", "article_id,system,rater,question,value", "a,x,r,comprehensibility,no")
+    report = load(project, "ratings", path)
+    assert report.problems[0].found == "no summary of article a by x"
+    make_summary(project, article=make_article(project, external_id="a"), system=make_system(project, "x"))
+    assert load(project, "ratings", path).outcome == Outcome.DONE
+
+
+def gold_row(**changes):
+    answers = {"comprehensibility": {"value": "no", "explanation": "Word salad."}}
+    row = {
+        "article_id": "g",
+        "language": "en",
+        "title": "T",
+        "article": "Long.",
+        "system": "x",
+        "summary": "S.",
+    }
+    return row | {"answers": answers} | changes
+
+
+def test_gold_is_kept_apart_from_production(project, tmp_path):
+    path = jsonl(tmp_path / "g.jsonl", gold_row())
+    assert new(load(project, "gold", path))["gold"] == 1
+    gold = GoldRating.objects.get()
+    assert [(a.value, a.explanation) for a in gold.answers.all()] == [("no", "Word salad.")]
+    assert (gold.summary.ratings_wanted, gold.summary.open_places) == (0, 0)
+    assert take_assignment(make_rater(project)) is None
+    assert not load(project, "gold", path).has_news
+
+
+def test_a_summary_in_production_may_become_gold(project, tmp_path):
+    summary = make_summary(
+        project,
+        article=make_article(project, external_id="g", title="", text="Long."),
+        system=make_system(project, "x"),
+        text="S.",
+    )
+    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row()))
+    assert report.counts["articles"].filled == 1
+    summary.refresh_from_db()
+    assert summary.open_places == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"answers": {}}, "comprehensibility"),
+        ({"answers": {"comprehensibility": {"value": "yes", "explanation": "x"}}}, "repetition"),
+        (
+            {"answers": {"comprehensibility": {"value": "perhaps", "explanation": "x"}}},
+            "answers.comprehensibility.value",
+        ),
+        ({"answers": {"quality": {"value": "yes", "explanation": "x"}}}, "answers.quality.value"),
+        ({"answers": {"comprehensibility": {"value": "no", "explanation": "x" * 2001}}}, "explanation"),
+        ({"article": ""}, "article"),
+    ],
+)
+def test_gold_that_cannot_train_anybody_is_refused(project, tmp_path, changes, field):
+    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row(article_id="h"), gold_row(**changes)))
+    assert {problem.line for problem in report.problems} == {2}
+    assert field in {problem.field for problem in report.problems}
+    assert everything(project) == (0,) * 7
+
+
+def test_other_gold_answers_are_refused(project, tmp_path):
+    load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row()))
+    other = {"comprehensibility": {"value": "no", "explanation": "Another reason."}}
+    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row(answers=other)))
+    assert [(problem.line, problem.field) for problem in report.problems] == [(1, "answers")]
+
+
+def test_the_real_factuality_ratings_load(project, shared):
+    path = shared / "data/xsum_hallucination/factuality_annotations_xsum_summaries.csv"
+    mapping = ["article_id=bbcid", "rater=worker_id", "value=is_factual", "question==factual"]
+    report = load(project, "ratings", path, map=mapping, create_questionnaire=True, reference_systems="Gold")
+    assert new(report)["ratings"] == 5564
+    assert Summary.objects.count() == 1869
+    project.refresh_from_db()
+    labels = human_labels(project, project.questionnaire.questions.get())
+    assert sum(label == 1 for label in labels.values()) + sum(label == 0 for label in labels.values()) < 1869
+
+
+def test_the_malformed_file_leaves_nothing(project, shared):
+    path = shared / "data/goyal2022/test-500.newsroom.malformed.json.gz"
+    report = load(project, "examples", path, skip_bad=True)
+    assert [problem.line for problem in report.problems] == [4997]
+    assert report.outcome == Outcome.REFUSED
+    assert everything(project) == (0,) * 7
