@@ -132,6 +132,14 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_loaded(run, 
     assert not Rating.objects.exists()
 
 
+def test_a_file_that_is_there_already_is_said_to_be(run, tmp_path):
+    path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, seahorse_row())
+    run("seahorse", path)
+    code, output, _ = run("seahorse", path)
+    assert code == 0
+    assert "The project has all of this already:" in output
+
+
 @pytest.mark.parametrize("format_name", IMPORTERS)
 def test_an_empty_file_is_refused_by_every_format(run, tmp_path, format_name):
     code, _, errors = run(format_name, lines(tmp_path / "empty"))
@@ -167,7 +175,11 @@ def test_a_project_is_made_with_its_manager(capsys):
 
 @pytest.mark.parametrize(
     ("flags", "message"),
-    [(["--slug", "birds"], "already"), (["--manager", "nobody"], "there is no account 'nobody'")],
+    [
+        (["--slug", "birds"], "already"),
+        (["--manager", "nobody"], "there is no account 'nobody'"),
+        (["--questionnaire", "seehorse"], "there are seahorse, summeval"),
+    ],
 )
 @pytest.mark.usefixtures("project")
 def test_a_project_that_cannot_be_is_refused(flags, message):

@@ -89,11 +89,7 @@ class Command(BaseCommand):
             self.stderr.write(str(problem))
         lines = _lines(report)
         if lines:
-            refused = report.outcome == Outcome.REFUSED
-            would = "The rows that are not wrong would give:" if refused else "The file would give:"
-            self.stdout.write(would if refused or report.dry_run else "Loaded:")
-        for line in lines:
-            self.stdout.write(f"  {line}")
+            self.stdout.write("\n  ".join([_heading(report), *lines]))
         if report.outcome == Outcome.REFUSED:
             raise CommandError(
                 f"{report.refused} Nothing was loaded of {given['path'].name} ({title}).",
@@ -107,6 +103,14 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Wrong rows ({report.rejected:,}) {would_be} left out{where}.", returncode=FAILED_IN_PART
             )
+
+
+def _heading(report: Report) -> str:
+    if report.outcome == Outcome.REFUSED:
+        return "The rows that are not wrong would give:"
+    if report.dry_run:
+        return "The file would give:"
+    return "Loaded:" if report.has_news else "The project has all of this already:"
 
 
 def _lines(report: Report) -> list[str]:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from annotation.importers import IMPORTERS
@@ -100,3 +102,14 @@ def test_a_mapping_that_cannot_be_is_refused(pair, message):
 def test_a_field_mapped_twice_is_refused():
     with pytest.raises(ValueError, match="mapped already"):
         read_mapping(["value=a", "value=b"], FIELDS)
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_format_and_option_is_documented(name):
+    guide = (Path(__file__).resolve().parents[3] / "docs/importing.md").read_text()
+    assert f"\n## {name}\n" in guide
+    found = importer_class(name)
+    for option in found.options:
+        assert option.flag in guide
+    if found.companion is not None:
+        assert found.companion.flag in guide
