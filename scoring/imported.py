@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.actions import import_jobs
-from annotation.actions.import_ledger import ScoreKeeper
+from annotation.actions.import_settled import ScoreKeeper
 from annotation.importers.importer import Importer
 from annotation.importers.records import ScoreRecord
 from annotation.models import ImportJob, Project
@@ -25,7 +25,7 @@ ScoreKey = tuple[str, str, str, str]
 
 
 class ImportedScores:
-    """Keeps the scores of one pass over one file; see `annotation.actions.import_ledger.ScoreKeeper`.
+    """Keeps the scores of one pass over one file; see `annotation.actions.import_settled.ScoreKeeper`.
 
     An evaluator's name is its identity in a project: scores under a name that is there already are added to
     it, and must agree with those it has.

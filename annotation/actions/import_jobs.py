@@ -17,9 +17,9 @@ from django.db import OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from annotation.actions.import_ledger import ScoreKeeper
 from annotation.actions.import_progress import CHECKING
 from annotation.actions.import_report import Report
+from annotation.actions.import_settled import ScoreKeeper
 from annotation.actions.importing import import_file
 from annotation.errors import DomainError, InvalidImport
 from annotation.importers.importer import Importer, UnknownFormat, open_import

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import replace
 
 from annotation import protocol
 from annotation.actions.gold_set import LONGEST_EXPLANATION
@@ -14,6 +13,7 @@ from annotation.actions.import_lookup import (
     stored_summaries,
 )
 from annotation.actions.import_report import Report
+from annotation.actions.import_settled import ScoreKeeper, Settled
 from annotation.actions.import_states import (
     ArticleState,
     RaterState,
@@ -28,7 +28,6 @@ from annotation.importers.records import (
     ArticleRecord,
     Entry,
     GoldRecord,
-    Problem,
     RatingRecord,
     ScoreRecord,
     SummaryRecord,
@@ -39,42 +38,10 @@ from annotation.models import Project, Rater, System
 
 GROUP = "imported"
 """Of raters for whom the file names no group."""
+RowName = tuple[str, int]
+"""File and line."""
 RatingKey = tuple[str, str, str]
 """Article, system, rater."""
-
-
-class ScoreKeeper(Protocol):
-    """Who keeps imported scores; one object for each pass over a file."""
-
-    def look_up(self, found: Sequence[tuple[ScoreRecord, int]]) -> None:
-        """Read what is kept already for these records, given with their summaries' ids."""
-
-    def conflict(self, record: ScoreRecord) -> str | None:
-        """What the score should be, where another one is kept or was said before."""
-
-    def note(self, record: ScoreRecord) -> bool:
-        """Remember a record without conflict; whether it is new."""
-
-    def keep(self, new: Sequence[tuple[ScoreRecord, int]]) -> None:
-        """Store these, given with their summaries' ids."""
-
-
-@dataclass(slots=True)
-class Settled:
-    """One entry: its problems, or else what of it is new."""
-
-    entry: Entry
-    problems: list[Problem] = field(default_factory=list)
-    article: ArticleState | None = None
-    filled: dict[str, str] = field(default_factory=dict)
-    """Fields that `article` lacked."""
-    summaries: dict[SummaryKey, tuple[SummaryRecord, SummaryState]] = field(default_factory=dict)
-    ratings: list[tuple[RatingRecord, Sheet]] = field(default_factory=list)
-    gold: list[tuple[GoldRecord, Sheet]] = field(default_factory=list)
-    scores: list[ScoreRecord] = field(default_factory=list)
-
-    def problem(self, place: str, found: str, expected: str, line: int = 0) -> None:
-        self.problems.append(Problem(self.entry.file, line or self.entry.line, place, found, expected))
 
 
 class Ledger:
@@ -87,13 +54,16 @@ class Ledger:
         language: str,
         report: Report,
         scores: ScoreKeeper | None,
+        wrong_rows: set[RowName],
     ) -> None:
-        """`language` is that of new articles for which the file names none."""
+        """`language` is that of new articles for which the file names none. `wrong_rows` gains the rows with
+        problems: what was read on them is left out where several rows make one rating."""
         self._project = project
         self._reader = SheetReader(questionnaire)
         self._language = language
         self._report = report
         self._scores = scores
+        self._wrong_rows = wrong_rows
         self._ratings: dict[RatingKey, Sheet] = {}
         self._gold: dict[SummaryKey, Sheet] = {}
         self._sheets: dict[Sheet, Sheet] = {}
@@ -176,7 +146,9 @@ class Ledger:
             self._settle_gold(gold, settled)
         for score in entry.scores:
             self._settle_score(score, settled)
-        if not settled.problems:
+        if settled.problems:
+            self._wrong_rows.add((entry.file, entry.line))
+        else:
             self._accept(settled)
         return settled
 
@@ -220,11 +192,14 @@ class Ledger:
 
     def _settle_rating(self, record: RatingRecord, settled: Settled) -> None:
         key = (record.article_id, record.system)
+        answers = self._of_good_rows(record.answers, settled.entry.file)
+        if record.answers and not answers:
+            return
         if self._summary(key, settled) is None:
             self._no_such_summary(key, settled, "a summary of the project or of a row that is not wrong")
         rater = self.raters.get(record.rater)
         known = self._ratings.get((*key, record.rater))
-        sheet = self._read_sheet(record.answers, record.complete, record.columns, settled)
+        sheet = self._read_sheet(answers, record.complete, record.columns, settled)
         if sheet is None:
             return
         if known is not None and known != sheet:
@@ -247,7 +222,8 @@ class Ledger:
             if len(answer.comment) > LONGEST_EXPLANATION:
                 found = f"{len(answer.comment)} characters explaining {name}"
                 settled.problem("explanation", found, f"at most {LONGEST_EXPLANATION}", answer.line)
-        sheet = self._read_sheet(record.answers, True, {}, settled)
+        answers = self._of_good_rows(record.answers, settled.entry.file)
+        sheet = self._read_sheet(answers, True, {}, settled)
         known = self._gold.get(key)
         if sheet is None:
             return
@@ -305,6 +281,11 @@ class Ledger:
             return None
         sheet = Sheet(values, self._reader.comments(answers))
         return self._sheets.setdefault(sheet, sheet) if not sheet.comments else sheet
+
+    def _of_good_rows(self, answers: Mapping[str, AnswerRecord], file: str) -> Mapping[str, AnswerRecord]:
+        if not self._wrong_rows:
+            return answers
+        return {name: each for name, each in answers.items() if (file, each.line) not in self._wrong_rows}
 
     def _accept(self, settled: Settled) -> None:
         article = settled.article

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from annotation.actions.gold_set import AgreedAnswer, set_gold_answers
-from annotation.actions.import_ledger import Ledger, ScoreKeeper, Settled
+from annotation.actions.import_ledger import Ledger
 from annotation.actions.import_rows import insert_rows, stored_moment
+from annotation.actions.import_settled import ScoreKeeper, Settled
 from annotation.actions.import_states import (
     ArticleState,
     RaterState,

@@ -13,11 +13,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.actions.import_ledger import Ledger, ScoreKeeper
+from annotation.actions.import_ledger import Ledger, RowName
 from annotation.actions.import_progress import CHECKING, STORING, Progress, ProgressReport
 from annotation.actions.import_questionnaires import adopt_questionnaire, choose_questionnaire
 from annotation.actions.import_rejects import RejectedRows
 from annotation.actions.import_report import Report
+from annotation.actions.import_settled import ScoreKeeper
 from annotation.actions.import_writing import Writer
 from annotation.errors import DomainError
 from annotation.importers.importer import Importer
@@ -125,11 +126,12 @@ class _Pass:
         self._report = report
         self._new_keeper = scores
         self._wrong: set[int] = set()
+        self._wrong_rows: set[RowName] = set()
         self._ledger = self._new_ledger(project, report, scores and scores())
 
     def _new_ledger(self, project: Project, report: Report, scores: ScoreKeeper | None) -> Ledger:
         language = self._importer.set.get("language", "")
-        return Ledger(project, self._questionnaire, language, report, scores)
+        return Ledger(project, self._questionnaire, language, report, scores, self._wrong_rows)
 
     def check(self, reading: ProgressReport, rejects: RejectedRows) -> None:
         """Find all that is wrong. Raises FileRefused and TooManyProblems."""

@@ -1,5 +1,6 @@
 """What a user can set for an import, declared once for the command's flags and the page's form."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,6 +22,8 @@ class Option:
     kind: Kind
     default: Any
     choices: tuple[str, ...] = ()
+    pattern: str = ""
+    """What a text has to match as a whole, if it matters."""
 
     @property
     def flag(self) -> str:
@@ -76,6 +79,8 @@ def _read(option: Option, found: object) -> Any:
         raise ValueError(f"found {found!r}, expected a text")
     if option.kind == "choice" and found not in option.choices:
         raise ValueError(f"found {found!r}, expected one of {', '.join(option.choices)}")
+    if option.pattern and not re.fullmatch(option.pattern, found.strip()):
+        raise ValueError(f"found {found!r}, expected a text that matches {option.pattern}")
     return found.strip()
 
 
@@ -85,6 +90,7 @@ LANGUAGE = Option(
     help="Language code of articles for which the file names no language.",
     kind="text",
     default="en",
+    pattern=r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?",
 )
 CREATE_QUESTIONNAIRE = Option(
     name="create_questionnaire",
@@ -99,6 +105,7 @@ RATER = Option(
     help="Pseudonym of the rater under whom the file's human labels are kept.",
     kind="text",
     default="imported-labels",
+    pattern=r".{1,80}",
 )
 REFERENCE_SYSTEMS = Option(
     name="reference_systems",

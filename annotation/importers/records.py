@@ -19,16 +19,23 @@ class Problem:
     expected: str
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}, {self.field}: found {self.found}, expected {self.expected}"
+        field = _printable(self.field)
+        return f"{self.file}, line {self.line}, {field}: found {self.found}, expected {self.expected}"
 
     def as_json(self) -> dict[str, object]:
         return {
             "file": self.file,
             "line": self.line,
-            "field": self.field,
+            "field": _printable(self.field),
             "found": self.found,
             "expected": self.expected,
         }
+
+
+def _printable(name: str) -> str:
+    """A name from a file, as a message can show it."""
+    short = name[:LONGEST_FOUND]
+    return short if short.isprintable() else repr(short)[1:-1]
 
 
 def shown(value: object) -> str:

@@ -80,7 +80,7 @@ class Command(BaseCommand):
                     scores=score_keeper(project, importer),
                     progress=bar,
                 )
-        except (DomainError, OSError) as error:
+        except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         self._print(report, given, found.title)
 

@@ -674,3 +674,38 @@ def test_the_malformed_file_leaves_nothing(project, shared):
     assert [problem.line for problem in report.problems] == [4997]
     assert report.outcome == Outcome.REFUSED
     assert everything(project) == (0,) * 7
+
+
+def test_an_answer_on_a_row_that_is_wrong_is_left_out(project, tmp_path):
+    """r2 judged another text than the stored one, so what r2 said is nobody's answer to that."""
+    rows = ["a,x,r1,comprehensibility,no,First.,en", "a,x,r2,comprehensibility,no,Second.,en"]
+    path = lines(tmp_path / "r.csv", RATINGS, *rows, "b,x,r2,comprehensibility,no,S.,en")
+    report = load(project, "ratings", path, skip_bad=True)
+    assert [(problem.line, problem.field) for problem in report.problems] == [(3, "summary")]
+    assert set(Rating.objects.values_list("rater__pseudonym", "summary__text")) == {
+        ("r1", "First."),
+        ("r2", "S."),
+    }
+
+
+def test_a_rating_keeps_its_answers_on_good_rows(tmp_path):
+    project = make_project(SUMMEVAL)
+    rows = ["a,x,r,fluency,4,First.,en", "a,x,r,coherence,3,Second.,en", "a,x,r,relevance,2,First.,en"]
+    load(project, "ratings", lines(tmp_path / "r.csv", RATINGS, *rows), skip_bad=True)
+    assert sheet(Rating.objects.get()) == {"fluency": "4", "relevance": "2"}
+
+
+def test_problems_with_unprintable_names_can_be_stored_and_shown(project, tmp_path):
+    row = {
+        "article_id": "a",
+        "system": "x",
+        "summary": "S.",
+        "labels": {"a\x00b\ud83d": "c", "d" * 5000: "e"},
+    }
+    path = tmp_path / "e.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    report = load(project, "examples", path)
+    for problem in report.problems:
+        assert json.dumps(problem.as_json(), ensure_ascii=False).encode()
+        assert str(problem).isprintable()
+        assert len(str(problem)) < 500

@@ -113,3 +113,19 @@ def test_every_format_and_option_is_documented(name):
         assert option.flag in guide
     if found.companion is not None:
         assert found.companion.flag in guide
+
+
+@pytest.mark.parametrize(
+    ("format_name", "options"),
+    [
+        ("examples", {"language": ""}),
+        ("examples", {"language": "english"}),
+        ("ratings", {"language": "DE"}),
+        ("bartscore", {"rater": " "}),
+        ("examples", {"rater": "r" * 81}),
+    ],
+)
+def test_texts_that_could_not_be_stored_are_refused(format_name, options):
+    with pytest.raises(OptionsRefused) as refusal:
+        read_options(importer_class(format_name).options, options)
+    assert list(refusal.value.fields) == list(options)
