@@ -27,3 +27,14 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
 def stored_moment(moment: datetime) -> Any:
     """A time as the database holds it."""
     return connection.ops.adapt_datetimefield_value(moment)
+
+
+def refresh_statistics(tables: Sequence[type[models.Model]]) -> None:
+    """Let PostgreSQL's planner know how much there is by now.
+
+    It finds out by itself a minute later; until then it would join the new rows one by one.
+    """
+    if connection.vendor == "postgresql":
+        quoted = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in tables)
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {quoted}")

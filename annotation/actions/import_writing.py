@@ -5,7 +5,7 @@ from datetime import datetime
 
 from annotation.actions.gold_set import AgreedAnswer, set_gold_answers
 from annotation.actions.import_ledger import Ledger
-from annotation.actions.import_rows import insert_rows, stored_moment
+from annotation.actions.import_rows import insert_rows, refresh_statistics, stored_moment
 from annotation.actions.import_settled import ScoreKeeper, Settled
 from annotation.actions.import_states import (
     ArticleState,
@@ -62,6 +62,7 @@ class Writer:
             if rater.languages != self._languages.get(name, frozenset()):
                 Rater.objects.filter(pk=_stored(rater)).update(languages=sorted(rater.languages))
         recount_places(self._rated)
+        refresh_statistics([Article, Summary, Rater, Rating, Answer])
 
     def _write_articles(self, settled: Sequence[Settled]) -> None:
         new: dict[str, tuple[ArticleState, str]] = {}
