@@ -76,6 +76,7 @@ def web_server(port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
         *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        *("--keep-alive", "75"),  # seconds, longer than a rater reads before most submissions
         *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
     ]
 

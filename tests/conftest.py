@@ -21,7 +21,7 @@ def shared() -> Path:
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Put SQLite's test database on disk, as in use: threads and processes then meet in one database."""
     database = settings.DATABASES["default"]
-    if database["ENGINE"] == "django.db.backends.sqlite3":
+    if "sqlite" in database["ENGINE"]:
         database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 

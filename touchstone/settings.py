@@ -83,7 +83,9 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'touchstone.sqlite3'}")}
+DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["ENGINE"] = "annotation.sqlite_in_turn"
     # IMMEDIATE takes the write lock when a transaction begins, so that two writers wait for each other
     # instead of failing at the first write; FULL lets an acknowledged rating survive a power cut.
     DATABASES["default"]["OPTIONS"] = {
@@ -92,7 +94,6 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
     }
 else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
