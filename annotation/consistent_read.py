@@ -15,6 +15,7 @@ def consistent_read() -> Iterator[None]:
         return
     if connection.vendor == "sqlite":
         # The settings make transactions take the write lock at once, which a reader must not.
+        connection.ensure_connection()  # which sets the usual mode
         sqlite = cast(Any, connection)
         usual, sqlite.transaction_mode = sqlite.transaction_mode, "DEFERRED"
         try:

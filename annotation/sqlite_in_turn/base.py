@@ -22,6 +22,8 @@ _turns: dict[str, threading.Lock] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    transaction_mode: str | None
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._turn: tuple[threading.Lock, int] | None = None
@@ -29,26 +31,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _start_transaction_under_autocommit(self) -> None:
         self._take_turn()
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc] # unknown to the stubs
         except BaseException:
             self._end_turn()
             raise
 
     def _commit(self) -> None:
         try:
-            super()._commit()
+            super()._commit()  # type: ignore[misc] # unknown to the stubs
         finally:
             self._end_turn()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc] # unknown to the stubs
         finally:
             self._end_turn()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc] # unknown to the stubs
         finally:
             self._end_turn()
 

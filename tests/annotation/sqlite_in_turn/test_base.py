@@ -127,7 +127,8 @@ def test_a_reader_waits_for_no_writer(patience):
 
     def read() -> None:
         with consistent_read(), connection.cursor() as cursor:
-            outcome.append(cursor.execute("SELECT 1").fetchone()[0])
+            cursor.execute("SELECT 1")
+            outcome.append(cursor.fetchone()[0])
         connections.close_all()
 
     with transaction.atomic():
