@@ -28,6 +28,7 @@ CELL = 6  # units: points nearer than this are drawn as one dot, the larger the 
 DOT_SIZES = 5
 EDGE = 8  # units around the points, so that none lies on the frame
 LONGEST_TITLE = 48  # characters
+NARROWEST_TICK = 26  # units between two numbers under a histogram
 BARS = 20  # of a histogram whose values do not lie evenly
 MOST_BARS, MOST_SLOTS = 24, 240  # else
 
@@ -136,7 +137,10 @@ def histogram(values: Floats, *, title: str, counted: str, span: Range | None = 
             f"{bar.name}: {bar.times:,} of {len(values):,} {counted}",
         )
     line(svg, "base", across.start, up.start, across.end, up.start)
-    for tick in ticks(span):
+    marks = ticks(span)
+    if across.at(marks[1]) - across.at(marks[0]) < NARROWEST_TICK:
+        marks = ticks(span, about=2)
+    for tick in marks:
         text_at(svg, "tick middle", across.at(tick), up.start + 16, f"{tick:g}")
     text_at(svg, "axis middle", (across.start + across.end) / 2, height - 5, title)
     return ET.tostring(svg, encoding="unicode")

@@ -65,6 +65,21 @@ class Drawn:
     systems: Sequence[SystemRow]
     apart: Sequence[ApartRow]
 
+    def level_rows(self) -> list[dict[str, object]]:
+        """Every level and coefficient of the chosen pair, as rows of a file."""
+        return [figure.as_json() for level in self.levels for figure in level.figures]
+
+    def system_rows(self) -> list[dict[str, object]]:
+        """The means of systems, as rows of a file."""
+        pair: dict[str, object] = {
+            "evaluator": self.figure.evaluator.label,
+            "dimension": self.figure.labels.dimension,
+        }
+        return [
+            {**pair, "system": row.name, "label": row.label, "score": row.score, "n": row.n}
+            for row in self.systems
+        ]
+
     @property
     def undefined(self) -> list[str]:
         """Why some of `levels` are undefined."""

@@ -18,7 +18,7 @@ from metaeval.agreement_page import agreement_page
 from metaeval.agreement_report import agreement_rows
 from metaeval.choices import AgreementChoices, MetaevalChoices
 from metaeval.formats import as_csv
-from metaeval.metaeval_page import metaeval_page
+from metaeval.metaeval_page import Drawn, metaeval_page
 from metaeval.metaeval_report import metaeval_rows
 from metaeval.snapshot import snapshot_of
 
@@ -51,6 +51,22 @@ def metaeval_csv(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_safe
+def levels_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """The chosen evaluator and dimension at every level."""
+    drawn = _drawn(request, slug)
+    return _download(drawn.level_rows() if drawn else [], f"{slug}-levels.csv")
+
+
+@login_required
+@require_safe
+def systems_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """The means of systems for the chosen evaluator and dimension."""
+    drawn = _drawn(request, slug)
+    return _download(drawn.system_rows() if drawn else [], f"{slug}-systems.csv")
+
+
+@login_required
+@require_safe
 def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_RESULTS)
     if _shows(request, project):
@@ -66,6 +82,11 @@ def agreement_csv(request: HttpRequest, slug: str) -> HttpResponse:
     choices = AgreementChoices.read(request.GET)
     rows = agreement_rows(project, group=choices.group, scale=choices.scale)
     return _download(rows, f"{slug}-agreement.csv")
+
+
+def _drawn(request: HttpRequest, slug: str) -> Drawn | None:
+    project = open_project(request, slug, Permission.SEE_RESULTS)
+    return metaeval_page(snapshot_of(project), MetaevalChoices.read(request.GET)).drawn
 
 
 def _shows(request: HttpRequest, project: Project) -> bool:

@@ -104,6 +104,8 @@ GET   agreement                  in     403       403        200     200     404
 GET   agreement_csv              in     403       403        200     200     404      404       404
 GET   metaeval                   in     403       403        200     200     404      404       404
 GET   metaeval_csv               in     403       403        200     200     404      404       404
+GET   levels_csv                 in     403       403        200     200     404      404       404
+GET   systems_csv                in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200

@@ -1,5 +1,6 @@
 """Charts: what is drawn stands where it should, is told in words too, and escapes all names."""
 
+import itertools
 import re
 from xml.etree import ElementTree as ET
 
@@ -177,3 +178,11 @@ def test_an_answer_that_nobody_gave_has_a_place_and_no_share():
     text = answer_columns(np.array([0, 0]), ("Yes", "No"), title="Answers")
     assert "%" not in text
     assert len(columns(text)) == 2
+
+
+def test_numbers_under_a_histogram_of_few_values_do_not_run_into_each_other():
+    svg = histogram(np.array([0.0, 1.0, 1.0]), title="Scores", counted="summaries")
+    under = re.findall(r'<text class="tick middle" x="([0-9.]+)"', svg)
+    places = [float(x) for x in under]
+    assert len(places) >= 2
+    assert min(b - a for a, b in itertools.pairwise(places)) >= 26

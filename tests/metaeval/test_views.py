@@ -370,6 +370,21 @@ class TestCsv:
             "" if row["value"] is None else repr(row["value"]) for row in expected
         ]
 
+    def test_the_chosen_pair_comes_at_every_level_and_by_system(self, researcher, judged):
+        setup = judged.setups.get(label="ROUGE-1")
+        question = judged.questionnaire.questions.first()
+        chosen = {"evaluator": setup.pk, "question": question.key}
+        levels = self.table(researcher.get(address("levels_csv", judged), chosen))
+        assert {row["evaluator"] for row in levels} == {"ROUGE-1"}
+        assert {row["dimension"] for row in levels} == {question.dimension}
+        assert len({(row["level"], row["coefficient"]) for row in levels}) == 12
+        systems = self.table(researcher.get(address("systems_csv", judged), chosen))
+        page = researcher.get(address("metaeval", judged), chosen).context["page"]
+        assert [(row["system"], row["label"], row["score"], row["n"]) for row in systems] == [
+            (row.name, repr(row.label), repr(row.score), str(row.n)) for row in page.drawn.systems
+        ]
+        assert systems
+
     def test_agreement_has_the_pages_numbers(self, researcher, judged):
         found = self.table(researcher.get(address("agreement_csv", judged), {"scale": "interval"}))
         expected = agreement_rows(judged, scale="interval")
