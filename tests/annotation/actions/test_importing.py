@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 from django.db.models import Count
-from django.utils import timezone
 
 from annotation.actions import importing
 from annotation.actions.assigning import take_assignment
@@ -18,55 +17,27 @@ from annotation.labels import human_labels
 from annotation.models import (
     Answer,
     Article,
-    GoldRating,
     Project,
     Question,
-    Questionnaire,
     Rater,
     Rating,
     Summary,
     System,
 )
 from annotation.protocol import SUMMEVAL
-from tests.factories import make_article, make_gold, make_project, make_rater, make_summary, make_system
+from tests.annotation.actions.importing_steps import (
+    RATINGS,
+    articles_file,
+    everything,
+    load,
+    new,
+    revision,
+    sheet,
+)
+from tests.factories import make_article, make_project, make_rater, make_summary, make_system
 from tests.import_files import ALL_YES, SEAHORSE_HEADER, jsonl, lines, seahorse_row
 
 pytestmark = pytest.mark.django_db
-
-RATINGS = "article_id,system,rater,question,value,summary,language"
-
-
-def load(
-    project, format_name, path, *, companion=None, dry_run=False, skip_bad=False, rejected_to=None, **options
-):
-    project.refresh_from_db()
-    importer = open_import(format_name, path, companion=companion, options=options)
-    return import_file(project, importer, dry_run=dry_run, skip_bad=skip_bad, rejected_to=rejected_to)
-
-
-def new(report):
-    return {what: tally.new for what, tally in report.counts.items() if tally.new}
-
-
-def everything(project):
-    """How many rows of each kind there are."""
-    return (
-        Article.objects.filter(project=project).count(),
-        System.objects.filter(project=project).count(),
-        Summary.objects.filter(project=project).count(),
-        Rater.objects.filter(project=project).count(),
-        Rating.objects.filter(rater__project=project).count(),
-        Answer.objects.filter(rating__rater__project=project).count(),
-        GoldRating.objects.filter(summary__project=project).count(),
-    )
-
-
-def revision(project):
-    return Project.objects.values_list("revision", flat=True).get(pk=project.pk)
-
-
-def sheet(rating):
-    return dict(rating.answers.current().values_list("question__key", "value"))
 
 
 @pytest.fixture
@@ -80,10 +51,6 @@ def seahorse(tmp_path):
         return lines(tmp_path / name, SEAHORSE_HEADER, *rows)
 
     return write
-
-
-def articles_file(tmp_path, *ids):
-    return jsonl(tmp_path / "articles.jsonl", *({"id": name, "article": f"Text of {name}."} for name in ids))
 
 
 # SEAHORSE
@@ -452,91 +419,6 @@ def labels_by_name(project, key):
     return {names[pk]: label for pk, label in human_labels(project, question).items()}
 
 
-# Questionnaires
-
-
-FACTUAL = ["article_id=doc", "question==factual"]
-
-
-def factual(tmp_path, *values):
-    rows = [f"a,x,r{number},{value},S." for number, value in enumerate(values)]
-    return lines(tmp_path / "f.csv", "doc,system,rater,value,summary", *rows)
-
-
-def test_a_questionnaire_is_proposed_and_waits_to_be_confirmed(project, tmp_path):
-    path = factual(tmp_path, "yes", "No")
-    for dry_run in (True, False):
-        report = load(project, "ratings", path, dry_run=dry_run, map=FACTUAL)
-        assert report.outcome == Outcome.REFUSED
-        assert "--create-questionnaire" in report.refused
-        (question,) = report.as_json()["questionnaire"]["questions"]
-        assert question == {"key": "factual", "scale": "nominal", "answers": "one of yes, no"}
-    assert everything(project) == (0,) * 7
-    assert Questionnaire.objects.count() == 1
-
-
-def test_a_confirmed_questionnaire_becomes_the_projects(project, tmp_path):
-    path = factual(tmp_path, "yes", "No")
-    report = load(project, "ratings", path, map=FACTUAL, create_questionnaire=True)
-    assert report.outcome == Outcome.DONE
-    project.refresh_from_db()
-    assert [question.key for question in project.questionnaire.protocol.questions] == ["factual"]
-    assert sorted(sheet(rating)["factual"] for rating in Rating.objects.all()) == ["no", "yes"]
-    assert not load(project, "ratings", path, map=FACTUAL).has_news
-
-
-def test_a_dry_run_of_a_confirmed_questionnaire_makes_none(project, tmp_path):
-    path = factual(tmp_path, "yes", "No")
-    report = load(project, "ratings", path, dry_run=True, map=FACTUAL, create_questionnaire=True)
-    assert report.outcome == Outcome.DONE
-    assert Questionnaire.objects.count() == 1
-
-
-@pytest.mark.parametrize("use", ["rating", "gold", "assignment"])
-def test_a_project_in_use_keeps_its_questionnaire(project, tmp_path, use):
-    if use == "rating":
-        Rating.objects.create(
-            summary=make_summary(project), rater=make_rater(project), created_at=timezone.now()
-        )
-    elif use == "gold":
-        make_gold(project)
-    else:
-        make_summary(project)
-        take_assignment(make_rater(project))
-    report = load(project, "ratings", factual(tmp_path, "yes"), map=FACTUAL, create_questionnaire=True)
-    assert report.outcome == Outcome.REFUSED
-    assert "Import into another project" in report.refused
-    project.refresh_from_db()
-    assert project.questionnaire.key == "seahorse"
-
-
-def test_answers_that_make_no_scale_are_told(project, tmp_path):
-    report = load(project, "ratings", factual(tmp_path, "3", "3"), map=FACTUAL, create_questionnaire=True)
-    assert "No questionnaire can be made for this file: factual: all answers are '3'" in report.refused
-
-
-def test_answers_off_the_scale_of_the_project_are_wrong_rows(tmp_path):
-    project = make_project(SUMMEVAL)
-    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,4.0,S.,en", "a,x,r,coherence,0.25,S.,en")
-    report = load(project, "ratings", path)
-    (problem,) = report.problems
-    assert (problem.line, problem.field, problem.found) == (3, "value", "'0.25'")
-    assert problem.expected == "one of 1, 2, 3, 4, 5"
-
-
-def test_answers_off_the_scale_get_a_questionnaire_of_their_own_where_asked(tmp_path):
-    project = make_project(SUMMEVAL)
-    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,0.75,S.,en", "a,x,r,coherence,0.25,S.,en")
-    assert load(project, "ratings", path, create_questionnaire=True).outcome == Outcome.DONE
-    assert sheet(Rating.objects.get()) == {"fluency": "0.75", "coherence": "0.25"}
-
-
-def test_a_file_for_another_questionnaire_is_refused_before_its_rows(tmp_path, seahorse):
-    report = load(make_project(SUMMEVAL), "seahorse", seahorse(seahorse_row()))
-    assert "does not ask comprehensibility" in report.refused
-    assert "'seahorse'" in report.refused
-
-
 def test_labels_answer_the_questions_of_the_project_where_they_fit(project, tmp_path):
     labels = {"comprehensibility": 1, "repetition": 0.0, "grammar": 1}
     row = {"article_id": "a", "system": "x", "summary": "S.", "labels": labels}
@@ -591,70 +473,6 @@ def test_ratings_need_a_summary_that_the_project_has(project, tmp_path):
     assert report.problems[0].found == "no summary of article a by x"
     make_summary(project, article=make_article(project, external_id="a"), system=make_system(project, "x"))
     assert load(project, "ratings", path).outcome == Outcome.DONE
-
-
-def gold_row(**changes):
-    answers = {"comprehensibility": {"value": "no", "explanation": "Word salad."}}
-    row = {
-        "article_id": "g",
-        "language": "en",
-        "title": "T",
-        "article": "Long.",
-        "system": "x",
-        "summary": "S.",
-    }
-    return row | {"answers": answers} | changes
-
-
-def test_gold_is_kept_apart_from_production(project, tmp_path):
-    path = jsonl(tmp_path / "g.jsonl", gold_row())
-    assert new(load(project, "gold", path))["gold"] == 1
-    gold = GoldRating.objects.get()
-    assert [(a.value, a.explanation) for a in gold.answers.all()] == [("no", "Word salad.")]
-    assert (gold.summary.ratings_wanted, gold.summary.open_places) == (0, 0)
-    assert take_assignment(make_rater(project)) is None
-    assert not load(project, "gold", path).has_news
-
-
-def test_a_summary_in_production_may_become_gold(project, tmp_path):
-    summary = make_summary(
-        project,
-        article=make_article(project, external_id="g", title="", text="Long."),
-        system=make_system(project, "x"),
-        text="S.",
-    )
-    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row()))
-    assert report.counts["articles"].filled == 1
-    summary.refresh_from_db()
-    assert summary.open_places == 0
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"answers": {}}, "comprehensibility"),
-        ({"answers": {"comprehensibility": {"value": "yes", "explanation": "x"}}}, "repetition"),
-        (
-            {"answers": {"comprehensibility": {"value": "perhaps", "explanation": "x"}}},
-            "answers.comprehensibility.value",
-        ),
-        ({"answers": {"quality": {"value": "yes", "explanation": "x"}}}, "answers.quality.value"),
-        ({"answers": {"comprehensibility": {"value": "no", "explanation": "x" * 2001}}}, "explanation"),
-        ({"article": ""}, "article"),
-    ],
-)
-def test_gold_that_cannot_train_anybody_is_refused(project, tmp_path, changes, field):
-    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row(article_id="h"), gold_row(**changes)))
-    assert {problem.line for problem in report.problems} == {2}
-    assert field in {problem.field for problem in report.problems}
-    assert everything(project) == (0,) * 7
-
-
-def test_other_gold_answers_are_refused(project, tmp_path):
-    load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row()))
-    other = {"comprehensibility": {"value": "no", "explanation": "Another reason."}}
-    report = load(project, "gold", jsonl(tmp_path / "g.jsonl", gold_row(answers=other)))
-    assert [(problem.line, problem.field) for problem in report.problems] == [(1, "answers")]
 
 
 def test_the_real_factuality_ratings_load(project, shared):

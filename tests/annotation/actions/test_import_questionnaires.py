@@ -1,0 +1,117 @@
+"""Questionnaires that imports propose, and files that do not fit the project's own."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.actions.assigning import take_assignment
+from annotation.actions.import_report import Outcome
+from annotation.models import (
+    Questionnaire,
+    Rating,
+)
+from annotation.protocol import SUMMEVAL
+from tests.annotation.actions.importing_steps import (
+    RATINGS,
+    everything,
+    load,
+    sheet,
+)
+from tests.factories import make_gold, make_project, make_rater, make_summary
+from tests.import_files import SEAHORSE_HEADER, lines, seahorse_row
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def seahorse(tmp_path):
+    def write(*rows, name="ratings.tsv"):
+        return lines(tmp_path / name, SEAHORSE_HEADER, *rows)
+
+    return write
+
+
+FACTUAL = ["article_id=doc", "question==factual"]
+
+
+def factual(tmp_path, *values):
+    rows = [f"a,x,r{number},{value},S." for number, value in enumerate(values)]
+    return lines(tmp_path / "f.csv", "doc,system,rater,value,summary", *rows)
+
+
+def test_a_questionnaire_is_proposed_and_waits_to_be_confirmed(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    for dry_run in (True, False):
+        report = load(project, "ratings", path, dry_run=dry_run, map=FACTUAL)
+        assert report.outcome == Outcome.REFUSED
+        assert "--create-questionnaire" in report.refused
+        (question,) = report.as_json()["questionnaire"]["questions"]
+        assert question == {"key": "factual", "scale": "nominal", "answers": "one of yes, no"}
+    assert everything(project) == (0,) * 7
+    assert Questionnaire.objects.count() == 1
+
+
+def test_a_confirmed_questionnaire_becomes_the_projects(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    report = load(project, "ratings", path, map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.DONE
+    project.refresh_from_db()
+    assert [question.key for question in project.questionnaire.protocol.questions] == ["factual"]
+    assert sorted(sheet(rating)["factual"] for rating in Rating.objects.all()) == ["no", "yes"]
+    assert not load(project, "ratings", path, map=FACTUAL).has_news
+
+
+def test_a_dry_run_of_a_confirmed_questionnaire_makes_none(project, tmp_path):
+    path = factual(tmp_path, "yes", "No")
+    report = load(project, "ratings", path, dry_run=True, map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.DONE
+    assert Questionnaire.objects.count() == 1
+
+
+@pytest.mark.parametrize("use", ["rating", "gold", "assignment"])
+def test_a_project_in_use_keeps_its_questionnaire(project, tmp_path, use):
+    if use == "rating":
+        Rating.objects.create(
+            summary=make_summary(project), rater=make_rater(project), created_at=timezone.now()
+        )
+    elif use == "gold":
+        make_gold(project)
+    else:
+        make_summary(project)
+        take_assignment(make_rater(project))
+    report = load(project, "ratings", factual(tmp_path, "yes"), map=FACTUAL, create_questionnaire=True)
+    assert report.outcome == Outcome.REFUSED
+    assert "Import into another project" in report.refused
+    project.refresh_from_db()
+    assert project.questionnaire.key == "seahorse"
+
+
+def test_answers_that_make_no_scale_are_told(project, tmp_path):
+    report = load(project, "ratings", factual(tmp_path, "3", "3"), map=FACTUAL, create_questionnaire=True)
+    assert "No questionnaire can be made for this file: factual: all answers are '3'" in report.refused
+
+
+def test_answers_off_the_scale_of_the_project_are_wrong_rows(tmp_path):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,4.0,S.,en", "a,x,r,coherence,0.25,S.,en")
+    report = load(project, "ratings", path)
+    (problem,) = report.problems
+    assert (problem.line, problem.field, problem.found) == (3, "value", "'0.25'")
+    assert problem.expected == "one of 1, 2, 3, 4, 5"
+
+
+def test_answers_off_the_scale_get_a_questionnaire_of_their_own_where_asked(tmp_path):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,0.75,S.,en", "a,x,r,coherence,0.25,S.,en")
+    assert load(project, "ratings", path, create_questionnaire=True).outcome == Outcome.DONE
+    assert sheet(Rating.objects.get()) == {"fluency": "0.75", "coherence": "0.25"}
+
+
+def test_a_file_for_another_questionnaire_is_refused_before_its_rows(tmp_path, seahorse):
+    report = load(make_project(SUMMEVAL), "seahorse", seahorse(seahorse_row()))
+    assert "does not ask comprehensibility" in report.refused
+    assert "'seahorse'" in report.refused
