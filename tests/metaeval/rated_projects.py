@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from django.db import connection
+
 from annotation import protocol
 from annotation.actions.projects import store_questionnaire
 from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
@@ -203,3 +205,5 @@ def _rate_all(given: Iterable[tuple[Summary, Rater, Mapping[str, str]]]) -> None
         for key, value in answers.items()
     )
     project.bump_revision()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # or PostgreSQL plans for the empty tables that it saw last
