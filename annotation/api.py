@@ -110,9 +110,9 @@ class LabelQuery(PageQuery):
 )
 @read_only
 def project_list(request: Request) -> Response:
-    """The projects whose results you may see."""
+    """The projects in which you are a manager or a researcher."""
     query = read_query(request, PageQuery)
-    rows = projects_for(request.user, Permission.SEE_RESULTS).select_related("questionnaire")
+    rows = projects_for(request.user, Permission.SEE_PROGRESS).select_related("questionnaire")
     return Response(ProjectListSerializer(page_of(request, rows.order_by("slug"), query)).data)
 
 
@@ -121,7 +121,7 @@ def project_list(request: Request) -> Response:
 @consistent_read()
 def project_detail(request: Request, slug: str) -> Response:
     """One project: what is asked, of what, and how much has been answered."""
-    project = project_for(request.user, slug, Permission.SEE_RESULTS)
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     progress = progress_of(project)
     described = {
         **{name: getattr(project, name) for name in ProjectSerializer.Meta.fields},

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
@@ -16,6 +17,11 @@ LARGEST_PAGE_ROWS = 1000
 LARGEST_OFFSET = 2**31 - 1  # what every database counts to
 
 read_only: Callable[[Callable[..., Any]], Any] = api_view(["GET", "HEAD"])
+
+
+def open_read_only(view: Callable[..., Any]) -> Any:
+    """`read_only`, and the view itself finds out whether one has to be signed in."""
+    return read_only(permission_classes([AllowAny])(view))
 
 
 class OneOf(serializers.ChoiceField):

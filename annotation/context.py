@@ -20,6 +20,7 @@ class Section:
 @dataclass(frozen=True)
 class Link:
     title: str
+    url_name: str
     address: str
     is_current: bool
 
@@ -27,9 +28,9 @@ class Link:
 SECTIONS = (
     Section("Rate", "rate", Permission.RATE),
     Section("My ratings", "history", Permission.RATE),
-    Section("Progress", "progress", Permission.SEE_RESULTS),
+    Section("Progress", "progress", Permission.SEE_PROGRESS),
     Section("Agreement", "agreement", Permission.SEE_RESULTS),
-    Section("Evaluators", "runs", Permission.SEE_RESULTS),
+    Section("Evaluators", "runs", Permission.SEE_PROGRESS),
     Section("Meta-evaluation", "metaeval", Permission.SEE_RESULTS),
     Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
     Section("Import", "imports", Permission.MANAGE_PROJECT),
@@ -66,11 +67,14 @@ def sections_for(request: HttpRequest, project: Project) -> list[Link]:
     """Links to the sections that this person may open; current is the one that the page belongs to."""
     allowed = permissions_of(request.user, project)
     addresses = {
-        section.title: reverse(section.url_name, args=[project.slug])
+        section: reverse(section.url_name, args=[project.slug])
         for section in SECTIONS
         if section.permission in allowed
     }
     # Progress has the project's own address, which every other one begins with.
     around = [address for address in addresses.values() if request.path.startswith(address)]
     current = max(around, key=len, default=None)
-    return [Link(title, address, address == current) for title, address in addresses.items()]
+    return [
+        Link(section.title, section.url_name, address, address == current)
+        for section, address in addresses.items()
+    ]

@@ -19,6 +19,10 @@ class NotFound(DomainError):
     status = 404
 
 
+class NotSignedIn(NotFound):
+    """`NotFound`, for somebody who may find it once they have signed in."""
+
+
 class StageClosed(DomainError):
     """The stage is locked, or not open yet."""
 

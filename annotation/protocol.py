@@ -8,10 +8,14 @@ Sources: SEAHORSE's six questions and their order, Clark et al. 2023, section 3.
 SummEval's four dimensions, Fabbri et al. 2021, section 4.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isfinite
+from hashlib import sha256
+
+# Of a rating or a score, either side of 0: fourth powers, as in a correlation, stay within double precision.
+LARGEST_NUMBER = 1e60
 
 
 class ScaleKind(StrEnum):
@@ -26,7 +30,7 @@ class Scale:
 
     Nominal scales list their `values`; `numbers` gives the label a value contributes to a mean, and a value
     without a number ('unsure') is left out of it. Ordinal scales run over the whole numbers low..high.
-    Interval scales admit any finite number from low to high (None: unbounded) and only occur in imports,
+    Interval scales admit any number from low to high (None: within LARGEST_NUMBER) and only occur in imports,
     because nobody can press a key for 2.6667.
     """
 
@@ -71,7 +75,7 @@ class Scale:
             return False
         above = self.low is None or number >= self.low
         below = self.high is None or number <= self.high
-        return above and below and isfinite(number)
+        return above and below and abs(number) <= LARGEST_NUMBER
 
     def number(self, value: str) -> float | None:
         """What `value` contributes to a label: Yes 1, No 0, a point k its k; Unsure None."""
@@ -83,9 +87,9 @@ class Scale:
     def expected(self) -> str:
         """What this scale admits, for an error message."""
         if self.kind == ScaleKind.INTERVAL:
-            low = "-infinity" if self.low is None else f"{self.low:g}"
-            high = "infinity" if self.high is None else f"{self.high:g}"
-            return f"a number from {low} to {high}"
+            low = -LARGEST_NUMBER if self.low is None else self.low
+            high = LARGEST_NUMBER if self.high is None else self.high
+            return f"a number from {low:g} to {high:g}"
         return "one of " + ", ".join(self.choices)
 
 
@@ -143,6 +147,25 @@ class Questionnaire:
     def shows_article(self, stage: int) -> bool:
         """Whether a rater at `stage` has been shown the article."""
         return any(question.needs_article and question.stage <= stage for question in self.questions)
+
+
+def wording_fingerprint(questionnaire: Questionnaire) -> str:
+    """Eight hex digits that change with whatever of the questionnaire a rater gets to read.
+
+    Titles, wording, order and stages of the questions, the answers they offer, and the number each answer
+    stands for: labels of two wordings are not of the same thing.
+    """
+    shown = [
+        [
+            [question.key, question.title, question.wording, question.stage],
+            [question.scale.kind, list(question.scale.values), question.scale.low, question.scale.high],
+            sorted((question.scale.numbers or {}).items()),
+        ]
+        for question in questionnaire.questions
+    ]
+    # 1 and 1.0 are the same end of a scale.
+    text = json.dumps(json.loads(json.dumps([questionnaire.stage_titles, shown]), parse_int=float))
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 Sheet = Mapping[str, str]

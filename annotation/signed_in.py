@@ -1,10 +1,13 @@
-"""For type checkers: the request of a view behind `login_required`."""
+"""For type checkers: a request as the middleware leaves it, and one to a view behind `login_required`."""
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
 
-class SignedInRequest(HttpRequest):
-    user: User
+class HtmxRequest(HttpRequest):
     htmx: HtmxDetails
+
+
+class SignedInRequest(HtmxRequest):
+    user: User

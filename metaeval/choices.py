@@ -1,21 +1,14 @@
 """What a reader of the pages has chosen, which is kept in the page's address and nowhere else."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from annotation.errors import DomainError
 from metaeval.judgements import ALL
-
-
-def refuse_unknown(name: str, value: str, allowed: Sequence[str]) -> None:
-    """Raise DomainError unless `value` is among `allowed`, of which the empty one stands for no choice."""
-    if value not in allowed:
-        choices = ", ".join(choice for choice in allowed if choice)
-        raise DomainError(f"{name}: found {value!r}, expected one of {choices or '(none yet)'}")
+from metaeval.method import Method
 
 
 @dataclass(frozen=True)
@@ -34,10 +27,9 @@ class Choices:
 
     def address(self, **changes: Any) -> str:
         """The query part of the page's address, with its question mark, after some changes."""
-        defaults = asdict(type(self)())
-        chosen = {
-            name: value for name, value in asdict(replace(self, **changes)).items() if value != defaults[name]
-        }
+        changed = replace(self, **changes)
+        given = ((field, getattr(changed, field.name)) for field in fields(self))
+        chosen = {field.name: value for field, value in given if value != field.default}
         return f"?{urlencode(chosen, doseq=True)}"
 
 
@@ -45,18 +37,35 @@ class Choices:
 class MetaevalChoices(Choices):
     level: str = "pooled"
     coefficient: str = "spearman"
+    interval: str = "bootstrap_articles"
+    test: str = "bootstrap_articles"
+    correction: str = "holm"
+    items: str = "own"
     language: str = ALL
+    dataset: str = ALL
+    systems: tuple[str, ...] = ()
+    """Names of the systems whose summaries count; none for all."""
+    questions: tuple[str, ...] = ()
+    """Keys of the questions that are shown; none for all."""
     group: str = ""
+    labels: str = "mean"
+    """The rule by which several raters' answers become one label."""
     only: tuple[str, ...] = ()
     """Keys of the evaluators that are compared; none for all."""
     evaluator: str = ""
     question: str = ""
     """With `evaluator`: the figure that is drawn."""
 
+    @property
+    def method(self) -> Method:
+        """Raises DomainError for a name that does not exist."""
+        return Method(self.level, self.coefficient, self.interval, self.test, self.correction, self.items)
+
 
 @dataclass(frozen=True)
 class AgreementChoices(Choices):
     statistic: str = "krippendorff_alpha"
+    interval: str = "units"
     scale: str = "own"
     group: str = ""
     question: str = ""

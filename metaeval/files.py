@@ -22,6 +22,7 @@ from metaeval.judgements import (
     read_only,
 )
 from metaeval.stats.arrays import Ints
+from scoring.contract import GENERAL
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.examples import Example, read_examples
 
@@ -29,19 +30,24 @@ NOT_IN_THE_FILE = "not in the file of scores"
 YES_NO = protocol.Scale(protocol.ScaleKind.NOMINAL, ("yes", "no"), {"yes": 1.0, "no": 0.0})
 
 
-def read_ratings(path: Path, columns: Sequence[str] = ()) -> tuple[Summaries, HumanRatings]:
+def read_ratings(path: Path, options: Mapping[str, object] | None = None) -> tuple[Summaries, HumanRatings]:
     """The ratings of a CSV, TSV or JSONL file, one row per rater, summary and question.
 
-    `columns` are pairs ours=theirs and ours==constant. Scales are inferred from the answers: words make a
-    nominal scale, whole numbers within a small range an ordinal one, other numbers an interval scale.
-    Raises FileRefused with every wrong row, OptionsRefused for wrong `columns`, and CannotPropose for answers
+    `options` are those of importing ratings, such as `map`, pairs ours=theirs and ours==constant, and
+    `missing`, values that mean 'not answered' besides an empty one. Scales are inferred from the answers:
+    words make a nominal scale, whole numbers within a small range an ordinal one, other numbers an interval
+    scale.
+    Raises FileRefused with every wrong row, OptionsRefused for wrong `options`, and CannotPropose for answers
     of which no scale can be made.
     """
     languages: dict[str | None, str | None] = {}
+    datasets: dict[str | None, str | None] = {}
     ratings: list[RatingRecord] = []
-    for entry in _whole(open_import("ratings", path, options={"map": list(columns)}).entries()):
+    for entry in _whole(open_import("ratings", path, options=options or {}).entries()):
         if entry.article is not None and entry.article.language:
             languages.setdefault(entry.article.external_id, entry.article.language)
+        if entry.article is not None and entry.article.dataset:
+            datasets.setdefault(entry.article.external_id, entry.article.dataset)
         ratings += entry.ratings
     survey = Survey()
     for rating in ratings:
@@ -59,8 +65,9 @@ def read_ratings(path: Path, columns: Sequence[str] = ()) -> tuple[Summaries, Hu
         ),
         rater_groups=tuple(raters.values()),
         described=f"the ratings in {path.name}",
+        guideline="The wording of the questions is not known: the ratings come from a file.",
     )
-    return _summaries(named, languages), human
+    return _summaries(named, languages, datasets), human
 
 
 def read_scored_examples(
@@ -70,19 +77,27 @@ def read_scored_examples(
 
     A dimension whose labels are all 0 or 1 is taken as a yes/no question. Articles that a scores file says
     were seen (by the reason it gives for having no score) are seen articles of its evaluator. Raises
-    FaultyFile and FileRefused with everything that is wrong, and FileRefused where there is no label.
+    FaultyFile and FileRefused with everything that is wrong, and FileRefused where there is no label, where a
+    file of scores is given twice, and where it has scores of no dimension that has labels.
     """
     examples = read_examples(examples_path)
     dimensions = list(dict.fromkeys(name for example in examples for name in example.labels))
     if not dimensions:
         raise FileRefused.because(examples_path.name, 0, "labels", "no label", "human labels to compare with")
     languages = {example.item.article_id: example.item.language for example in examples}
-    summaries = _summaries([(each.item.article_id, each.system) for each in examples], languages)
+    datasets = {example.item.article_id: example.dataset for example in examples}
+    summaries = _summaries([(each.item.article_id, each.system) for each in examples], languages, datasets)
+    for again in {path for path in scores_paths if list(scores_paths).count(path) > 1}:
+        raise FileRefused.because(again.name, 0, "file", "given twice", "each evaluator's scores once")
     stems = [path.name.partition(".")[0] for path in scores_paths]
     evaluators = tuple(
         _evaluator(path, stem if stems.count(stem) == 1 else str(path), examples, summaries)
         for path, stem in zip(scores_paths, stems, strict=True)
     )
+    for path, evaluator in zip(scores_paths, evaluators, strict=True):
+        if not any(evaluator.on(dimension) for dimension in dimensions):
+            found, expected = ", ".join(evaluator.scores), ", ".join([GENERAL, *dimensions])
+            raise FileRefused.because(path.name, 0, "scores", f"scores of {found}", f"of any of {expected}")
     return summaries, tuple(_labels(name, examples, examples_path) for name in dimensions), evaluators
 
 
@@ -104,7 +119,7 @@ def _scales(survey: Survey) -> dict[str, protocol.Scale]:
         if len(seen.words) == 1 and not seen.numbers:
             (word,) = seen.words
             scales[name] = protocol.Scale(protocol.ScaleKind.NOMINAL, (word, f"not {word}"))
-        elif len(seen.words) == 1:
+        elif len(seen.words) == 1 and not seen.too_large:
             scales[name] = protocol.Scale(protocol.ScaleKind.INTERVAL)
         else:
             scales[name] = alone.propose(interval=False).questions[0].scale
@@ -131,18 +146,23 @@ def _question_ratings(
 
 
 def _summaries(
-    named: Sequence[tuple[str | None, str | None]], languages: Mapping[str | None, str | None]
+    named: Sequence[tuple[str | None, str | None]],
+    languages: Mapping[str | None, str | None],
+    datasets: Mapping[str | None, str | None],
 ) -> Summaries:
-    """Of pairs of article id and system; what is None is not known."""
+    """Of pairs of article id and system, and by article id; what is None or absent is not known."""
     articles = [article for article, _ in named]
     systems = [system for _, system in named]
     spoken = [languages.get(article) for article in articles]
+    sources = [datasets.get(article) for article in articles]
     return Summaries(
         articles=_codes_or_unknown(articles),
         systems=_codes_or_unknown(systems),
         languages=_codes_or_unknown(spoken),
+        datasets=_codes_or_unknown(sources),
         system_names=_names(systems),
         language_names=_names(spoken),
+        dataset_names=_names(sources),
     )
 
 
@@ -194,6 +214,7 @@ def _evaluator(path: Path, label: str, examples: Sequence[Example], summaries: S
         label=label,
         signature=str(path),
         fingerprint=None,
+        higher_is_better=True,
         seen=frozenset(seen - {-1}),
         scores={dimension: _scores(column, len(examples)) for dimension, column in columns.items()},
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 HEAT_STEPS = 10
 
@@ -18,6 +18,10 @@ class HeatCell:
     heat: int | None
     address: str
     is_chosen: bool
+    interval: str = ""
+    """What stands between value and `below`: where the value may lie."""
+    cluster: str = ""
+    """Letters; figures of a column that share one are not told apart."""
     is_best: bool = False
 
     @property
@@ -39,20 +43,6 @@ def heat(value: float, none: float = 0.0, full: float = 1.0) -> int | None:
         return None
     share = (value - none) / (full - none)
     return round(HEAT_STEPS * min(1.0, max(0.0, share)))
-
-
-def mark_best(rows: Sequence[HeatRow]) -> list[HeatRow]:
-    """The same rows, with the highest value of each column marked where at least two are defined."""
-    marked = [list(row.cells) for row in rows]
-    for column in range(len(rows[0].cells) if rows else 0):
-        values = [cell.value for cells in marked if (cell := cells[column]) and cell.is_defined]
-        if len(values) < 2:
-            continue
-        for cells in marked:
-            cell = cells[column]
-            if cell is not None and cell.value == max(values):
-                cells[column] = replace(cell, is_best=True)
-    return [replace(row, cells=cells) for row, cells in zip(rows, marked, strict=True)]
 
 
 def undefined_reasons(rows: Sequence[HeatRow]) -> list[str]:

@@ -3,7 +3,7 @@
 Every array is read-only. "(summaries,)" and "(ratings,)" give shapes; codes count from 0, -1 is 'not known'.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from annotation import protocol
 from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.ranks import places_among_distinct
 from scoring.contract import GENERAL
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -45,6 +46,14 @@ def answer_codes(scale: protocol.Scale, answers: Sequence[str]) -> tuple[tuple[s
     return tuple(repr(number) for number in found), codes(numbers, found)
 
 
+def in_order(values: Floats) -> Floats:
+    """Whole numbers from 0 in the order of `values`, equal for equal ones; nan where `values` is."""
+    known = ~np.isnan(values)
+    places = np.full(len(values), np.nan)
+    places[known] = places_among_distinct(values[known])
+    return read_only(places)
+
+
 @dataclass(frozen=True, eq=False)
 class Summaries:
     """Which article and system each summary is of; all arrays are (summaries,)."""
@@ -53,8 +62,11 @@ class Summaries:
     """Codes into a list of articles that is kept by nobody: only whether two are the same matters."""
     systems: Ints
     languages: Ints
+    datasets: Ints
+    """-1 where the article names none."""
     system_names: tuple[str, ...]
     language_names: tuple[str, ...]
+    dataset_names: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.articles)
@@ -64,6 +76,18 @@ class Summaries:
         if language == ALL:
             return np.ones(len(self), dtype=bool)
         return self.languages == self.language_names.index(language)
+
+    def of_dataset(self, dataset: str) -> Bools:
+        """(summaries,) those of articles of `dataset`; with `ALL` every one."""
+        if dataset == ALL:
+            return np.ones(len(self), dtype=bool)
+        return self.datasets == self.dataset_names.index(dataset)
+
+    def by_systems(self, names: Collection[str]) -> Bools:
+        """(summaries,) those by the systems `names`; with none named every one."""
+        if not names:
+            return np.ones(len(self), dtype=bool)
+        return np.isin(self.systems, [self.system_names.index(name) for name in names])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +120,8 @@ class HumanRatings:
     """(raters,) the group each rater is in; empty for none."""
     described: str
     """Which ratings these are, to follow 'Counted are'."""
+    guideline: str
+    """Which questions in which wording the raters were shown, as far as it is known: a full sentence."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -122,6 +148,11 @@ class Labels:
     """(summaries,) nan where there is no label."""
     definition: str
 
+    @cached_property
+    def order(self) -> Floats:
+        """(summaries,) `in_order`, once for all that is computed from them."""
+        return in_order(self.values)
+
     @property
     def is_yes_no(self) -> bool:
         """Whether they are means of Yes = 1 and No = 0, so that ROC AUC makes sense."""
@@ -140,6 +171,11 @@ class Scores:
     why: Ints
     """(summaries,) place of the reason among `reasons`; -1 where there is a score."""
 
+    @cached_property
+    def order(self) -> Floats:
+        """(summaries,) `in_order`, once as long as the scores stay the same."""
+        return in_order(self.values)
+
     def reasons_among(self, chosen: Bools) -> dict[str, int]:
         """Reason -> how many of the `chosen` (summaries,) have no score because of it."""
         counts = np.bincount(self.why[chosen & (self.why >= 0)], minlength=len(self.reasons))
@@ -155,6 +191,7 @@ class Evaluator:
     label: str
     signature: str
     fingerprint: str | None
+    higher_is_better: bool
     seen: frozenset[int]
     """Codes of articles whose labels or text shaped it."""
     scores: Mapping[str, Scores]
@@ -163,40 +200,3 @@ class Evaluator:
     def on(self, dimension: str) -> Scores | None:
         """Its scores to be compared with labels on `dimension`: those on it, else its general ones."""
         return self.scores.get(dimension, self.scores.get(GENERAL))
-
-
-def mean_labels(human: HumanRatings, ratings: QuestionRatings, n_summaries: int, group: str = "") -> Labels:
-    """The mean over raters of the numbers their answers stand for, of each summary.
-
-    Answers without a number, such as Unsure, are left out of the mean. `annotation.labels.human_labels` is
-    the same rule in the database.
-    """
-    numbers = ratings.numbers[ratings.answers]
-    counted = np.flatnonzero(human.of_group(ratings, group) & ~np.isnan(numbers))
-    # Added up from the lowest answer to the highest, so that the order of rows cannot change a sum.
-    counted = counted[np.argsort(ratings.answers[counted], kind="stable")]
-    rated = ratings.summaries[counted]
-    times = np.bincount(rated, minlength=n_summaries)
-    sums = np.bincount(rated, weights=numbers[counted], minlength=n_summaries)
-    means = np.full(n_summaries, np.nan)
-    np.divide(sums, times, out=means, where=times > 0)
-    return Labels(
-        key=ratings.question.key,
-        dimension=ratings.question.dimension,
-        title=ratings.question.title,
-        scale=ratings.question.scale,
-        values=read_only(means),
-        definition=_label_definition(ratings, group),
-    )
-
-
-def _label_definition(ratings: QuestionRatings, group: str) -> str:
-    raters = f"raters of the group {group}" if group else "raters in good standing"
-    scale = ratings.question.scale
-    if scale.kind != protocol.ScaleKind.NOMINAL:
-        return f"Human label: the mean over {raters}."
-    counted = [
-        f"{value} counts {scale.number(value):g}" for value in scale.values if value in (scale.numbers or {})
-    ]
-    left_out = [f"{value} is left out" for value in scale.values if value not in (scale.numbers or {})]
-    return f"Human label: the mean over {raters}; {', '.join(counted + left_out)}."

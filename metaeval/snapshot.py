@@ -1,37 +1,35 @@
 """What counts in a project at one revision, read from the database: the one place where rows become arrays.
 
-A revision changes with everything that counts, so a snapshot is kept as long as its revision is current.
+A revision changes with everything that counts, so a snapshot is kept as long as its revision is current. What
+is read for the next one is what has changed since, if the revisions in between say so; else everything.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
+from functools import cached_property
 from threading import Lock
 
-import numpy as np
 from django.db import connection
-from django.db.models import Max
 
 from annotation import protocol
+from annotation.collector import collector_at_rest
 from annotation.consistent_read import consistent_read
-from annotation.labels import answered
-from annotation.models import Article, Project, Question, Rater, Rating, Summary, System
-from metaeval.judgements import (
-    Evaluator,
-    HumanRatings,
-    Labels,
-    QuestionRatings,
-    Scores,
-    Summaries,
-    answer_codes,
-    codes,
-    mean_labels,
-    read_only,
+from annotation.models import Project, Questionnaire, Rater
+from metaeval.judgements import Evaluator, HumanRatings, Labels, Summaries
+from metaeval.label_rules import labels_by
+from metaeval.published import published
+from metaeval.reading.changes import Changes, changes_since
+from metaeval.reading.columns import columns, whole_numbers
+from metaeval.reading.ratings import (
+    RatingRows,
+    latest_rating_at,
+    question_ratings,
+    read_ratings,
+    renewed_ratings,
 )
+from metaeval.reading.scores import ScoresOfSetups, read_evaluators, read_scores, renewed_scores
+from metaeval.reading.summaries import SummaryRows, read_summaries
 from metaeval.stats.arrays import Ints
-from scoring.models import EvaluatorSetup, Score, SeenArticle
 
 KEPT_PROJECTS = 4
 
@@ -54,29 +52,64 @@ class Snapshot:
     without_scores: tuple[str, ...]
     """Labels of the others."""
 
-    def labels(self, group: str = "") -> tuple[Labels, ...]:
-        """The human labels of each question; of the raters of `group` alone if it is given."""
-        return tuple(
-            mean_labels(self.human, ratings, len(self.summaries), group) for ratings in self.human.questions
-        )
+    def labels(self, group: str = "", rule: str = "mean") -> tuple[Labels, ...]:
+        """The human labels of each question by one of `LABEL_RULES`; of `group` alone if it is given."""
+        if (group, rule) not in self._labels:
+            self._labels[group, rule] = tuple(
+                labels_by(rule, self.human, ratings, len(self.summaries), group)
+                for ratings in self.human.questions
+            )
+        return self._labels[group, rule]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str], tuple[Labels, ...]]:
+        """Those made so far, by group and rule: some rules take seconds."""
+        return {}
+
+    @cached_property
+    def published(self) -> "Snapshot":
+        """What anybody may know of it once it is published."""
+        return replace(self, evaluators=tuple(map(published, self.evaluators)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What a snapshot is made of, and what the next one is renewed from."""
+
+    questionnaire: Questionnaire
+    ratings: RatingRows
+    summaries: SummaryRows
+    scores: ScoresOfSetups
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    snapshot: Snapshot
+    parts: _Parts
 
 
 def snapshot_of(project: Project) -> Snapshot:
-    """The project as it is now."""
+    """The project as it is now, as far as whoever opened it may know."""
+    snapshot = _current(project)
+    return snapshot.published if project.only_published else snapshot
+
+
+def _current(project: Project) -> Snapshot:
     if connection.in_atomic_block:
-        return _read(project)  # it may show what is rolled back in the end, so it must not be kept
+        # It may show what is rolled back in the end, so it must not be kept.
+        return _snapshot(project, _revision(project), _read(project))
     with _lock:  # also while reading: whoever else asks for the same revision had better wait for it
         kept = _kept.pop(project.pk, None)
-        if kept is None or kept.revision != _revision(project):
+        if kept is None or kept.snapshot.revision != _revision(project):
             with consistent_read():
-                kept = _read(project)
+                kept = _renewed(project, kept)
         _kept[project.pk] = kept  # as the latest used
         while len(_kept) > KEPT_PROJECTS:
             del _kept[next(iter(_kept))]
-    return kept
+    return kept.snapshot
 
 
-_kept: dict[int, Snapshot] = {}
+_kept: dict[int, _Kept] = {}
 _lock = Lock()
 
 
@@ -84,129 +117,58 @@ def _revision(project: Project) -> int:
     return Project.objects.values_list("revision", flat=True).get(pk=project.pk)
 
 
-def _read(project: Project) -> Snapshot:
+def _renewed(project: Project, kept: _Kept | None) -> _Kept:
     revision = _revision(project)
-    raters = list(Rater.objects.filter(project=project).order_by("pk").values_list("pk", "group"))
-    questions = list(Question.objects.filter(questionnaire=project.questionnaire_id))
-    answers = [
-        list(answered(project, question).values_list("summary_id", "rater_id", "answers__value"))
-        for question in questions
-    ]
-    rated = np.unique(np.concatenate([_column(rows, 0) for rows in answers]))
-    summary_ids, article_ids, summaries = _read_summaries(project, rated)
-    rater_ids = [rater_id for rater_id, _ in raters]
-    evaluators, without_scores = _read_evaluators(project, summary_ids, article_ids)
-    counted = Rating.objects.countable().filter(summary__project=project)
+    changes = kept and changes_since(project, kept.snapshot.revision, revision)
+    parts = kept and changes and _renewed_parts(project, kept.parts, changes)
+    parts = parts or _read(project)
+    return _Kept(_snapshot(project, revision, parts), parts)
+
+
+@collector_at_rest()
+def _read(project: Project) -> _Parts:
+    questionnaire = _questionnaire(project)
+    ratings = read_ratings(project, list(questionnaire.questions.all()))
+    summaries = read_summaries(project, ratings.summaries)
+    return _Parts(questionnaire, ratings, summaries, read_scores(project, summaries.ids))
+
+
+def _renewed_parts(project: Project, kept: _Parts, changes: Changes) -> _Parts | None:
+    """`kept` after `changes`; None where they change which summaries there are."""
+    questions = list(kept.questionnaire.questions.all())
+    ratings = renewed_ratings(project, questions, kept.ratings, changes)
+    if not kept.summaries.are_still_those(ratings.summaries):
+        return None
+    scores = renewed_scores(project, kept.summaries.ids, kept.scores, changes)
+    return _Parts(kept.questionnaire, ratings, kept.summaries, scores)
+
+
+def _questionnaire(project: Project) -> Questionnaire:
+    """With its questions. It is another one only after an import, which is no change that is named."""
+    return Questionnaire.objects.prefetch_related("questions").get(projects=project)
+
+
+def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
+    rater_ids, groups = columns(
+        Rater.objects.filter(project=project).order_by("pk").values_list("pk", "group"), 2
+    )
+    questionnaire = parts.questionnaire.protocol
+    evaluators, without_scores = read_evaluators(project, parts.summaries.article_ids, parts.scores)
     return Snapshot(
         revision=revision,
-        n_ratings=counted.count(),
-        latest_rating_at=counted.aggregate(latest=Max("completed_at"))["latest"],
-        summary_ids=summary_ids,
-        summaries=summaries,
+        n_ratings=len(parts.ratings.ids),
+        latest_rating_at=latest_rating_at(project),
+        summary_ids=parts.summaries.ids,
+        summaries=parts.summaries.summaries,
         human=HumanRatings(
-            questions=tuple(
-                _question_ratings(question.protocol, rows, summary_ids, rater_ids)
-                for question, rows in zip(questions, answers, strict=True)
+            questions=question_ratings(
+                parts.ratings, questionnaire.questions, parts.summaries.ids, whole_numbers(rater_ids)
             ),
-            rater_groups=tuple(group for _, group in raters),
+            rater_groups=groups,
             described="finished ratings by raters in good standing, each answer in its latest revision",
+            guideline=f"Questionnaire {questionnaire.key},"
+            f" wording {protocol.wording_fingerprint(questionnaire)}.",
         ),
         evaluators=evaluators,
         without_scores=without_scores,
     )
-
-
-def _read_summaries(project: Project, rated: Ints) -> tuple[Ints, list[int], Summaries]:
-    """Primary keys of summaries, those of articles by code, and what the statistics need of them."""
-    rows = list(Summary.objects.filter(project=project).order_by("pk").values_list("pk", "article", "system"))
-    rateable = Summary.objects.filter(project=project).rateable().values_list("pk", flat=True)
-    wanted = np.union1d(rated, np.array(list(rateable), dtype=np.int64))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    table = table[np.isin(table[:, 0], wanted)]
-    languages = dict(Article.objects.filter(project=project).values_list("pk", "language"))
-    systems = list(System.objects.filter(project=project).order_by("name").values_list("pk", "name"))
-    system_ids = np.array([pk for pk, _ in systems], dtype=np.int64)
-    used = np.isin(system_ids, table[:, 2])
-    article_ids, article_codes = np.unique(table[:, 1], return_inverse=True)
-    names = sorted({languages[pk] for pk in article_ids.tolist()})
-    language_of_article = codes([languages[pk] for pk in article_ids.tolist()], names)
-    return (
-        read_only(table[:, 0].copy()),
-        article_ids.tolist(),
-        Summaries(
-            articles=read_only(article_codes.astype(np.int64)),
-            systems=codes(table[:, 2].tolist(), system_ids[used].tolist()),
-            languages=read_only(language_of_article[article_codes]),
-            system_names=tuple(name for (_, name), kept in zip(systems, used, strict=True) if kept),
-            language_names=tuple(names),
-        ),
-    )
-
-
-def _question_ratings(
-    question: protocol.Question,
-    rows: Sequence[tuple[int, int, str]],
-    summary_ids: Ints,
-    rater_ids: Sequence[int],
-) -> QuestionRatings:
-    values, answers = answer_codes(question.scale, [value for _, _, value in rows])
-    return QuestionRatings(
-        question=question,
-        values=values,
-        summaries=read_only(np.searchsorted(summary_ids, _column(rows, 0))),
-        raters=codes([rater_id for _, rater_id, _ in rows], rater_ids),
-        answers=answers,
-    )
-
-
-def _read_evaluators(
-    project: Project, summary_ids: Ints, article_ids: Sequence[int]
-) -> tuple[tuple[Evaluator, ...], tuple[str, ...]]:
-    setups = list(
-        EvaluatorSetup.objects.filter(project=project).values_list("pk", "label", "signature", "fingerprint")
-    )
-    article_codes = {pk: code for code, pk in enumerate(article_ids)}
-    seen: dict[int, set[int]] = {}
-    for setup_id, article_id in SeenArticle.objects.filter(setup__project=project).values_list(
-        "setup_id", "article_id"
-    ):
-        if article_id in article_codes:
-            seen.setdefault(setup_id, set()).add(article_codes[article_id])
-    scores: dict[int, dict[str, Scores]] = {}
-    rows = (
-        Score.objects.filter(setup__project=project)
-        .order_by("setup_id", "dimension")
-        .values_list("setup_id", "dimension", "summary_id", "value", "reason")
-    )
-    for (setup_id, dimension), column in groupby(rows.iterator(chunk_size=10_000), itemgetter(0, 1)):
-        scores.setdefault(setup_id, {})[dimension] = _scores(column, summary_ids)
-    evaluators = tuple(
-        Evaluator(
-            key=str(pk),
-            label=label,
-            signature=signature,
-            fingerprint=fingerprint,
-            seen=frozenset(seen.get(pk, ())),
-            scores=scores[pk],
-        )
-        for pk, label, signature, fingerprint in setups
-        if pk in scores
-    )
-    return evaluators, tuple(label for pk, label, _, _ in setups if pk not in scores)
-
-
-def _scores(rows: Iterable[tuple[int, str, int, float | None, str]], summary_ids: Ints) -> Scores:
-    _, _, summaries, values, reasons = zip(*rows, strict=True)
-    given = np.array(summaries, dtype=np.int64)
-    places = np.minimum(np.searchsorted(summary_ids, given), max(len(summary_ids) - 1, 0))
-    counted = summary_ids[places] == given if len(summary_ids) else np.zeros(len(given), dtype=bool)
-    found = np.full(len(summary_ids), np.nan)
-    found[places[counted]] = np.array(values, dtype=np.float64)[counted]
-    names = sorted({reason for reason in reasons if reason})
-    why = np.full(len(summary_ids), -1, dtype=np.int64)
-    why[places[counted]] = codes(reasons, ["", *names])[counted] - 1
-    return Scores(read_only(found), tuple(names), read_only(why))
-
-
-def _column(rows: Sequence[tuple[int, int, str]], place: int) -> Ints:
-    return np.array([row[place] for row in rows], dtype=np.int64)

@@ -2,13 +2,95 @@
 
 from django.urls import path
 
-from metaeval import views
+from metaeval.views import agreement, card, disagreements, figures, metaeval, planning, summaries, systems
+
+DISAGREEMENT = (
+    "projects/<slug:slug>/meta-evaluation/disagreements/<int:setup_id>/<slug:question_key>/<int:summary_id>"
+)
 
 urlpatterns = [
-    path("projects/<slug:slug>/agreement/", views.agreement, name="agreement"),
-    path("projects/<slug:slug>/agreement/agreement.csv", views.agreement_csv, name="agreement_csv"),
-    path("projects/<slug:slug>/meta-evaluation/", views.metaeval, name="metaeval"),
-    path("projects/<slug:slug>/meta-evaluation/table.csv", views.metaeval_csv, name="metaeval_csv"),
-    path("projects/<slug:slug>/meta-evaluation/levels.csv", views.levels_csv, name="levels_csv"),
-    path("projects/<slug:slug>/meta-evaluation/systems.csv", views.systems_csv, name="systems_csv"),
+    path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "projects/<slug:slug>/agreement/table.<slug:kind>", agreement.agreement_table, name="agreement_table"
+    ),
+    path("projects/<slug:slug>/meta-evaluation/", metaeval.metaeval, name="metaeval"),
+    path(
+        "projects/<slug:slug>/meta-evaluation/table.<slug:kind>",
+        metaeval.metaeval_table,
+        name="metaeval_table",
+    ),
+    path("projects/<slug:slug>/meta-evaluation/card/", card.evaluator_card, name="evaluator_card"),
+    path(
+        "projects/<slug:slug>/meta-evaluation/card/table.csv",
+        card.evaluator_card_table,
+        name="evaluator_card_table",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/card/figures/<slug:name>.<slug:kind>",
+        figures.evaluator_card_figure,
+        name="evaluator_card_figure",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/significance.csv",
+        metaeval.significance_csv,
+        name="significance_csv",
+    ),
+    path("projects/<slug:slug>/meta-evaluation/how-computed.txt", metaeval.metaeval_how, name="metaeval_how"),
+    path("projects/<slug:slug>/meta-evaluation/levels.csv", metaeval.levels_csv, name="levels_csv"),
+    path("projects/<slug:slug>/meta-evaluation/systems.csv", metaeval.systems_csv, name="systems_csv"),
+    path("projects/<slug:slug>/meta-evaluation/planning/", planning.planning, name="planning"),
+    path(
+        "projects/<slug:slug>/meta-evaluation/planning/table.csv", planning.planning_csv, name="planning_csv"
+    ),
+    path("projects/<slug:slug>/meta-evaluation/systems/", systems.systems, name="systems"),
+    path(
+        "projects/<slug:slug>/meta-evaluation/systems/labels.csv",
+        systems.system_labels_csv,
+        name="system_labels_csv",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/systems/scores.csv",
+        systems.system_scores_csv,
+        name="system_scores_csv",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/figures/<slug:name>.<slug:kind>",
+        figures.agreement_figure,
+        name="agreement_figure",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/figures/<slug:name>.<slug:kind>",
+        figures.metaeval_figure,
+        name="metaeval_figure",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/summaries/",
+        summaries.metaeval_summaries,
+        name="metaeval_summaries",
+    ),
+    path(
+        "projects/<slug:slug>/summaries/<int:summary_id>/scores/",
+        summaries.summary_scores,
+        name="summary_scores",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/disagreements/",
+        disagreements.disagreements,
+        name="disagreements",
+    ),
+    path(
+        "projects/<slug:slug>/meta-evaluation/disagreements/table.csv",
+        disagreements.disagreements_csv,
+        name="disagreements_csv",
+    ),
+    path(
+        f"{DISAGREEMENT}/",
+        disagreements.disagreement,
+        name="disagreement",
+    ),
+    path(
+        f"{DISAGREEMENT}/tag/",
+        disagreements.disagreement_tag,
+        name="disagreement_tag",
+    ),
 ]

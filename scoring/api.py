@@ -133,7 +133,7 @@ class ScoreQuery(PageQuery):
 @consistent_read()
 def run_list(request: Request, slug: str) -> Response:
     """The project's runs, the latest first."""
-    project = project_for(request.user, slug, Permission.SEE_RESULTS)
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     query = read_query(request, RunQuery)
     runs = runs_of(project)
     if "setup" in query:
@@ -150,7 +150,7 @@ def run_list(request: Request, slug: str) -> Response:
 @consistent_read()
 def run_detail(request: Request, slug: str, run_id: int) -> Response:
     """One run: its evaluator with all that its numbers depend on, and what came out."""
-    project = project_for(request.user, slug, Permission.SEE_RESULTS)
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     run = run_of(project, run_id)
     described = {
         "revision": project.revision,
@@ -167,7 +167,7 @@ def run_detail(request: Request, slug: str, run_id: int) -> Response:
 @consistent_read()
 def score_list(request: Request, slug: str) -> Response:
     """Scores, and the reasons where there are none."""
-    project = project_for(request.user, slug, Permission.SEE_RESULTS)
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     query = read_query(request, ScoreQuery)
     scores = Score.objects.filter(setup__project=project)
     if "setup" in query:

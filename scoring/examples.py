@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from annotation.protocol import LARGEST_NUMBER
 from scoring.contract import Item, Scored
 
 SPLITS = ("train", "validation", "test")
@@ -192,8 +193,12 @@ class _Row:
             return {}
         labels = {}
         for dimension, label in found.items():
-            if isinstance(label, bool) or not isinstance(label, int | float) or not math.isfinite(label):
-                self.fault(f"labels.{dimension}", label, "a finite number; leave out what has no label")
+            is_number = isinstance(label, int | float) and not isinstance(label, bool)
+            if not is_number or not abs(label) <= LARGEST_NUMBER:
+                bounds = f"{-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
+                self.fault(
+                    f"labels.{dimension}", label, f"a number from {bounds}; leave out what has no label"
+                )
             else:
                 labels[dimension] = float(label)
         return labels

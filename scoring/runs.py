@@ -3,7 +3,6 @@
 Whoever writes scores or changes a run locks its setup first, so that they never overlap.
 """
 
-import math
 import uuid
 from collections import Counter
 from collections.abc import Mapping
@@ -17,8 +16,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.errors import NotFound
-from annotation.models import Project, Summary
+from annotation.models import Changed, Project, ProjectChange, Summary
 from annotation.permissions import Permission, require
+from annotation.protocol import LARGEST_NUMBER
 from scoring.contract import Scored
 from scoring.errors import RunBusy
 from scoring.items import CHUNK
@@ -109,7 +109,7 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
             return False
         _write(claim.setup_id, rows)
         _finish_if_complete(run)
-        run.setup.project.bump_revision()
+        run.setup.project.bump_revision(Changed(ProjectChange.Kind.BATCH, claim.batch_id))
     return True
 
 
@@ -188,11 +188,11 @@ def delete_run(run: Run, user: User) -> None:
         deleted = _locked_for(run, user)
         if deleted.is_unfinished:
             raise RunBusy("This run is under way. Cancel it first, then delete it.")
-        setup = deleted.setup
+        setup, setup_id = deleted.setup, deleted.setup_id
         deleted.delete()
         if not setup.runs.exists():
             setup.delete()
-        setup.project.bump_revision()
+        setup.project.bump_revision(Changed(ProjectChange.Kind.SETUP, setup_id))
 
 
 def _lease_end(now: datetime) -> datetime:
@@ -221,8 +221,8 @@ def _locked_for(run: Run, user: User) -> Run:
 
 def _row(claim: Claim, summary_id: int, dimension: str, scored: Scored, inputs: str) -> Score:
     value = scored.values[dimension]
-    computed = math.isfinite(value)
-    reason = "" if computed else scored.reasons.get(dimension) or "the evaluator gave no finite number"
+    computed = abs(value) <= LARGEST_NUMBER
+    reason = "" if computed else scored.reasons.get(dimension) or f"the evaluator gave {value:g}"
     return Score(
         setup_id=claim.setup_id,
         run_id=claim.run_id,

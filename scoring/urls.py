@@ -5,9 +5,6 @@ from django.urls import path
 from scoring import views
 
 urlpatterns = [
-    path(
-        "projects/<slug:slug>/summaries/<int:summary_id>/scores/", views.summary_scores, name="summary_scores"
-    ),
     path("projects/<slug:slug>/runs/", views.runs, name="runs"),
     path("projects/<slug:slug>/runs/new/", views.run_new, name="run_new"),
     path("projects/<slug:slug>/runs/<int:run_id>/", views.run, name="run"),

@@ -15,7 +15,6 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.browsing import summary_in
 from annotation.context import open_project
 from annotation.errors import NotFound
 from annotation.permissions import Permission
@@ -24,7 +23,7 @@ from scoring.catalogue import describe
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.forms import RunForm
-from scoring.models import EvaluatorSetup, Run, Score
+from scoring.models import EvaluatorSetup, Run
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run
 from scoring.progress import pace_of, postponed_batches, progress_of, reasons_of, runs_of, seconds_left
@@ -40,7 +39,7 @@ SHOWN_EXAMPLES = 40
 @require_safe
 def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     """The list, and for its own polling the list alone."""
-    project = open_project(request, slug, Permission.SEE_RESULTS)
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
     found = runs_of(project)
     context = {"runs": found, "any_unfinished": any(each.is_unfinished for each, _ in found)}
     return render(request, "scoring/runs.html#runs" if request.htmx else "scoring/runs.html", context)
@@ -79,7 +78,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 def run(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """The page, and for its own polling what moves: without a trigger once the run has ended."""
-    found = run_of(open_project(request, slug, Permission.SEE_RESULTS), run_id)
+    found = run_of(open_project(request, slug, Permission.SEE_PROGRESS), run_id)
     progress, pace = progress_of(found), pace_of(found)
     context = {
         "run": found,
@@ -135,19 +134,6 @@ def run_scores(request: SignedInRequest, slug: str, run_id: int) -> StreamingHtt
     name = slugify(f"{slug} {setup.label}") or slug
     response["Content-Disposition"] = f'attachment; filename="{name}-scores.csv"'
     return response
-
-
-@never_cache
-@login_required
-@require_safe
-def summary_scores(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
-    """What each evaluator gave one summary: a page, and for the summary's own page the table alone."""
-    project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
-    summary = summary_in(project, summary_id)
-    scores = Score.objects.filter(summary=summary).select_related("setup")
-    context = {"summary": summary, "scores": scores.order_by("setup__label", "setup", "dimension")}
-    template = "scoring/summary_scores.html"
-    return render(request, f"{template}#scores" if request.htmx else template, context)
 
 
 class _Echo:

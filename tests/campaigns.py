@@ -45,7 +45,7 @@ class Campaign:
     project: Project
     users: dict[str, User]
     ids: dict[str, int | str]
-    special: dict[str, dict[str, int]]
+    special: dict[str, dict[str, int | str]]
 
     def ids_for(self, name: str) -> dict[str, int | str]:
         return {**self.ids, **self.special.get(name, {})}
@@ -99,13 +99,19 @@ def make_campaign(mark: str) -> Campaign:
         "token": token,
         "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
         "run_id": run.pk,
+        "setup_id": run.setup_id,
         "job_id": job.pk,
     }
-    special = {
+    special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
         "gold_restore": {"summary_id": retired.summary_id},
+        "metaeval_table": {"kind": "csv"},
+        "agreement_table": {"kind": "csv"},
+        "metaeval_figure": {"name": "scatter", "kind": "svg"},
+        "agreement_figure": {"name": "answers", "kind": "svg"},
+        "evaluator_card_figure": {"name": "card-agreement", "kind": "svg"},
     }
     return Campaign(mark, project, users, ids, special)
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings
 
@@ -26,6 +27,9 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 def pytest_configure() -> None:
+    # How long an example takes depends on what else the machine does, and tells nothing about a law.
+    hypothesis.settings.register_profile("laws", deadline=None)
+    hypothesis.settings.load_profile("laws")
     settings.WHITENOISE_AUTOREFRESH = True  # or each test client would look through all static files
     # Users are made in nearly every test, and a slow hash protects nothing here.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

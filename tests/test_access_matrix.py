@@ -14,8 +14,10 @@ from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.actions.people import issue_api_token
+from annotation.models import Project
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.factories import make_user
@@ -79,6 +81,9 @@ GET   import_rejects             in     403       403        403     200     404
 POST  import_load                in     403       403        403     302     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
+GET   results_publish            in     403       403        403     200     404      404       404
+POST  results_publish            in     403       403        403     302     404      404       404
+POST  results_unpublish          in     403       403        403     302     404      404       404
 GET   people                     in     403       403        403     200     404      404       404
 POST  people                     in     403       403        403     200     404      404       404
 POST  invitation_revoke          in     403       403        403     302     404      404       404
@@ -101,11 +106,28 @@ POST  run_delete                 in     403       403        302     302     404
 GET   run_scores                 in     403       403        200     200     404      404       404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
-GET   agreement_csv              in     403       403        200     200     404      404       404
+GET   agreement_table            in     403       403        200     200     404      404       404
 GET   metaeval                   in     403       403        200     200     404      404       404
-GET   metaeval_csv               in     403       403        200     200     404      404       404
+GET   metaeval_table             in     403       403        200     200     404      404       404
+GET   significance_csv           in     403       403        200     200     404      404       404
 GET   levels_csv                 in     403       403        200     200     404      404       404
 GET   systems_csv                in     403       403        200     200     404      404       404
+GET   systems                    in     403       403        200     200     404      404       404
+GET   system_labels_csv          in     403       403        200     200     404      404       404
+GET   system_scores_csv          in     403       403        200     200     404      404       404
+GET   planning                   in     403       403        200     200     404      404       404
+GET   planning_csv               in     403       403        200     200     404      404       404
+GET   metaeval_how               in     403       403        200     200     404      404       404
+GET   metaeval_figure            in     403       403        200     200     404      404       404
+GET   agreement_figure           in     403       403        200     200     404      404       404
+GET   evaluator_card             in     403       403        200     200     404      404       404
+GET   evaluator_card_table       in     403       403        200     200     404      404       404
+GET   evaluator_card_figure      in     403       403        200     200     404      404       404
+GET   metaeval_summaries         in     403       403        200     200     404      404       404
+GET   disagreements              in     403       403        200     200     404      404       404
+GET   disagreements_csv          in     403       403        200     200     404      404       404
+GET   disagreement               in     403       403        200     200     404      404       404
+POST  disagreement_tag           in     403       403        302     302     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200
@@ -116,7 +138,33 @@ GET   api_run                   401     403       403        200     200     404
 GET   api_scores                401     403       403        200     200     404      404       404
 GET   api_agreement             401     403       403        200     200     404      404       404
 GET   api_metaeval              401     403       403        200     200     404      404       404
+GET   api_evaluator_card        401     403       403        200     200     404      404       404
 """
+OPEN_WHEN_PUBLISHED = {
+    "agreement",
+    "agreement_table",
+    "agreement_figure",
+    "evaluator_card",
+    "evaluator_card_table",
+    "evaluator_card_figure",
+    "metaeval",
+    "metaeval_figure",
+    "metaeval_how",
+    "metaeval_table",
+    "significance_csv",
+    "levels_csv",
+    "systems_csv",
+    "systems",
+    "system_labels_csv",
+    "system_scores_csv",
+    "planning",
+    "planning_csv",
+    "api_agreement",
+    "api_metaeval",
+    "api_evaluator_card",
+}
+"""What anybody may read once a manager has published it; nothing else opens with it."""
+ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
     "sign_in": {"username": "nobody", "password": "wrong"},
     "token_new": {"label": "laptop"},
@@ -130,6 +178,7 @@ FORMS: dict[str, dict[str, object]] = {
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
+    "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},
 }
 ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only ever reads
@@ -276,6 +325,19 @@ def test_parts_of_pages_are_refused_like_the_pages(world, row):
         answer = world.ask(role, row.method, row.name, **{"HX-Request": "true"})
         assert answer.is_refusal == is_refusal(row.expected[role])
         assert not leaks(answer, role, row.name, world), f"{role} sees what is hidden from them"
+
+
+@IN_A_PROJECT
+def test_publishing_opens_the_results_alone_and_not_to_those_who_rate(world, row):
+    Project.objects.filter(pk=world.own.project.pk).update(results_published_at=timezone.now())
+    expected = dict(row.expected)
+    if row.name in OPEN_WHEN_PUBLISHED:
+        expected |= dict.fromkeys(ANYBODY, "200")
+    published = {f"{world.own.mark}-system", SCORE}  # every summary has the same score, so it is the mean
+    for role in ROLES:
+        answer = world.ask(role, row.method, row.name)
+        assert answer.status == expected[role], role
+        assert set(leaks(answer, role, row.name, world)) <= (published if expected[role] == "200" else set())
 
 
 @pytest.mark.parametrize(

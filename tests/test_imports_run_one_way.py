@@ -40,6 +40,14 @@ PURE = (
     "scoring/tokens.py",
     "scoring/evaluators",
     "metaeval/stats",
+    "metaeval/ceiling.py",
+    "metaeval/charts",
+    "metaeval/comparison.py",
+    "metaeval/files.py",
+    "metaeval/judgements.py",
+    "metaeval/label_rules.py",
+    "metaeval/method.py",
+    "metaeval/uncertainty.py",
 )
 
 

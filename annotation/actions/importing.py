@@ -4,9 +4,7 @@ The file is read twice, so that memory does not grow with its texts: once to che
 project and against the rows before it, and once more, with the project locked, to check again and store.
 """
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from django.db import transaction
@@ -20,6 +18,7 @@ from annotation.actions.import_rejects import RejectedRows
 from annotation.actions.import_report import Report
 from annotation.actions.import_settled import ScoreKeeper
 from annotation.actions.import_writing import Writer
+from annotation.collector import collector_at_rest
 from annotation.errors import DomainError
 from annotation.importers.importer import Importer
 from annotation.importers.records import Entry, FileRefused, Problem, Rejected
@@ -40,20 +39,8 @@ class ChangedMeanwhile(DomainError):
     status = 409
 
 
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Without garbage collection: an import makes and keeps very many values, none of them in circles, and
-    the collector would walk over all of them time and again (a third of the time at SEAHORSE's size)."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_collector_at_rest()
+# An import makes and keeps very many values; a third of the time at SEAHORSE's size was the collector's.
+@collector_at_rest()
 def import_file(
     project: Project,
     importer: Importer,

@@ -14,7 +14,18 @@ from django.utils import timezone
 
 from annotation.actions.places import recount_places, taken_places
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import ApiToken, Assignment, Invitation, Membership, Project, Rater, Rating, Summary
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    Changed,
+    Invitation,
+    Membership,
+    Project,
+    ProjectChange,
+    Rater,
+    Rating,
+    Summary,
+)
 
 INVITATION_LIFE = timedelta(days=14)
 
@@ -158,7 +169,7 @@ def remove_rater(rater: Rater) -> None:
         Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.REMOVED, status_before=status)
         _release_open(rater)
         _recount_rated(rater)
-        rater.project.bump_revision()
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
 
 
 def reinstate_rater(rater: Rater) -> None:
@@ -173,7 +184,7 @@ def reinstate_rater(rater: Rater) -> None:
         locked.status_before = ""
         locked.save(update_fields=["status", "status_before"])
         _recount_rated(rater)
-        rater.project.bump_revision()
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
 
 
 def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:

@@ -11,7 +11,17 @@ from annotation import protocol
 from annotation.actions.assigning import lock_active_rater, own_assignment
 from annotation.actions.gold_rounds import decide_when_finished
 from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageClosed
-from annotation.models import Answer, ArticleFlag, Assignment, Project, Question, Rater, Rating
+from annotation.models import (
+    Answer,
+    ArticleFlag,
+    Assignment,
+    Changed,
+    Project,
+    ProjectChange,
+    Question,
+    Rater,
+    Rating,
+)
 
 LONGEST_COMMENT = 2000  # characters
 
@@ -86,7 +96,7 @@ def submit_stage(
         if assignment.round is not None:
             decide_when_finished(assignment.round, now)
         else:
-            rater.project.bump_revision()
+            rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
         return assignment
 
 
@@ -235,5 +245,5 @@ def correct_answer(
             after_reveal=reached > questionnaire.question(question_key).stage,
             created_at=now,
         )
-        rater.project.bump_revision()
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
         return correction

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from annotation.importers.lines import unstorable
 from annotation.importers.records import Problem, Rejected, Row, shown
+from annotation.protocol import LARGEST_NUMBER
 
 SPLITS = ("train", "validation", "test")
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -134,7 +135,7 @@ class Fields:
         return found
 
     def number(self, field: str, found: object) -> float | None:
-        """A finite number, or None for null."""
+        """A number within LARGEST_NUMBER, or None for null."""
         if found is None:
             return None
         if isinstance(found, bool) or not isinstance(found, int | float):
@@ -144,8 +145,8 @@ class Fields:
             number = float(found)
         except OverflowError:
             number = math.inf
-        if math.isinf(number):
-            self.problem(field, found, "a finite number")
+        if abs(number) > LARGEST_NUMBER:
+            self.problem(field, found, f"a number from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}")
             return None
         return number
 

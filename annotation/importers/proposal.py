@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 from annotation.importers.records import AnswerRecord
 from annotation.importers.sheets import question_key
-from annotation.protocol import Question, Questionnaire, Scale, ScaleKind
+from annotation.protocol import LARGEST_NUMBER, Question, Questionnaire, Scale, ScaleKind
 
 MOST_WORDS = 20  # different answers in words, beyond which they are free text and no scale
 LONGEST_WORD = 32  # characters that an answer may have
 MOST_STEPS = 10  # from the lowest to the highest whole number of an ordinal scale
 WORDS_WITH_NUMBERS = ({"yes": 1.0, "no": 0.0}, {"true": 1.0, "false": 0.0})
 UNSURE = "unsure"
+NOT_ANSWERED = {"na", "n/a", "nan", "none", "null", "missing", "-", ".", "?"}
+"""What other programs write for no answer; among numbers it is none of a scale's."""
 
 
 class CannotPropose(Exception):
@@ -34,21 +36,27 @@ class Seen:
     high: float = -math.inf
     numbers: bool = True
     whole: bool = True
+    not_answered: str = ""
+    """A mark of no answer that occurs."""
+    too_large: str = ""
+    """A number beyond LARGEST_NUMBER that occurs."""
 
     def add(self, value: str) -> None:
         if len(self.words) <= MOST_WORDS:
             self.words.setdefault(value.casefold())
-        if not self.numbers:
-            return
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not math.isfinite(number):
+        if math.isnan(number):
             self.numbers = False
+            if value.casefold() in NOT_ANSWERED:
+                self.not_answered = value
             return
+        if abs(number) > LARGEST_NUMBER:
+            self.too_large = value
         self.low, self.high = min(self.low, number), max(self.high, number)
-        self.whole = self.whole and number.is_integer()
+        self.whole = self.whole and number.is_integer()  # infinity is not
 
 
 class Survey:
@@ -94,10 +102,19 @@ class Survey:
 
 
 def _interval(seen: Seen) -> Scale | str:
+    if seen.too_large:
+        return _too_large(seen)
     return Scale(ScaleKind.INTERVAL) if seen.numbers else "found words, expected numbers"
 
 
 def _scale(seen: Seen) -> Scale | str:
+    if seen.too_large:
+        return _too_large(seen)
+    if seen.not_answered and seen.low < seen.high:
+        return (
+            f"found {seen.not_answered!r} among numbers; leave empty what was not answered, or name it with "
+            "--missing"
+        )
     if len(seen.words) == 1 and seen.words.keys() <= {"yes", "no"}:
         return Scale(ScaleKind.NOMINAL, ("yes", "no"), WORDS_WITH_NUMBERS[0])
     if seen.numbers and not (seen.whole and seen.high - seen.low <= MOST_STEPS):
@@ -115,6 +132,10 @@ def _scale(seen: Seen) -> Scale | str:
             unsure = (UNSURE,) if UNSURE in seen.words else ()
             return Scale(ScaleKind.NOMINAL, (*numbers, *unsure), numbers)
     return Scale(ScaleKind.NOMINAL, tuple(sorted(seen.words)))
+
+
+def _too_large(seen: Seen) -> str:
+    return f"found {seen.too_large!r}, expected numbers from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
 
 
 def _title(questions: Mapping[str, Question]) -> str:

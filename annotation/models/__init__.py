@@ -3,6 +3,7 @@
 from annotation.models.access import ApiToken, Invitation, Membership
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
+from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
 from annotation.models.imports import ImportJob
 from annotation.models.projects import Project, Question, Questionnaire
@@ -15,12 +16,14 @@ __all__ = [
     "Article",
     "ArticleFlag",
     "Assignment",
+    "Changed",
     "GoldAnswer",
     "GoldRating",
     "ImportJob",
     "Invitation",
     "Membership",
     "Project",
+    "ProjectChange",
     "QualificationRound",
     "Question",
     "Questionnaire",

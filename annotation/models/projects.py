@@ -3,10 +3,11 @@
 from functools import cached_property
 
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 
 from annotation import protocol
+from annotation.models.changes import KEPT_CHANGES, Changed
 
 
 class Questionnaire(models.Model):
@@ -125,7 +126,14 @@ class Project(models.Model):
         default=dict, blank=True, help_text="Questions with a threshold of their own: key to share."
     )
 
+    results_published_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when anybody may see agreement and meta-evaluation."
+    )
+
     revision = models.PositiveBigIntegerField(default=0, editable=False)
+
+    only_published = False
+    """Whether whoever opened this copy may see what is published and nothing else; `project_for` tells."""
 
     class Meta:
         ordering = ["name"]
@@ -145,6 +153,17 @@ class Project(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def bump_revision(self) -> None:
-        """Say that what counts in this project's numbers has changed; the last write of a transaction."""
-        Project.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
+    def bump_revision(self, changed: Changed | None = None) -> None:
+        """Say that what counts in this project's numbers has changed; the last write of a transaction.
+
+        With `changed`, that it is this one thing, which readers then read anew alone. Whoever has bumped the
+        revision holds the project's row until the end, so revisions follow each other as they are committed.
+        """
+        with transaction.atomic():
+            mine = Project.objects.filter(pk=self.pk)
+            mine.update(revision=F("revision") + 1)
+            revision = mine.values_list("revision", flat=True).get()
+            if changed is not None:
+                self.changes.create(revision=revision, kind=changed.kind, changed_id=changed.id)
+            if revision % KEPT_CHANGES == 0:
+                self.changes.filter(revision__lte=revision - KEPT_CHANGES).delete()

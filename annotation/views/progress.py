@@ -19,7 +19,7 @@ from annotation.signed_in import SignedInRequest
 @require_safe
 def progress(request: SignedInRequest, slug: str) -> HttpResponse:
     """The page, and for its own polling the figures that changed: 204 while `version` is the present one."""
-    project = open_project(request, slug, Permission.SEE_RESULTS)
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
     version = progress_version(project)
     if request.htmx and request.GET.get("version") == version:
         return HttpResponse(status=204)

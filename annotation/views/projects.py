@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -57,7 +58,11 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _outcome(affected))
             return redirect("project_settings", slug)
-    context = {"form": form}
+    addresses = [
+        (title, request.build_absolute_uri(reverse(name, args=[slug])))
+        for title, name in (("Meta-evaluation", "metaeval"), ("Agreement", "agreement"))
+    ]
+    context = {"form": form, "public_addresses": addresses}
     return render(request, "annotation/project_settings.html", context, status=422 if form.errors else 200)
 
 

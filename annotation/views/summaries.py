@@ -19,6 +19,7 @@ from annotation.context import open_project
 from annotation.manager_forms.summaries import SummaryFilterForm
 from annotation.permissions import Permission, permissions_of
 from annotation.signed_in import SignedInRequest
+from annotation.walk import Walk
 
 SUMMARIES_ON_A_PAGE = 25
 
@@ -40,6 +41,7 @@ def summaries(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "rows": [(summary, counts.get(summary.pk, 0)) for summary in listed],
         "query": kept.urlencode(),
+        "walk": Walk.along([summary.pk for summary in listed], request.get_full_path()),
         "filtered": any(request.GET.get(name) for name in form.fields),
         "manages": Permission.MANAGE_PROJECT in permissions_of(request.user, project),
     }
@@ -53,8 +55,11 @@ def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpRespons
     project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
     found = summary_in(project, summary_id)
     gold = getattr(found, "gold", None)
+    walk = Walk.read(request.GET, slug)
     context = {
         "summary": found,
+        "walk": walk,
+        "place": walk.place(found.pk),
         "gold": gold,
         "gold_answers": gold.answers.select_related("question") if gold else (),
         "references": references_of(found),

@@ -7,6 +7,10 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+COUNTED_WITHIN = 4  # times as wide a range as there are codes
+SHORT = 2**16
+MOST_EXACT = 2**53  # up to which every whole number is a double
+
 # Beyond this the sum of two numbers may leave double precision.
 LARGEST = 1e300
 
@@ -39,13 +43,40 @@ def code_vector(name: str, values: npt.ArrayLike) -> Ints:
         raise ValueError(f"{name} must be a 1-D array, not one of shape {vector.shape}")
     if vector.size and not np.issubdtype(vector.dtype, np.integer):
         raise ValueError(f"{name} must be whole-number codes, not {vector.dtype}")
-    return vector.astype(np.int64)
+    return vector.astype(np.int64, copy=False)
 
 
 def distinct(codes: Ints) -> Ints:
-    """The different codes, ascending. On shuffled codes several times faster than np.unique's hash table."""
+    """The different codes, ascending. Far faster than np.unique where they are close to each other."""
+    if can_be_counted(codes):
+        lowest = codes.min()
+        return np.flatnonzero(np.bincount(codes - lowest)) + lowest
     ordered = np.sort(codes)
     return ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
+
+
+def can_be_counted(values: Floats | Ints) -> bool:
+    """Whether whole numbers are so close to each other that counting them is faster than sorting them."""
+    if not len(values):
+        return False
+    lowest, highest = values.min().item(), values.max().item()
+    return lowest > -MOST_EXACT and highest < MOST_EXACT and highest - lowest < COUNTED_WITHIN * len(values)
+
+
+def order_of(codes: Ints) -> Ints:
+    """(codes,) the places of ascending codes; equal ones stay in their order."""
+    if not len(codes) or codes.min() < 0 or codes.max() >= SHORT**2:
+        return np.argsort(codes, kind="stable")
+    # By two digits, the lower one first: numpy sorts short numbers in linear time.
+    order = np.argsort((codes % SHORT).astype(np.uint16), kind="stable")
+    if codes.max() < SHORT:
+        return order
+    return order[np.argsort((codes // SHORT)[order].astype(np.uint16), kind="stable")]
+
+
+def steps(ordered: Ints) -> Ints:
+    """(codes,) 0, 1, 2 ... that number the different codes of an ascending row."""
+    return np.cumsum(np.diff(ordered, prepend=ordered[:1]) != 0)
 
 
 def refuse_unequal_lengths(**vectors: npt.NDArray[np.generic]) -> None:

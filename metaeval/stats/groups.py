@@ -38,7 +38,7 @@ class Groups:
         return np.repeat(per_group, self.sizes)
 
     def total(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """(groups,) the sum of each group's rows."""
+        """(groups, ...) the sum of each group's rows, of an array (rows, ...)."""
         return np.add.reduceat(per_row, self.starts)
 
     def mean(self, per_row: Floats) -> Floats:

@@ -23,9 +23,41 @@ def figure(value: float) -> str:
 
 
 @register.filter
+def p_value(value: float) -> str:
+    """'.012'; '< .001' below that."""
+    return "< .001" if value < 0.001 else figure(value)
+
+
+@register.filter
+def short_figure(value: float) -> str:
+    """'.48' for 0.4769, '−.02', '1.00': two decimals and no nought before the point."""
+    text = f"{abs(value):.2f}"
+    sign = MINUS if value < 0 and float(text) else ""
+    return sign + text.removeprefix("0")
+
+
+@register.filter
+def percent(share: float) -> str:
+    """'47.7%' for 0.4769."""
+    return "undefined" if math.isnan(share) else f"{share:.1%}"
+
+
+@register.filter
+def score(value: float) -> str:
+    """A score in its own unit, four digits of it: '3', '0.7569', '1234'."""
+    return "undefined" if math.isnan(value) else f"{value:.4g}".replace("-", MINUS)
+
+
+@register.filter
 def thousands(number: int) -> str:
     """'1,536'."""
     return f"{number:,}"
+
+
+@register.filter
+def whole(number: float) -> str:
+    """'1,536' for 1536.0; '∞'."""
+    return "∞" if math.isinf(number) else f"{number:,.0f}"
 
 
 @register.filter

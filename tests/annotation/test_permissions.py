@@ -1,8 +1,9 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
 
 from annotation.actions.people import remove_rater
-from annotation.errors import NotAllowed, NotFound
+from annotation.errors import NotAllowed, NotFound, NotSignedIn
 from annotation.permissions import Permission, permissions_of, project_for, projects_for, rater_for
 from tests.factories import make_member, make_project, make_rater, make_user
 
@@ -14,7 +15,9 @@ MAY = {
         Permission.SEE_TEXTS_AND_RATINGS,
         Permission.EXPORT_SCORES,
         Permission.MANAGE_RUNS,
+        Permission.SEE_PROGRESS,
         Permission.SEE_RESULTS,
+        Permission.TAG_DISAGREEMENTS,
     },
     "manager": set(Permission) - {Permission.RATE},
 }
@@ -68,6 +71,54 @@ def test_strangers_and_superusers_without_a_role_cannot_tell_whether_a_project_e
                 project_for(user, slug, permission)
             messages.add(str(refusal.value))
     assert len(messages) == 1
+
+
+@pytest.fixture
+def published():
+    return make_project(results_published_at=timezone.now())
+
+
+@pytest.mark.parametrize("permission", Permission)
+def test_anybody_may_see_published_results_and_do_nothing_else(published, permission):
+    for user in (AnonymousUser(), make_user()):
+        if permission == Permission.SEE_RESULTS:
+            assert project_for(user, published.slug, permission).only_published
+        else:
+            with pytest.raises(NotFound):
+                project_for(user, published.slug, permission)
+        assert permissions_of(user, published) == {Permission.SEE_RESULTS}
+
+
+def test_what_is_published_is_not_listed_for_strangers(published):
+    assert not projects_for(make_user(), Permission.SEE_RESULTS).exists()
+
+
+def test_a_rater_of_the_project_does_not_see_what_is_published(published):
+    rater = make_rater(published)
+    with pytest.raises(NotAllowed):
+        project_for(rater.user, published.slug, Permission.SEE_RESULTS)
+    remove_rater(rater)
+    with pytest.raises(NotFound, match="take you in again"):
+        project_for(rater.user, published.slug, Permission.SEE_RESULTS)
+    assert permissions_of(rater.user, published) == set()
+
+
+@pytest.mark.parametrize("role", ["researcher", "manager"])
+def test_members_see_all_the_same_when_it_is_published(published, role):
+    user = make_member(published, role)
+    assert permissions_of(user, published) == MAY[role]
+    assert not project_for(user, published.slug, Permission.SEE_RESULTS).only_published
+
+
+def test_only_who_is_not_signed_in_is_asked_to_sign_in():
+    project = make_project()
+    with pytest.raises(NotSignedIn):
+        project_for(AnonymousUser(), project.slug, Permission.SEE_RESULTS)
+    with pytest.raises(NotSignedIn):
+        project_for(AnonymousUser(), "no-such-project", Permission.SEE_RESULTS)
+    with pytest.raises(NotFound) as refusal:
+        project_for(make_user(), project.slug, Permission.SEE_RESULTS)
+    assert not isinstance(refusal.value, NotSignedIn)
 
 
 def test_a_person_may_hold_two_roles():

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -107,6 +108,7 @@ def test_an_unbounded_interval_scale_still_refuses_infinity_and_nan():
     assert scale.admits("-3.2")
     assert not scale.admits("inf")
     assert not scale.admits("nan")
+    assert not scale.admits("-1e61")
 
 
 def question(key: str, stage: int) -> Question:
@@ -135,3 +137,39 @@ def test_a_malformed_ordinal_scale_is_refused(low_high):
 
 def test_built_in_questionnaires_are_found_by_key():
     assert protocol.BUILT_IN == {"seahorse": SEAHORSE, "summeval": SUMMEVAL}
+
+
+def changed(**fields) -> Questionnaire:
+    """SummEval with its first question changed."""
+    first, *others = SUMMEVAL.questions
+    return replace(SUMMEVAL, questions=(replace(first, **fields), *others))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        changed(wording="Does it read well? (1 worst, 5 best)"),
+        changed(title="Flow"),
+        changed(scale=Scale(ScaleKind.ORDINAL, low=1, high=7)),
+        changed(scale=Scale(ScaleKind.NOMINAL, ("yes", "no"), {"yes": 1.0, "no": 0.0})),
+        changed(scale=Scale(ScaleKind.NOMINAL, ("yes", "no"), {"yes": 1.0, "no": -1.0})),
+        replace(SUMMEVAL, questions=SUMMEVAL.questions[::-1]),
+        replace(SUMMEVAL, stage_titles=("Read both",)),
+    ],
+)
+def test_the_wording_has_another_fingerprint_whenever_raters_read_something_else(other):
+    everyone = [SUMMEVAL, SEAHORSE, other]
+    assert len({protocol.wording_fingerprint(each) for each in everyone}) == 3
+
+
+def test_the_wording_has_the_same_fingerprint_in_every_project():
+    of_floats = replace(
+        SUMMEVAL,
+        questions=tuple(
+            replace(q, scale=Scale(ScaleKind.ORDINAL, low=1.0, high=5.0)) for q in SUMMEVAL.questions
+        ),
+    )
+    assert protocol.wording_fingerprint(replace(of_floats, key="copy")) == protocol.wording_fingerprint(
+        SUMMEVAL
+    )
+    assert len(protocol.wording_fingerprint(SEAHORSE)) == 8

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DESKTOP = {"width": 1366, "height": 768}
@@ -30,6 +30,9 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+# What is waited for comes within a second on a quiet machine; five are not enough on a busy one.
+expect.set_options(timeout=20_000)
 
 ADD_RATER = """
 from django.contrib.auth.models import User

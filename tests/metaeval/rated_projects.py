@@ -117,11 +117,15 @@ def load_ice(shared: Path) -> Project:
     return project
 
 
-def load_summeval(shared: Path) -> Project:
-    """SummEval (Fabbri et al. 2021): 100 articles, 12 systems, rated by 3 experts and 5 crowd workers each.
+def load_summeval(shared: Path, dimensions: Sequence[str] = DIMENSIONS) -> Project:
+    """The rated SummEval with scores of ROUGE and length, and ICE's for the 96 articles it was not shown."""
+    project = load_summeval_ratings(shared, dimensions)
+    _score_summeval(shared, project, dimensions)
+    return project
 
-    With scores of ROUGE and length, and ICE's for the 96 articles that it was not shown.
-    """
+
+def load_summeval_ratings(shared: Path, dimensions: Sequence[str] = DIMENSIONS) -> Project:
+    """SummEval (Fabbri et al. 2021): 100 articles, 12 systems, rated by 3 experts and 5 crowd workers."""
     path = shared / "data/summeval/model_annotations.aligned.paired.12systems.jsonl.gz"
     with gzip.open(path, "rt") as file:
         rows = [json.loads(line) for line in file]
@@ -143,18 +147,19 @@ def load_summeval(shared: Path) -> Project:
             (
                 by_name[row["id"], row["model_id"]],
                 raters[group, place],
-                {key: str(given[key]) for key in DIMENSIONS},
+                {key: str(given[key]) for key in dimensions},
             )
             for row in rows
             for group, (field, _) in groups.items()
             for place, given in enumerate(row[field])
         ]
     )
-    _score_summeval(shared, project, by_name)
     return project
 
 
-def _score_summeval(shared: Path, project: Project, by_name: Mapping[tuple[str, str], Summary]) -> None:
+def _score_summeval(shared: Path, project: Project, dimensions: Sequence[str]) -> None:
+    summaries = Summary.objects.filter(project=project).select_related("article", "system")
+    by_name = {(s.article.external_id, s.system.name): s for s in summaries}
     golden = json.loads((shared / "golden/summeval.json").read_text())
     for label, key in (
         ("ROUGE-1", "rouge1"),
@@ -176,7 +181,7 @@ def _score_summeval(shared: Path, project: Project, by_name: Mapping[tuple[str, 
         ("UniEval", "unieval"),
     ):
         setup = make_setup(project, label)
-        for key in DIMENSIONS:
+        for key in dimensions:
             values = {
                 by_name[article, system]: row["scores"][f"{prefix}_{key}"]
                 for article, entry in published.items()

@@ -5,11 +5,13 @@ from django.utils import timezone
 
 from annotation.actions.people import remove_rater
 from annotation.models import Answer, Question, Rating
-from metaeval.agreement_report import agreement_rows
-from metaeval.metaeval_report import metaeval_rows
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.report import agreement_rows
+from metaeval.card.page import CardChoices, card_now
 from scoring.planning import plan_run
 from scoring.working import work_on_run
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
+from tests.metaeval.asked import rows_of
 
 pytestmark = pytest.mark.django_db
 
@@ -55,11 +57,20 @@ def ask(client, project, address, **parameters):
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"language": "de"}, {"language": "all"}, {"group": "expert"}, {"scale": "ordinal"}]
+    ("asked", "method"),
+    [
+        ({}, {}),
+        ({"language": "de"}, {}),
+        ({"language": "all"}, {}),
+        ({"group": "expert"}, {}),
+        ({}, {"scale": "ordinal"}),
+        ({}, {"interval": "none"}),
+        ({}, {"interval": "units_bca", "resamples": 50, "seed": 7}),
+    ],
 )
-def test_agreement_is_that_of_the_page(researcher, project, asked):
-    body = ask(researcher, project, "agreement", limit=1000, **asked)
-    assert body["results"] == agreement_rows(project, **asked)
+def test_agreement_is_that_of_the_page(researcher, project, asked, method):
+    body = ask(researcher, project, "agreement", limit=1000, **asked, **method)
+    assert body["results"] == agreement_rows(project, **asked, method=AgreementMethod(**method))
     assert body["count"] == len(body["results"]) > 0
     assert body["revision"] == project.revision
 
@@ -76,7 +87,7 @@ def test_agreement_is_that_of_the_page(researcher, project, asked):
 )
 def test_meta_evaluation_is_that_of_the_page(researcher, project, asked):
     body = ask(researcher, project, "meta-evaluation", limit=1000, **asked)
-    assert body["results"] == metaeval_rows(project, **asked)
+    assert body["results"] == rows_of(project, **asked)
     assert len(body["results"]) == 2 * 6
     assert body["revision"] == project.revision
 
@@ -100,8 +111,17 @@ def test_some_evaluators_can_be_compared_alone(researcher, project):
     first, second = (str(setup.pk) for setup in project.setups.all())
     body = ask(researcher, project, "meta-evaluation", only=[first])
     assert [str(evaluator["setup"]) for evaluator in body["evaluators"]] == [first]
-    assert body["results"] == metaeval_rows(project, evaluators=[first])
+    assert body["results"] == rows_of(project, only=(first,))
     assert len(ask(researcher, project, "meta-evaluation", only=[first, second])["evaluators"]) == 2
+
+
+def test_an_evaluators_card_has_the_numbers_of_its_page(researcher, project):
+    length = project.setups.get(evaluator="length")
+    asked = {"evaluator": str(length.pk), "question": "grammar", "language": "en"}
+    body = ask(researcher, project, "evaluator-card", limit=1000, **asked)
+    assert body["results"] == card_now(project, CardChoices(**asked)).rows
+    assert {row["evaluator"] for row in body["results"]} == {length.label}
+    assert body["revision"] == project.revision
 
 
 def test_an_undefined_value_is_null_with_its_reason(researcher, project):
@@ -138,12 +158,16 @@ def test_an_empty_project_has_no_meta_evaluation_yet(client):
         ("meta-evaluation", {"coefficient": "rho"}, "coefficient: found 'rho', expected one of pearson, "),
         ("meta-evaluation", {"language": "fr"}, "language: found 'fr', expected one of all, de, en"),
         ("meta-evaluation", {"group": "nobody"}, "group: found 'nobody', expected one of crowd, expert"),
+        ("evaluator-card", {"evaluator": "999999"}, "evaluator: found '999999', expected one of "),
+        ("evaluator-card", {"labels": "x"}, "labels: found 'x', expected one of mean, majority"),
         ("meta-evaluation", {"only": "999999"}, "found '999999', expected one of "),
         ("meta-evaluation", {"only": ["1", "x\x00"]}, "only"),
         ("meta-evaluation", {"level": ["pooled", "system"]}, "level: given twice"),
         ("meta-evaluation", {"evaluator__params": "x"}, "there is no parameter"),
         ("agreement", {"language": "fr"}, "language: found 'fr', expected one of all, de, en"),
         ("agreement", {"group": "nobody"}, "group: found 'nobody', expected one of crowd, expert"),
+        ("agreement", {"interval": "articles"}, "interval: found 'articles', expected one of none, units, "),
+        ("agreement", {"resamples": 0}, "resamples"),
         ("agreement", {"scale": "ratio"}, "scale: found 'ratio', expected one of own, "),
         ("agreement", {"rater__user__email": "a@b"}, "there is no parameter"),
     ],

@@ -11,10 +11,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation import protocol
-from metaeval.agreement_report import agreement_rows
-from metaeval.metaeval_report import metaeval_rows
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.report import agreement_rows
 from tests.conftest import ROOT
 from tests.factories import make_project, make_rater
+from tests.metaeval.asked import rows_of
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 
 RATINGS = "article_id,system,rater,question,value\na,s,r1,q,yes\na,s,r2,q,no\n"
@@ -66,27 +67,28 @@ def test_metaeval_gives_the_rows_of_the_page(project, level, coefficient):
         "--format",
         "json",
     )
-    assert json.loads(printed) == metaeval_rows(project, level=level, coefficient=coefficient)
+    assert json.loads(printed) == rows_of(project, level=level, coefficient=coefficient)
 
 
 @pytest.mark.parametrize("scale", [(), ("nominal",), ("interval",)])
 def test_agreement_gives_the_rows_of_the_page(project, scale):
     chosen = [argument for name in scale for argument in ("--scale", name)]
     printed = run("agreement", "--project", project.slug, "--group", "expert", *chosen, "--format", "json")
-    options = {"scale": scale[0]} if scale else {}
+    options = {"method": AgreementMethod(scale[0])} if scale else {}
     assert json.loads(printed) == agreement_rows(project, group="expert", **options)
 
 
 def test_csv_and_table_hold_the_same_numbers(project):
-    (value,) = (row["value"] for row in metaeval_rows(project) if row["dimension"] == "coherence")
+    (value,) = (row["value"] for row in rows_of(project) if row["dimension"] == "coherence")
     (row,) = (
         row
         for row in csv.DictReader(io.StringIO(run("metaeval", "--project", project.slug, "--format", "csv")))
         if row["dimension"] == "coherence"
     )
     assert float(row["value"]) == value
-    assert f"{value:.3f} (6)" in run("metaeval", "--project", project.slug)
-    assert f"${value:.3f}$" in run("metaeval", "--project", project.slug, "--format", "latex")
+    points = ("metaeval", "--project", project.slug, "--interval", "none")
+    assert f"{value:.3f} (6)" in run(*points)
+    assert f"${value:.3f}$" in run(*points, "--format", "latex")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,10 @@ def test_csv_and_table_hold_the_same_numbers(project):
         (["metaeval", "--input", "nowhere.jsonl", "--scores", "s"], "No such file"),
         (["metaeval", "--input", "x.jsonl"], "needs --scores"),
         (["metaeval", "--project", "p", "--scores", "x"], "--scores goes with --input only"),
-        (["metaeval", "--input", "x", "--scores", "y", "--group", "g"], "--group goes with --project only"),
+        (
+            ["metaeval", "--input", "x", "--scores", "y", "--group", "g"],
+            "--group and --labels go with --project only",
+        ),
         (["agreement", "--project", "p", "--map", "a=b"], "--map goes with --input only"),
     ],
 )
@@ -121,7 +126,10 @@ def test_a_choice_that_the_project_does_not_have_ends_with_code_2(project):
 
 def test_wrong_columns_and_rows_of_a_file_end_with_code_2(files):
     (files / "bad.csv").write_text(RATINGS + ",s,r3,q,no\n")
+    (files / "mixed.csv").write_text(f"{RATINGS.splitlines()[0]}\na,s,r1,q,1\na,s,r2,q,2\na,s,r3,q,NA\n")
     for arguments, message in (
+        (["mixed.csv"], "mixed.csv, q: found 'NA' among numbers"),
+        (["mixed.csv", "--missing", ""], "mixed.csv, q: found 'NA' among numbers"),
         (["bad.csv"], "bad.csv, line 4, article_id: found"),
         (["ratings.csv", "--map", "nonsense=x"], "there is no field 'nonsense'"),
         (["ratings.csv", "--map", "rater"], "expected ours=theirs"),
@@ -151,6 +159,14 @@ def test_with_files_no_database_is_needed(files, arguments, statistic, value):
     assert row["value"] == value
 
 
+def test_words_for_a_missing_answer_can_be_named(files):
+    (files / "r.csv").write_text(f"{RATINGS.splitlines()[0]}\na,s,r1,q,1\na,s,r2,q,2\na,s,r3,q,NA\n")
+    rows = json.loads(
+        run("agreement", "--input", str(files / "r.csv"), "--missing", "NA", "--format", "json")
+    )
+    assert {row["raters"] for row in rows} == {2}
+
+
 def test_exit_codes_reach_the_shell(files):
     for arguments in (
         ["metaeval"],
@@ -162,3 +178,18 @@ def test_exit_codes_reach_the_shell(files):
         )
         assert done.returncode == 2
         assert done.stdout == b""
+
+
+def test_evaluators_and_dimensions_are_picked_by_name(project, files):
+    rows = json.loads(
+        run("metaeval", "--project", project.slug, "--evaluator", "ROUGE-1", "--question", "coherence",
+            "--interval", "none", "--format", "json")
+    )  # fmt: skip
+    assert [(row["evaluator"], row["dimension"]) for row in rows] == [("ROUGE-1", "coherence")]
+    named = ["--input", str(files / "examples.jsonl"), "--scores", str(files / "rouge.jsonl")]
+    (row,) = json.loads(run("metaeval", *named, "--evaluator", "rouge", "--format", "json"))
+    assert row["evaluator"] == "rouge"
+    for arguments in (["--evaluator", "BLEU"], ["--question", "style"]):
+        for place in (["--project", project.slug], named):
+            with pytest.raises(CommandError, match="expected one of"):
+                run("metaeval", *place, *arguments)

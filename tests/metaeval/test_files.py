@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from annotation.importers.proposal import CannotPropose
 from annotation.importers.records import FileRefused
 from annotation.protocol import ScaleKind
-from metaeval.agreement_report import agreement_report
+from metaeval.agreement.report import agreement_report
+from metaeval.comparison import compare, table_of
 from metaeval.files import read_ratings, read_scored_examples
-from metaeval.metaeval_report import compare
+from metaeval.method import Method
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.examples import FaultyFile
 
@@ -53,7 +55,7 @@ class TestRatings:
     def rows(self, path, columns=(), **options):
         return {
             (each.question.key, each.language, each.statistic): each.as_json()
-            for each in agreement_report(*read_ratings(path, columns), **options)
+            for each in agreement_report(*read_ratings(path, {"map": list(columns)}), **options)
         }
 
     def test_each_row_is_an_answer(self, file):
@@ -100,6 +102,20 @@ class TestRatings:
         rows = self.rows(path, ["article_id=doc", "rater=who", "question==quality"])
         assert rows["quality", "all", "krippendorff_alpha"]["scale"] == "ordinal"
 
+    @pytest.mark.parametrize(("mark", "among"), [("NA", "1"), ("NaN", "1.5"), ("?", "0")])
+    def test_a_mark_of_no_answer_among_numbers_makes_no_scale_of_words(self, file, mark, among):
+        path = file("r.csv", HEADER + f"a,s,r1,q,{among}\na,s,r2,q,2\nb,s,r1,q,{mark}\nb,s,r2,q,4\n")
+        with pytest.raises(CannotPropose, match="among numbers"):
+            read_ratings(path)
+        _, human = read_ratings(path, {"missing": [mark]})
+        assert len(human.questions[0].answers) == 3
+
+    @pytest.mark.parametrize("values", [("1e61", "2"), ("-1e308", "1e308"), ("inf", "1.5"), ("1e99", "1e99")])
+    def test_numbers_too_large_to_compute_with_are_refused(self, file, values):
+        path = file("r.csv", HEADER + f"a,s,r1,q,{values[0]}\na,s,r2,q,{values[1]}\n")
+        with pytest.raises(CannotPropose, match="expected numbers from"):
+            read_ratings(path)
+
     def test_jsonl_is_read_too(self, file):
         rows = [
             {"article_id": "a", "system": "s", "rater": rater, "question": "q", "value": value}
@@ -137,7 +153,9 @@ class TestScoredExamples:
         comparison = compare(summaries, evaluators, language=language)
         return {
             (each.evaluator.label, each.labels.dimension): each.as_json()
-            for each in comparison.figures(labels, level, coefficient)
+            for each in table_of(comparison, labels, Method(level=level, coefficient=coefficient)).figures(
+                None
+            )
         }
 
     def test_each_file_of_scores_is_an_evaluator_called_like_it(self, file):
@@ -159,6 +177,11 @@ class TestScoredExamples:
             (tmp_path / folder).mkdir()
             paths.append(file(f"{folder}/rouge.jsonl", scores_of({"1": 1, "2": 2})))
         assert {evaluator for evaluator, _ in self.rows(examples, paths)} == {str(path) for path in paths}
+
+    def test_a_file_given_twice_is_refused(self, file):
+        examples, scores = file("x.jsonl", jsonl(EXAMPLES)), file("e.jsonl", scores_of({"1": 1, "2": 2}))
+        with pytest.raises(FileRefused, match=r"e\.jsonl.* given twice"):
+            self.rows(examples, [scores, scores])
 
     def test_levels_go_by_article_and_system(self, file):
         examples = file("examples.jsonl", jsonl(EXAMPLES))
@@ -229,6 +252,11 @@ class TestScoredExamples:
             (scores_of({"1": 1}) + scores_of({"1": 2}), "line 2, id: .* line 1 has this one"),
             ('{"id": "1", "scores": {"general": "high"}}\n', "line 1, scores.general"),
             ('{"id": "1", "scores": {"general": null}}\n', "line 1, reasons.general"),
+            (
+                '{"id": "1", "scores": {"general": 1e61}}\n',
+                "scores.general: .* expected a number from",
+            ),
+            ('{"id": "1", "scores": {"fluency": 1}}\n', "scores of fluency, expected of any of general, coh"),
             ('{"id": "1"}\n', "line 1, scores"),
             ("{broken\n", "line 1"),
         ],
@@ -253,7 +281,7 @@ def test_factuality_of_xsum_is_read_as_published(shared):
     """Maynez et al. 2020, three annotators: 1,869 items, ten with two answers, 33 answers missing."""
     path = shared / "data/xsum_hallucination/factuality_annotations_xsum_summaries.csv"
     columns = ["article_id=bbcid", "rater=worker_id", "value=is_factual", "question==factual"]
-    summaries, human = read_ratings(path, columns)
+    summaries, human = read_ratings(path, {"map": columns})
     (ratings,) = human.questions
     assert len(ratings.answers) == 5597 - 33
     times = np.bincount(ratings.summaries, minlength=len(summaries))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from metaeval.heat_table import HeatCell, HeatRow, heat, mark_best, undefined_reasons
+from metaeval.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 
 
 @pytest.mark.parametrize(
@@ -21,24 +21,6 @@ def test_chance_has_no_shade():
 
 def cell(value):
     return HeatCell("id", value, "n 3", heat(value), "?", False)
-
-
-def best(rows):
-    return [[bool(cell and cell.is_best) for cell in row.cells] for row in mark_best(rows)]
-
-
-def test_the_highest_of_each_column_is_marked_and_ties_are_marked_both():
-    rows = [HeatRow("a", "", [cell(0.5), cell(0.2)]), HeatRow("b", "", [cell(0.4), cell(0.2)])]
-    assert best(rows) == [[True, True], [False, True]]
-
-
-def test_one_value_alone_is_not_the_best_of_anything():
-    rows = [HeatRow("a", "", [cell(0.5), None]), HeatRow("b", "", [cell(math.nan), cell(0.1)])]
-    assert best(rows) == [[False, False], [False, False]]
-
-
-def test_a_table_without_rows_stays_one():
-    assert mark_best([]) == []
 
 
 def test_each_reason_for_an_undefined_figure_is_told_once():

@@ -7,10 +7,10 @@ import pytest
 from annotation import protocol
 from annotation.actions.people import reinstate_rater, remove_rater
 from annotation.errors import DomainError
-from metaeval.metaeval_report import metaeval_rows
 from metaeval.snapshot import snapshot_of
 from scoring.models import SeenArticle
 from tests.factories import make_project, make_rater, make_summary, make_system
+from tests.metaeval.asked import values_of
 from tests.metaeval.rated_projects import (
     DIMENSIONS,
     load_ice,
@@ -47,7 +47,7 @@ def score_all(project, summaries, label, values, dimension="general"):
 
 
 def rows_by(project, **options):
-    return {(row["evaluator"], row["dimension"]): row for row in metaeval_rows(project, **options)}
+    return {(row["evaluator"], row["dimension"]): row for row in values_of(project, **options)}
 
 
 def test_a_row_has_the_fields_of_the_contract(project, summaries):
@@ -162,7 +162,7 @@ class TestContaminationGuard:
             row = rows[evaluator, "coherence"]
             assert (row["n"], row["articles"]) == (3, 1)
             assert row["left_out"] == {"articles seen by ICE": 1}
-        alone = rows_by(project, evaluators=[str(length.pk)])
+        alone = rows_by(project, only=[str(length.pk)])
         assert alone["Length", "coherence"]["n"] == 6
         assert ("ICE", "coherence") not in alone
 
@@ -217,11 +217,11 @@ def test_a_groups_labels_count_alone(project):
 
 def test_removing_a_rater_changes_numbers_at_once_and_reinstating_restores_them(project, summaries, rater):
     score_all(project, summaries, "Metric", [3.0, 1.0, 2.0, 5.0, 4.0, 6.0])
-    before = metaeval_rows(project)
+    before = values_of(project)
     remove_rater(rater)
     assert rows_by(project)["Metric", "coherence"]["n"] == 0
     reinstate_rater(rater)
-    assert metaeval_rows(project) == before
+    assert values_of(project) == before
 
 
 @pytest.mark.parametrize(
@@ -231,17 +231,27 @@ def test_removing_a_rater_changes_numbers_at_once_and_reinstating_restores_them(
         {"coefficient": "kendall"},
         {"language": "xx"},
         {"group": "experts"},
-        {"evaluators": ["99999"]},
+        {"only": ["99999"]},
+        {"dataset": "xx"},
+        {"systems": ("nobody",)},
+        {"questions": ("q9",)},
+        {"labels": "median"},
+        {"interval": "jackknife"},
+        {"test": "t"},
+        {"correction": "bonferroni"},
+        {"items": "some"},
+        {"resamples": 0},
+        {"seed": -1},
     ],
 )
 def test_it_refuses_what_does_not_exist_and_says_what_does(project, summaries, wrong):
     score_all(project, summaries, "Metric", range(6))
-    with pytest.raises(DomainError, match="expected one of"):
-        metaeval_rows(project, **wrong)
+    with pytest.raises(DomainError, match="expected"):
+        values_of(project, **wrong)
 
 
 def test_a_project_without_scores_has_no_rows(project, summaries):
-    assert metaeval_rows(project) == []
+    assert values_of(project) == []
     assert len(snapshot_of(project).summaries) == len(summaries)
 
 

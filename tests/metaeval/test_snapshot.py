@@ -309,13 +309,13 @@ class TestKept:
         summary, rater = make_summary(project), make_rater(project)
         rate(summary, rater, comprehensibility="yes")
         late = make_rater(project)
-        read_summaries = module._read_summaries
+        read_summaries = module.read_summaries
 
         def interrupted(*arguments):
             _in_another_connection(lambda: rate(summary, late, comprehensibility="no"))
             return read_summaries(*arguments)
 
-        monkeypatch.setattr(module, "_read_summaries", interrupted)
+        monkeypatch.setattr(module, "read_summaries", interrupted)
         snapshot = snapshot_of(project)
         assert snapshot.revision == 1
         assert snapshot.n_ratings == 1

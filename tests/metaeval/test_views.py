@@ -13,10 +13,15 @@ from django.urls import reverse
 from annotation import protocol
 from annotation.actions.people import remove_rater
 from annotation.models import Project
-from metaeval.agreement_report import agreement_rows
-from metaeval.metaeval_report import metaeval_rows
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.page import HEADLINES
+from metaeval.agreement.report import agreement_rows
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.templatetags.results import figure, short_figure
 from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.metaeval.asked import rows_of
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 
 PAYLOAD = "<script>alert('x')</script>\"&"
@@ -52,8 +57,8 @@ def researcher(client, project):
     return client
 
 
-def address(name, project):
-    return reverse(name, args=[project.slug])
+def address(name, project, *rest):
+    return reverse(name, args=[project.slug, *rest])
 
 
 class Reader(HTMLParser):
@@ -94,7 +99,7 @@ def cells(response):
     return {name: page.text(name) for name in page.texts if name.startswith("figure-")}
 
 
-@pytest.mark.parametrize("page", [*PAGES, "metaeval_csv", "agreement_csv"])
+@pytest.mark.parametrize("page", [*PAGES, "levels_csv", "systems_csv"])
 class TestWhoMaySeeIt:
     def test_managers_and_researchers_may(self, client, project, page):
         for role in ("manager", "researcher"):
@@ -185,7 +190,14 @@ def test_an_empty_project_says_what_to_do_next(client, project, page):
     client.force_login(make_member(project, "manager"))
     answer = client.get(address(page, project))
     assert "No ratings yet" in read(answer).text("numbers")
-    assert reverse("imports", args=[project.slug]) in answer.content.decode()
+    buttons = [each.get("href") for _, each in read(answer).tags if each.get("class") == "button"]
+    assert reverse("imports", args=[project.slug]) in buttons
+
+
+def test_agreement_says_when_no_summary_is_rated_twice(researcher, project, raters):
+    rate(make_summary(project), raters[0], coherence="1")
+    page = read(researcher.get(address("agreement", project)))
+    assert "No summary is rated twice yet1 rating, each of another summary." in page.text("numbers")
 
 
 def test_a_researcher_is_not_sent_where_only_managers_may_go(researcher, project):
@@ -204,7 +216,7 @@ def test_labels_without_scores_say_to_run_an_evaluator(researcher, project, rate
 class TestMetaeval:
     def test_it_shows_the_reports_values_and_n(self, researcher, judged):
         shown = cells(researcher.get(address("metaeval", judged)))
-        for row in metaeval_rows(judged):
+        for row in rows_of(judged):
             setup = judged.setups.get(label=row["evaluator"])
             text = shown[f"figure-{setup.pk}-{row['dimension']}"]
             if row["value"] is None:
@@ -223,7 +235,7 @@ class TestMetaeval:
         setup = judged.setups.get(label="ROUGE-1")
         (row,) = (
             row
-            for row in metaeval_rows(judged, level="article", coefficient="kendall_b")
+            for row in rows_of(judged, level="article", coefficient="kendall_b")
             if (row["evaluator"], row["dimension"]) == ("ROUGE-1", "coherence")
         )
         assert cells(answer)[f"figure-{setup.pk}-coherence"].startswith(f"{row['value']:.3f}"[1:])
@@ -252,6 +264,16 @@ class TestMetaeval:
         ]
         assert current == [f"figure-{setup.pk}-fluency"]
 
+    def test_a_question_alone_is_drawn_with_the_first_evaluator_that_scores_it(self, researcher, judged):
+        question = judged.questionnaire.questions.last()
+        drawn = researcher.get(address("metaeval", judged), {"question": question.key}).context["page"].drawn
+        assert drawn.figure.labels.key == question.key
+
+    def test_an_evaluator_alone_is_drawn_on_its_first_question(self, researcher, judged):
+        setup = judged.setups.order_by("pk").last()
+        drawn = researcher.get(address("metaeval", judged), {"evaluator": setup.pk}).context["page"].drawn
+        assert drawn.figure.evaluator.label == setup.label
+
     def test_a_chosen_figure_that_is_gone_gives_way_to_the_first(self, researcher, judged):
         answer = researcher.get(address("metaeval", judged), {"evaluator": "0", "question": "gone"})
         assert "Length · Coherence" in read(answer).text("charts")
@@ -265,7 +287,7 @@ class TestMetaeval:
             for coefficient in ("pearson", "spearman", "kendall_b"):
                 (row,) = (
                     row
-                    for row in metaeval_rows(judged, level=level, coefficient=coefficient)
+                    for row in rows_of(judged, level=level, coefficient=coefficient)
                     if (row["evaluator"], row["dimension"]) == ("ROUGE-1", "coherence")
                 )
                 assert f"{row['value']:.3f}".removeprefix("0") in text
@@ -280,6 +302,13 @@ class TestMetaeval:
         for summary, direction in ((second, "scored high"), (third, "scored low")):
             link = reverse("summary", args=[judged.slug, summary.pk])
             assert re.search(rf'<a href="{link}">[^<]*</a> <span class="muted">. {direction}<', text)
+
+    def test_equal_scores_are_not_apart_from_labels_that_may_stand_where_they_do(self, researcher, judged):
+        tied = make_setup(judged, "Tied")
+        summaries = list(judged.summaries.order_by("pk"))
+        score(tied, dict(zip(summaries, [0.0] * 5 + [1.0], strict=True)), "coherence")
+        answer = researcher.get(address("metaeval", judged), {"evaluator": tied.pk, "question": "coherence"})
+        assert "Furthest apart" not in answer.content.decode()
 
     def test_articles_left_out_are_named_above_the_table(self, researcher, judged):
         setup = judged.setups.get(label="ROUGE-1")
@@ -316,12 +345,45 @@ class TestMetaeval:
 class TestAgreement:
     def test_it_shows_the_reports_values_and_n(self, researcher, judged):
         shown = cells(researcher.get(address("agreement", judged)))
-        for row in agreement_rows(judged, language="all"):
+        rows = [row for row in agreement_rows(judged, language="all") if row["statistic"] in HEADLINES]
+        for row in rows:
             text = shown[f"figure-{row['question']}-all-{row['statistic']}"]
             if row["value"] is None:
                 assert text == f"undefined{row['reason']}"
             else:
-                assert text == f"{row['value']:.3f}".removeprefix("0") + f"n {row['units']}"
+                ends = (
+                    "no interval"
+                    if row["low"] is None
+                    else " to ".join(short_figure(row[end]) for end in ("low", "high"))
+                )
+                assert text == f"{figure(row['value'])}{ends}n {row['units']}"
+        assert any(row["low"] is not None for row in rows)
+
+    def test_one_language_has_a_column_for_the_chosen_statistic_too(self, researcher, judged):
+        assert "figure-coherence-all-cohen_kappa" not in cells(researcher.get(address("agreement", judged)))
+        chosen = cells(researcher.get(address("agreement", judged), {"statistic": "cohen_kappa"}))
+        assert "figure-coherence-all-cohen_kappa" in chosen
+
+    def test_without_intervals_there_are_none(self, researcher, judged):
+        shown = cells(researcher.get(address("agreement", judged), {"interval": "none"}))
+        assert not any(" to " in text for text in shown.values())
+
+    def test_skewed_answers_are_said_to_keep_alpha_low(self, researcher):
+        """18 summaries two yes, 2 one yes and one no: 90% agree, alpha is -.026."""
+        project = make_project()
+        raters = [make_rater(project) for _ in range(2)]
+        for number in range(20):
+            summary = make_summary(project)
+            for rater, answer in zip(raters, ("yes", "no" if number < 2 else "yes"), strict=True):
+                rate(summary, rater, comprehensibility="yes", grammar=answer)
+        researcher.force_login(make_member(project, "researcher"))
+        page = read(researcher.get(address("agreement", project), {"question": "grammar"}))
+        said = "Two raters give the same answer in 90% of pairs, yet α is −.026: 95% of the answers are Yes"
+        assert said in page.text("notes")
+        assert said in page.text("charts")
+
+    def test_answers_that_are_not_skewed_need_no_explanation(self, researcher, judged):
+        assert "yet α" not in read(researcher.get(address("agreement", judged))).text("notes")
 
     def test_several_languages_have_a_column_each_of_the_chosen_statistic(self, researcher, judged, raters):
         german = make_summary(judged, language="de")
@@ -329,7 +391,7 @@ class TestAgreement:
             rate(german, rater, coherence="2")
         answer = researcher.get(address("agreement", judged), {"statistic": "pairwise_agreement"})
         shown = cells(answer)
-        assert shown["figure-coherence-de-pairwise_agreement"] == "1.000n 1"
+        assert shown["figure-coherence-de-pairwise_agreement"] == "1.000no intervaln 1"
         assert "figure-coherence-en-pairwise_agreement" in shown
         assert not any("krippendorff" in name for name in shown)
         assert "German" in read(answer).text("numbers")
@@ -342,7 +404,14 @@ class TestAgreement:
         assert "Counted are finished ratings by raters in good standing" in page.text("how")
 
     @pytest.mark.parametrize(
-        "wrong", [{"statistic": "x"}, {"scale": "ratio"}, {"group": "x"}, {"language": "xx"}]
+        "wrong",
+        [
+            {"statistic": "x"},
+            {"interval": "articles"},
+            {"scale": "ratio"},
+            {"group": "x"},
+            {"language": "xx"},
+        ],
     )
     def test_a_choice_that_does_not_exist_is_refused(self, researcher, judged, wrong):
         assert researcher.get(address("agreement", judged), wrong).status_code == 400
@@ -361,8 +430,8 @@ class TestCsv:
 
     def test_meta_evaluation_has_the_pages_numbers(self, researcher, judged):
         chosen = {"level": "article", "coefficient": "kendall_b"}
-        found = self.table(researcher.get(address("metaeval_csv", judged), chosen))
-        expected = metaeval_rows(judged, **chosen)
+        found = self.table(researcher.get(address("metaeval_table", judged, "csv"), chosen))
+        expected = rows_of(judged, **chosen)
         assert [(row["evaluator"], row["dimension"], row["n"]) for row in found] == [
             (row["evaluator"], row["dimension"], str(row["n"])) for row in expected
         ]
@@ -377,7 +446,7 @@ class TestCsv:
         levels = self.table(researcher.get(address("levels_csv", judged), chosen))
         assert {row["evaluator"] for row in levels} == {"ROUGE-1"}
         assert {row["dimension"] for row in levels} == {question.dimension}
-        assert len({(row["level"], row["coefficient"]) for row in levels}) == 12
+        assert len({(row["level"], row["coefficient"]) for row in levels}) == len(LEVELS) * len(COEFFICIENTS)
         systems = self.table(researcher.get(address("systems_csv", judged), chosen))
         page = researcher.get(address("metaeval", judged), chosen).context["page"]
         assert [(row["system"], row["label"], row["score"], row["n"]) for row in systems] == [
@@ -386,20 +455,20 @@ class TestCsv:
         assert systems
 
     def test_agreement_has_the_pages_numbers(self, researcher, judged):
-        found = self.table(researcher.get(address("agreement_csv", judged), {"scale": "interval"}))
-        expected = agreement_rows(judged, scale="interval")
+        found = self.table(researcher.get(address("agreement_table", judged, "csv"), {"scale": "interval"}))
+        expected = agreement_rows(judged, method=AgreementMethod("interval"))
         assert [row["value"] for row in found] == [
             "" if row["value"] is None else repr(row["value"]) for row in expected
         ]
 
     def test_the_page_links_to_the_csv_of_what_it_shows(self, researcher, judged):
         page = researcher.get(address("metaeval", judged), {"level": "system"}).content.decode()
-        assert f"{address('metaeval_csv', judged)}?level=system" in page
+        assert f"{address('metaeval_table', judged, 'csv')}?level=system" in page
 
     def test_a_name_that_a_spreadsheet_would_run_is_made_harmless(self, researcher, judged):
         judged.setups.filter(label="Length").update(label="=cmd|'/c calc'!A1")
         judged.bump_revision()
-        found = self.table(researcher.get(address("metaeval_csv", judged)))
+        found = self.table(researcher.get(address("metaeval_table", judged, "csv")))
         assert {row["evaluator"] for row in found} == {"'=cmd|'/c calc'!A1", "ROUGE-1"}
 
 

@@ -361,25 +361,3 @@ def test_cancelled_runs_can_be_resumed_from_their_page(monkeypatch, project, res
     assert address("run_resume", project, run.pk) in page
     assert address("run_delete", project, run.pk) in page
     assert address("run_cancel", project, run.pk) not in page
-
-
-class TestTheScoresOfASummary:
-    def test_each_evaluators_score_is_there_and_a_missing_one_with_its_reason(self, project, researcher):
-        summary = make_summary(project, text="Four short plain words.")
-        record(claimed(plan_run(project, "length", {})), 0.25)
-        record(claimed(plan_run(project, "rouge", {})), math.nan, "no reference")
-        page = text_of(researcher.get(address("summary_scores", project, summary.pk)))
-        assert 'Length</th><td>general</td><td class="number">0.2500</td>' in page
-        assert "no score: no reference" in page
-
-    def test_the_summarys_own_page_gets_the_table_alone(self, project, researcher):
-        summary = make_summary(project)
-        fragment = text_of(researcher.get(address("summary_scores", project, summary.pk), **HTMX))
-        assert "No evaluator has scored this summary yet." in fragment
-        assert "<html" not in fragment
-
-    def test_a_summary_of_another_project_is_not_found(self, project, researcher):
-        assert (
-            researcher.get(address("summary_scores", project, make_summary(make_project()).pk)).status_code
-            == 404
-        )

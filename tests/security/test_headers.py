@@ -46,7 +46,7 @@ def test_what_is_not_a_page_is_sent_as_a_file_to_keep(open_as, campaign):
             assert not re.search(r'["\r\n;<>/\\]', response.headers["Content-Disposition"].split('"')[1]), (
                 name
             )
-    assert {"import_errors", "import_rejects", "run_scores", "agreement_csv", "metaeval_csv"} <= set(
+    assert {"import_errors", "import_rejects", "run_scores", "agreement_table", "metaeval_table"} <= set(
         downloads
     )
 

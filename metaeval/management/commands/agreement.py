@@ -10,17 +10,19 @@ from annotation.importers.options import OptionsRefused
 from annotation.importers.proposal import CannotPropose
 from annotation.importers.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
-from metaeval.agreement_report import OWN_SCALE, agreement_report, agreement_rows
+from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.report import agreement_report, agreement_rows
+from metaeval.export.formats import FORMATS, written
 from metaeval.files import read_ratings
-from metaeval.formats import FORMATS, written
-from metaeval.stats.krippendorff import SCALES
+from metaeval.method import NONE
+from metaeval.stats.agreement.krippendorff import SCALES
 
 
 class Command(BaseCommand):
     help = (
-        "How well raters agree on each question: Krippendorff's alpha, pairwise agreement and the share of "
-        "summaries on which all agree, for all languages together and for each. Of a project, or of a file "
-        "of ratings (--input) without any database. Exit code 0: done; 2: bad arguments."
+        "How well raters agree on each question: Krippendorff's alpha, Gwet's AC1 or AC2, pairwise agreement "
+        "and others, with intervals, for all languages together and for each. Of a project, or of a file of "
+        "ratings (--input) without any database. Exit code 0: done; 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -35,26 +37,43 @@ class Command(BaseCommand):
             metavar="OURS=THEIRS",
             help="with --input: what the file calls a column; ours==value where it is the same on all rows",
         )
-        parser.add_argument("--scale", choices=[*SCALES], help="for alpha; each question's own if not given")
+        parser.add_argument(
+            "--missing",
+            metavar="A,B,...",
+            help="with --input: values that mean 'not answered', besides an empty one; NULL if not given",
+        )
+        parser.add_argument(
+            "--scale", choices=[*SCALES], help="for alpha, AC and kappa; each question's own if not given"
+        )
+        parser.add_argument(
+            "--interval", choices=[*INTERVALS, NONE], default=AgreementMethod.interval, help="95%%"
+        )
+        parser.add_argument("--resamples", type=int, default=AgreementMethod.resamples, metavar="N")
+        parser.add_argument("--seed", type=int, default=AgreementMethod.seed, metavar="N")
         parser.add_argument("--language", default="", metavar="CODE", help="only this language, or 'all'")
         parser.add_argument("--group", default="", help="only raters of this group")
         parser.add_argument("--format", choices=FORMATS, default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["project"] and options["map"]:
-            raise CommandError("--map goes with --input only", returncode=BAD_ARGUMENTS)
-        chosen = {
-            "language": options["language"],
-            "group": options["group"],
-            "scale": options["scale"] or OWN_SCALE,
-        }
+        for_files = {name: options[name] for name in ("map", "missing") if options[name] not in (None, [])}
+        if options["project"] and for_files:
+            raise CommandError(f"--{next(iter(for_files))} goes with --input only", returncode=BAD_ARGUMENTS)
         try:
+            chosen = {
+                "language": options["language"],
+                "group": options["group"],
+                "method": AgreementMethod(
+                    options["scale"] or OWN_SCALE, options["interval"], options["resamples"], options["seed"]
+                ),
+            }
             if options["project"]:
                 rows = agreement_rows(named_project(options["project"]), **chosen)
             else:
-                report = agreement_report(*read_ratings(options["input"], options["map"]), **chosen)
+                report = agreement_report(*read_ratings(options["input"], for_files), **chosen)
                 rows = [figure.as_json() for figure in report]
-        except (DomainError, FileRefused, OptionsRefused, CannotPropose) as error:
+        except CannotPropose as error:
+            raise CommandError(f"{options['input'].name}, {error}", returncode=BAD_ARGUMENTS) from error
+        except (DomainError, FileRefused, OptionsRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         self.stdout.write(
             written(rows, options["format"], down="question", across=("language", "statistic"), n="units")

@@ -114,7 +114,13 @@ RATERS_OWN = re.compile(r"/(rate|rounds|history)/")
 
 def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
     """Every route with the project's slug and each number filled in; `elsewhere` on pages not for raters."""
-    words = {"<slug:slug>": slug, "<slug:question_key>": "attribution", "<str:token>": "invented"}
+    words = {
+        "<slug:slug>": slug,
+        "<slug:question_key>": "attribution",
+        "<str:token>": "invented",
+        "<slug:name>": "scatter",
+        "<slug:kind>": "csv",
+    }
     found = set()
     for route in routes(get_resolver()):
         tried = numbers if RATERS_OWN.search(route) else elsewhere

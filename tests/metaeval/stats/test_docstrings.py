@@ -8,7 +8,7 @@ import pytest
 
 import metaeval.stats
 
-MODULES = [module.name for module in pkgutil.iter_modules(metaeval.stats.__path__, "metaeval.stats.")]
+MODULES = [module.name for module in pkgutil.walk_packages(metaeval.stats.__path__, "metaeval.stats.")]
 
 
 @pytest.mark.parametrize("module", MODULES)

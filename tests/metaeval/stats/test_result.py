@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from metaeval.stats.result import Agreement, Estimate
+from metaeval.stats.result import Agreement, Estimate, Interval, NoIntervalError, or_none
 
 ON_ESTIMATE = {"n": 2, "articles": 1, "systems": 2, "definition": "What it is."}
 ON_AGREEMENT = {"units": 1, "ratings": 2, "definition": "What it is."}
@@ -20,3 +20,19 @@ def test_an_undefined_value_needs_a_reason(result, rest):
 def test_a_defined_value_has_no_reason_to_be_undefined(result, rest):
     with pytest.raises(ValueError, match=r"0\.5.*all labels equal"):
         result(value=0.5, reason="all labels equal", **rest)
+
+
+def test_an_interval_has_two_ends_or_the_reason_why_none_was_found():
+    assert Interval.found("Drawn.", lambda: (0.1, 0.2)) == Interval(0.1, 0.2, "Drawn.")
+
+    def refused():
+        raise NoIntervalError("too few")
+
+    none = Interval.found("Drawn.", refused)
+    assert (math.isnan(none.low), math.isnan(none.high), none.reason) == (True, True, "too few")
+    with pytest.raises(ValueError, match="needs a reason"):
+        Interval.found("Drawn.", lambda: (0.1, math.nan))
+
+
+def test_json_gets_none_for_nan():
+    assert (or_none(math.nan), or_none(0.0)) == (None, 0.0)

@@ -1,0 +1,46 @@
+"""What each revision of a project changed, so that whoever knows an earlier one reads only that anew."""
+
+from typing import NamedTuple
+
+from django.db import models
+
+KEPT_CHANGES = 1000
+"""Revisions whose changes are kept at least; whoever is further behind reads everything."""
+
+
+class ProjectChange(models.Model):
+    """All that one revision of a project changed in its numbers, where that is one thing.
+
+    A revision without such a row changed more than one thing. `Project.bump_revision` writes the row together
+    with the revision, in the transaction of the change itself: whoever sees a revision sees the rows of all
+    revisions before it, and all that they name.
+    """
+
+    class Kind(models.TextChoices):
+        RATING = "rating", "a rating was finished or corrected"
+        RATER = "rater", "a rater's ratings count no more, or again"
+        BATCH = "batch", "a batch of a run was scored"
+        SETUP = "setup", "a run of a setup was deleted, perhaps the setup with it"
+
+    project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="changes")
+    revision = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind)
+    changed_id = models.PositiveBigIntegerField(help_text="Primary key of what changed.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "revision"], name="change_once_in_revision"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["rating", "rater", "batch", "setup"]), name="change_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision}: {self.kind} {self.changed_id}"
+
+
+class Changed(NamedTuple):
+    """The one thing that a transaction changes."""
+
+    kind: ProjectChange.Kind
+    id: int

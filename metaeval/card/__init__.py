@@ -1,0 +1,1 @@
+"""The evaluator card: what one evaluator is good for on one question."""

@@ -1,0 +1,201 @@
+"""What an evaluator card says in plain words: each sentence follows from its numbers by a stated rule."""
+
+import math
+from dataclasses import dataclass
+
+from metaeval.card.evaluator_card import AgreementAt, EvaluatorCard
+from metaeval.card.material import COPYING, LENGTH
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.scores.trait_bias import TraitBias
+from metaeval.stats.significance.corrections import CORRECTIONS
+from metaeval.stats.uncertainty.percentile_interval import NO_SPREAD
+from metaeval.templatetags.results import p_value, short_figure
+
+SIGNIFICANT = 0.05
+YES, NO, NOT_SHOWN, NOTHING_FOUND, NOT_TESTED = "yes", "no", "not shown", "nothing found", "not tested"
+TONES = {YES: "good", NOTHING_FOUND: "open", NOT_SHOWN: "open", NOT_TESTED: "open", NO: "bad"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    question: str
+    """Asked so that 'yes' speaks for the evaluator."""
+    answer: str
+    said: str
+    """The numbers, in a sentence."""
+    rule: str
+    """From which the answer follows."""
+
+    @property
+    def tone(self) -> str:
+        """'good', 'bad' or 'open': what the answer means for whoever wants to use the evaluator."""
+        return TONES[self.answer]
+
+
+def findings(card: EvaluatorCard) -> tuple[Finding, ...]:
+    return (
+        _better_than_chance(card),
+        _better_than_baselines(card),
+        _ranks_systems(card),
+        _stands_in(card),
+        _indifferent(card.traits[LENGTH], "length", "longer", "shorter"),
+        _indifferent(card.traits[COPYING], "copying", "copied", "less copied"),
+        _even_handed(card),
+        _complete(card),
+    )
+
+
+def _better_than_chance(card: EvaluatorCard) -> Finding:
+    measured = card.at_level("pooled")
+    none = 0.5 if measured.coefficient == "roc_auc" else 0.0
+    return _against_chance(
+        card,
+        measured,
+        "Orders summaries better than chance?",
+        none,
+        f"yes if the interval of the pooled coefficient lies above {none:g} (below, where lower scores are"
+        " better), no if it lies on the other side.",
+    )
+
+
+def _ranks_systems(card: EvaluatorCard) -> Finding:
+    return _against_chance(
+        card,
+        card.at_level("system"),
+        "Ranks systems as people do, better than chance?",
+        0.0,
+        "yes if the interval over systems and articles of the coefficient of systems' means lies above 0"
+        " (below, where lower scores are better), no if it lies on the other side.",
+    )
+
+
+def _against_chance(
+    card: EvaluatorCard, measured: AgreementAt, question: str, none: float, rule: str
+) -> Finding:
+    estimate, interval = measured.estimate, measured.interval
+    name = COEFFICIENTS[measured.coefficient].label
+    if estimate.reason or interval.reason:
+        reason = estimate.reason or f"no interval: {interval.reason}"
+        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
+    stands_on = f"{estimate.systems} systems" if measured.level == "system" else f"{estimate.n:,} summaries"
+    said = f"{name} {_with_ends(estimate.value, interval.low, interval.high)} over {stands_on}."
+    low, high = sorted(card.material.direction * (end - none) for end in (interval.low, interval.high))
+    return Finding(question, YES if low > 0 else NO if high < 0 else NOT_SHOWN, said, rule)
+
+
+def _better_than_baselines(card: EvaluatorCard) -> Finding:
+    question = "Better than length and copying alone?"
+    rule = (
+        "yes if the evaluator's pooled coefficient exceeds that of each baseline that is defined (turned"
+        f" round where that helps it), paired bootstrap, p below {SIGNIFICANT} after Holm; no if one of them"
+        " exceeds the evaluator's in this way."
+    )
+    tested = [each for each in card.baselines if not math.isnan(each.p_value)]
+    left = [f"{each.name} cannot be compared: {each.reason}" for each in card.baselines if each not in tested]
+    if not tested:
+        return Finding(question, NOT_TESTED, f"{_capital('; '.join(left))}.", rule)
+    p_values = CORRECTIONS["holm"]([each.p_value for each in tested])
+    ahead = [each.difference > 0 and p < SIGNIFICANT for each, p in zip(tested, p_values, strict=True)]
+    behind = [each.difference < 0 and p < SIGNIFICANT for each, p in zip(tested, p_values, strict=True)]
+    said = "; ".join(
+        f"{_place(each.difference)} {each.name} (p {p_value(p)})"
+        for each, p in zip(tested, p_values, strict=True)
+    )
+    answer = YES if all(ahead) else NO if any(behind) else NOT_SHOWN
+    return Finding(question, answer, f"{_capital('; '.join([said, *left]))}.", rule)
+
+
+def _stands_in(card: EvaluatorCard) -> Finding:
+    question = "Passes the alternative annotator test, in place of one rater?"
+    rule = (
+        "yes if it passes at every margin ε that the test's authors give for experts, skilled raters and"
+        " crowd workers, no if at none, else not shown."
+    )
+    tests = [figure for figure in card.alternative if not figure.test.reason]
+    if not tests:
+        return Finding(question, NOT_TESTED, f"{_capital(card.alternative[0].test.reason)}.", rule)
+    passed = [f"{figure.epsilon:g}" for figure in tests if figure.test.passes]
+    failed = [f"{figure.epsilon:g}" for figure in tests if not figure.test.passes]
+    said = "; ".join(
+        f"{what} at ε {', '.join(margins)}"
+        for what, margins in (("passes", passed), ("does not pass", failed))
+        if margins
+    )
+    raters = len(tests[0].test.raters)
+    answer = YES if not failed else NO if not passed else NOT_SHOWN
+    return Finding(question, answer, f"{_capital(said)} ({raters} raters).", rule)
+
+
+def _indifferent(bias: TraitBias, trait: str, more: str, less: str) -> Finding:
+    question = f"Indifferent to {trait}, at equal labels?"
+    rule = (
+        "no if the interval of the partial correlation leaves out 0, or if this is 1 or -1 in all resamples."
+        " Nothing found is no proof: a small preference may be there."
+    )
+    interval = bias.interval
+    favours = f"Favours {more if bias.value > 0 else less} ones"
+    if interval is not None and interval.reason == NO_SPREAD and math.isclose(abs(bias.value), 1):
+        return Finding(
+            question, NO, f"{favours}: partial ρ {short_figure(bias.value)} in all resamples.", rule
+        )
+    if interval is None or interval.reason:
+        reason = bias.reason if interval is None else f"no interval: {interval.reason}"
+        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
+    number = _with_ends(bias.value, interval.low, interval.high)
+    if interval.low <= 0 <= interval.high:
+        return Finding(question, NOTHING_FOUND, f"Partial ρ {number}.", rule)
+    return Finding(question, NO, f"{favours}: partial ρ {number}.", rule)
+
+
+def _even_handed(card: EvaluatorCard) -> Finding:
+    question = "Even-handed between systems, at equal labels?"
+    rule = (
+        "no if the simultaneous interval of any system leaves out 0. Labels that are noisy may be the reason;"
+        " nothing found is no proof."
+    )
+    biases = card.systems
+    open_rows = [row for row in biases.systems if not row.interval.reason]
+    if not open_rows:
+        reason = biases.reason or biases.systems[0].interval.reason
+        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
+    marked = sorted(card.marked_systems, key=lambda each: -abs(each[1].value))
+    if not marked:
+        return Finding(question, NOTHING_FOUND, f"None of {len(open_rows)} systems stands out.", rule)
+    name, first = marked[0]
+    said = (
+        f"Out of {len(open_rows)} systems {len(marked)} lie off; furthest {name},"
+        f" {short_figure(abs(first.value))} standard deviations {'above' if first.value > 0 else 'below'}"
+        " what its labels make one expect."
+    )
+    return Finding(question, NO, said, rule)
+
+
+def _complete(card: EvaluatorCard) -> Finding:
+    question = "Scores all that people rated?"
+    rule = "no if a labelled summary that counts has no score."
+    n, missing, bounds = card.material.n_labelled, card.shape.missing, card.bounds
+    if not n:
+        return Finding(question, NOT_TESTED, "No summary is labelled.", rule)
+    if not missing:
+        return Finding(question, YES, f"All {n:,} labelled summaries have a score.", rule)
+    said = f"{missing:,} of {n:,} labelled summaries have none"
+    if not bounds.reason:
+        name = COEFFICIENTS[card.material.coefficient].label.rpartition(" ")[2]
+        kind = "exact bounds" if bounds.are_exact else "fillings of four kinds, not bounds of all"
+        low, high = short_figure(bounds.low), short_figure(bounds.high)
+        said += f"; with them {name} could lie from {low} to {high} ({kind})"
+    return Finding(question, NO, f"{said}.", rule)
+
+
+def _place(difference: float) -> str:
+    if not difference:
+        return "level with"
+    return f"{short_figure(abs(difference))} {'ahead of' if difference > 0 else 'behind'}"
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    return f"{short_figure(value)} [{short_figure(low)}, {short_figure(high)}]"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

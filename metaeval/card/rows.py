@@ -1,0 +1,231 @@
+"""All numbers of an evaluator card as rows: for its CSV and for the API."""
+
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from metaeval.card.evaluator_card import AgreementAt, Baseline, EvaluatorCard
+from metaeval.card.findings import findings
+from metaeval.card.run_price import RunPrice
+from metaeval.comparison import GUARD
+from metaeval.stats.result import Interval, or_none
+
+LABELLED_AND_SCORED = "Over the labelled summaries with a score."
+NO_MIDDLE = "the scale has no ends, so no middle to cut labels at"
+
+
+class Basis(NamedTuple):
+    """What a number stands on."""
+
+    n: int | None = None
+    left_out: Mapping[str, int] = MappingProxyType({})
+    definition: str = ""
+
+
+def card_rows(card: EvaluatorCard, price: RunPrice) -> list[dict[str, object]]:
+    """One row for each number: where it stands, value, interval, what it stands on, definition, reason.
+
+    The first rows are the findings in words, as answers.
+    """
+    material = card.material
+    named: dict[str, object] = {
+        "evaluator": material.evaluator.label,
+        "fingerprint": material.evaluator.fingerprint,
+        "dimension": material.labels.dimension,
+    }
+    return [{**named, **row} for row in _rows(card, price)]
+
+
+def _rows(card: EvaluatorCard, price: RunPrice) -> Iterator[dict[str, object]]:
+    for finding in findings(card):
+        text = f"{finding.answer}: {finding.said}"
+        yield _row("finding", finding.question, math.nan, Basis(definition=finding.rule), text=text)
+    yield from _coverage(card)
+    for measured in card.agreement:
+        yield from _measured(card, measured)
+    for baseline in card.baselines:
+        yield from _baseline(card, baseline)
+    yield from _threshold(card)
+    yield from _shape(card)
+    yield from _level(card)
+    yield from _biases(card)
+    for figure in card.alternative:
+        test = figure.test
+        basis = Basis(test.summaries, test.left_out, " ".join(figure.definitions))
+        for name, value in (("winning rate", test.winning_rate), ("advantage probability", test.advantage)):
+            measure = f"{name} at ε {figure.epsilon:g}"
+            yield _row("alternative annotator test", measure, value, basis, reason=test.reason)
+    basis = Basis(price.summaries, definition=price.definition)
+    yield _row("price", "seconds per 1,000 summaries", price.seconds_per_thousand, basis, reason=price.reason)
+
+
+def _row(
+    section: str,
+    measure: str,
+    value: float,
+    basis: Basis,
+    *,
+    interval: Interval | None = None,
+    reason: str = "",
+    text: str = "",
+) -> dict[str, object]:
+    ends = interval if interval is not None and not interval.reason else None
+    definitions = [basis.definition, interval.definition if interval is not None else ""]
+    row: dict[str, object] = {
+        "section": section,
+        "measure": measure,
+        "value": or_none(value),
+        "low": ends.low if ends else None,
+        "high": ends.high if ends else None,
+        "n": basis.n,
+        "left_out": dict(basis.left_out),
+        "definition": " ".join(part for part in definitions if part),
+    }
+    said = {
+        "text": text,
+        "reason": reason,
+        "interval_reason": interval.reason if interval is not None else "",
+    }
+    return row | {name: words for name, words in said.items() if words}
+
+
+def _coverage(card: EvaluatorCard) -> Iterator[dict[str, object]]:
+    material, bounds = card.material, card.bounds
+    counted, labelled = material.n_counted, material.n_labelled
+    yield _row("coverage", "summaries", counted, Basis(None, material.comparison.seen, GUARD))
+    yield _row("coverage", "labelled", labelled, Basis(counted, definition=material.labels.definition))
+    yield _row("coverage", "labelled and scored", card.shape.n, Basis(labelled, material.why_unscored))
+    basis = Basis(bounds.n, bounds.left_out, bounds.definition)
+    for end, value in (("lowest", bounds.low), ("highest", bounds.high)):
+        measure = f"{end} {material.coefficient} with the missing scores"
+        yield _row("coverage", measure, value, basis, reason=bounds.reason)
+
+
+def _measured(card: EvaluatorCard, measured: AgreementAt) -> Iterator[dict[str, object]]:
+    name = f"{measured.coefficient}, {measured.level}"
+    estimate, ceiling = measured.estimate, measured.ceiling
+    basis = Basis(
+        estimate.n,
+        card.material.comparison.seen | dict(estimate.left_out),
+        f"{estimate.definition} {card.material.labels.definition} {GUARD}",
+    )
+    yield _row("agreement", name, estimate.value, basis, interval=measured.interval, reason=estimate.reason)
+    yield _row(
+        "agreement",
+        f"{name}, one rater against the others",
+        ceiling.value,
+        Basis(ceiling.n, ceiling.left_out, ceiling.definition),
+        reason=ceiling.reason,
+    )
+
+
+def _baseline(card: EvaluatorCard, baseline: Baseline) -> Iterator[dict[str, object]]:
+    estimate = baseline.estimate
+    yield _row(
+        "agreement",
+        f"{card.material.coefficient}, pooled, of {baseline.name}",
+        estimate.value,
+        Basis(estimate.n, estimate.left_out, estimate.definition),
+        interval=baseline.interval,
+        reason=estimate.reason,
+    )
+    yield _row(
+        "agreement",
+        f"evaluator less {baseline.name}",
+        baseline.difference,
+        Basis(estimate.n, definition=baseline.test),
+        reason=baseline.reason,
+        text="" if math.isnan(baseline.p_value) else f"p {baseline.p_value:.4f}, not corrected",
+    )
+
+
+def _threshold(card: EvaluatorCard) -> Iterator[dict[str, object]]:
+    found = card.threshold
+    if found is None:
+        yield _row("threshold", "threshold", math.nan, Basis(), reason=NO_MIDDLE)
+        return
+    basis = Basis(found.n, found.left_out, found.definition)
+    of_folds = f"without one fold each: {', '.join(f'{value:g}' for value in found.of_folds)}"
+    yield _row(
+        "threshold",
+        "threshold",
+        found.value,
+        basis,
+        reason=found.reason,
+        text="" if found.reason else of_folds,
+    )
+    table = found.confusion
+    if table is None:
+        return
+    for name, rate, interval in (
+        ("Cohen's kappa", table.kappa, found.kappa_interval),
+        ("Matthews' correlation", table.mcc, None),
+        ("true yes rate", table.true_yes_rate, None),
+        ("true no rate", table.true_no_rate, None),
+        ("accuracy", table.accuracy, None),
+    ):
+        yield _row(
+            "threshold",
+            f"{name}, out of fold",
+            rate.value,
+            basis,
+            interval=interval,
+            reason=rate.reason,
+        )
+    for name, count in (
+        ("yes by both", table.true_yes),
+        ("yes by the evaluator alone", table.false_yes),
+        ("yes by people alone", table.false_no),
+        ("no by both", table.true_no),
+    ):
+        yield _row("threshold", f"{name}, out of fold", count, basis)
+
+
+def _shape(card: EvaluatorCard) -> Iterator[dict[str, object]]:
+    shape = card.shape
+    basis = Basis(shape.n, card.material.why_unscored, LABELLED_AND_SCORED)
+    for name, value in (
+        ("distinct scores", float(shape.distinct)),
+        ("share of tied pairs", shape.tied_pairs),
+        ("share of scores that occur twice or more", shape.tied_scores),
+        ("lowest score", shape.lowest),
+        ("highest score", shape.highest),
+        ("most common score", shape.most_common),
+        ("share of the most common score", shape.most_common_share),
+    ):
+        yield _row("scores", name, value, basis, reason="too few scores" if math.isnan(value) else "")
+
+
+def _level(card: EvaluatorCard) -> Iterator[dict[str, object]]:
+    if card.level is None:
+        yield _row("level", "bias", math.nan, Basis(), reason=f"not applicable: {card.why_no_level}")
+        return
+    level = card.level.shift
+    basis = Basis(level.n, card.material.why_unscored, f"{level.definition} {card.level.rule}")
+    for name, value, interval in (
+        ("bias", level.bias, level.bias_interval),
+        ("mean absolute error", level.error, None),
+        ("calibration error", level.calibration_error, None),
+    ):
+        yield _row("level", name, value, basis, interval=interval, reason=level.reason)
+
+
+def _biases(card: EvaluatorCard) -> Iterator[dict[str, object]]:
+    for name, bias in card.traits.items():
+        basis = Basis(bias.n, bias.left_out, bias.definition)
+        measure = f"partial correlation with {name}"
+        yield _row("bias", measure, bias.value, basis, interval=bias.interval, reason=bias.reason)
+    systems = card.systems
+    basis = Basis(systems.n, systems.left_out, systems.definition)
+    if systems.reason:
+        yield _row("bias", "systems", math.nan, basis, reason=systems.reason)
+    for row in systems.systems:
+        yield _row(
+            "bias",
+            f"system {card.material.system_names[row.system]}",
+            row.value,
+            basis._replace(n=row.n),
+            interval=row.interval,
+            text="stands out" if row.is_marked else "",
+        )

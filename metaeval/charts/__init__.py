@@ -1,0 +1,32 @@
+"""Charts as SVG, drawn here so that pages need no script. Pure: arrays in, text out.
+
+What things look like (colours, strokes, fonts) is left to static/css/charts.css, by class.
+"""
+
+from metaeval.charts.answer_columns import answer_columns
+from metaeval.charts.calibration import calibration_bins, calibration_plot
+from metaeval.charts.histogram import histogram, histogram_bars
+from metaeval.charts.links import Links
+from metaeval.charts.measured_rows import Measured, evaluator_bars, interval_dots
+from metaeval.charts.parts import Range
+from metaeval.charts.scatter import scatter, system_means
+from metaeval.charts.system_marks import legend_mark
+from metaeval.charts.two_distributions import shared_grid, two_distributions
+
+__all__ = [
+    "Links",
+    "Measured",
+    "Range",
+    "answer_columns",
+    "calibration_bins",
+    "calibration_plot",
+    "evaluator_bars",
+    "histogram",
+    "histogram_bars",
+    "interval_dots",
+    "legend_mark",
+    "scatter",
+    "shared_grid",
+    "system_means",
+    "two_distributions",
+]

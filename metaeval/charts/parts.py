@@ -1,0 +1,132 @@
+"""What charts are made of: axes with round numbers, and the elements of an SVG."""
+
+import math
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from metaeval.stats.arrays import Floats
+
+LONGEST_TITLE = 48  # characters
+EDGE = 8  # units around points, so that none lies on the frame
+
+
+class Range(NamedTuple):
+    low: float
+    high: float
+
+
+class Axis(NamedTuple):
+    """From values to units of the drawing."""
+
+    range: Range
+    start: float
+    end: float
+
+    def place(self, values: Floats) -> Floats:
+        """Where values lie in the drawing, array in, array out."""
+        share = (values - self.range.low) / (self.range.high - self.range.low)
+        return self.start + share * (self.end - self.start)
+
+    def at(self, value: float) -> float:
+        return float(self.place(np.array([value]))[0])
+
+
+def nice_range(values: Floats) -> Range:
+    """Round numbers around all values, which are (n,) with n of 1 or more."""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        reach = abs(low) / 2 or 0.5
+        low, high = low - reach, high + reach
+    step = _nice_step((high - low) / 5)
+    return Range(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
+
+
+def ticks(span: Range, about: int = 5) -> list[float]:
+    """Round numbers from one end of the range to the other, about as many as asked for."""
+    step = _nice_step((span.high - span.low) / about)
+    first = math.ceil(span.low / step - 1e-9)
+    last = math.floor(span.high / step + 1e-9)
+    return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
+
+
+def _nice_step(about: float) -> float:
+    """1, 2 or 5 times a power of ten, `about` or the next larger."""
+    magnitude = 10.0 ** math.floor(math.log10(about))
+    return next(
+        (factor * magnitude for factor in (1, 2, 5) if factor * magnitude >= about * 0.999), 10 * magnitude
+    )
+
+
+def drawing(kind: str, width: int, height: int, *, title: str, description: str) -> ET.Element:
+    svg = ET.Element(
+        "svg",
+        {"class": f"chart {kind}", "viewBox": f"0 0 {width} {height}", "role": "img", "aria-label": title},
+    )
+    ET.SubElement(svg, "title").text = title
+    ET.SubElement(svg, "desc").text = description
+    return svg
+
+
+def plane(
+    kind: str,
+    across_range: Range,
+    up_range: Range,
+    *,
+    across_title: str,
+    up_title: str,
+    title: str,
+    description: str,
+) -> tuple[ET.Element, Axis, Axis]:
+    """A drawing with two axes of numbers, their grid and titles; and the axes, across and up."""
+    width, height = 460, 380
+    svg = drawing(kind, width, height, title=title, description=description)
+    across = Axis(across_range, 46 + EDGE, width - 8 - EDGE)
+    up = Axis(up_range, height - 44 - EDGE, 6 + EDGE)
+    for tick in ticks(across.range):
+        x = across.at(tick)
+        line(svg, "grid", x, up.start + EDGE, x, up.end - EDGE)
+        text_at(svg, "tick middle", x, up.start + EDGE + 18, f"{tick:g}")
+    for tick in ticks(up.range):
+        y = up.at(tick)
+        line(svg, "grid", across.start - EDGE, y, across.end + EDGE, y)
+        text_at(svg, "tick end", across.start - EDGE - 8, y + 4, f"{tick:g}")
+    text_at(svg, "axis middle", (across.start + across.end) / 2, height - 6, short(across_title))
+    turned = text_at(svg, "axis middle", 0, 0, short(up_title))
+    turned.set("transform", f"translate(13 {(up.start + up.end) / 2:g}) rotate(-90)")
+    return svg, across, up
+
+
+def line(parent: ET.Element, name: str, x1: float, y1: float, x2: float, y2: float) -> None:
+    ends = {"x1": unit(x1), "y1": unit(y1), "x2": unit(x2), "y2": unit(y2)}
+    ET.SubElement(parent, "line", {"class": name, **ends})
+
+
+def text_at(parent: ET.Element, name: str, x: float, y: float, text: str) -> ET.Element:
+    element = ET.SubElement(parent, "text", {"class": name, "x": unit(x), "y": unit(y)})
+    element.text = text
+    return element
+
+
+def unit(number: float) -> str:
+    return f"{round(number, 1):g}"
+
+
+def column(
+    parent: ET.Element,
+    left: float,
+    right: float,
+    top: float,
+    bottom: float,
+    title: str,
+    name: str = "column",
+) -> None:
+    """A bar of a histogram, with what it stands for."""
+    box = {"x": unit(left), "y": unit(top), "width": unit(right - left), "height": unit(bottom - top)}
+    ET.SubElement(ET.SubElement(parent, "rect", {"class": name, **box}), "title").text = title
+
+
+def short(title: str, longest: int = LONGEST_TITLE) -> str:
+    """What of a title fits along an axis; the whole stands in the chart's own title."""
+    return title if len(title) <= longest else f"{title[: longest - 1]}…"

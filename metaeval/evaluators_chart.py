@@ -1,0 +1,51 @@
+"""All evaluators on one dimension, beside what one rater reaches."""
+
+import math
+from collections.abc import Sequence
+
+from metaeval.charts import Measured, evaluator_bars
+from metaeval.comparison import GUARD, MetaevalFigure
+from metaeval.export.chart import Chart
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+
+
+def evaluators_chart(figures: Sequence[MetaevalFigure], ceiling: float, intervals_of: str = "") -> Chart:
+    """A bar for each of the figures, which are those of one dimension, one or more, at one level.
+
+    `ceiling` is what one rater reaches against the others; nan if that is undefined or not known.
+    `intervals_of` says which earlier revision the intervals are of.
+    """
+    first = figures[0]
+    labels, coefficient = first.labels, COEFFICIENTS[first.coefficient].label
+    known = not math.isnan(ceiling)
+    return Chart(
+        "evaluators",
+        (labels.key, first.level, first.coefficient),
+        lambda: evaluator_bars(
+            [_measured(figure) for figure in figures],
+            title=f"Agreement of each evaluator with human labels, {labels.title}",
+            value_title=f"{coefficient}, {LEVELS[first.level].label}",
+            chance=0.5 if first.coefficient == "roc_auc" else 0.0,
+            ceiling=ceiling if known else None,
+            left_out=GUARD,
+        ),
+        lambda: [figure.as_json() for figure in figures],
+        _caption(figures, known, intervals_of),
+    )
+
+
+def _caption(figures: Sequence[MetaevalFigure], has_ceiling: bool, intervals_of: str) -> str:
+    has_intervals = any(figure.estimate.interval for figure in figures)
+    parts = [f"Bars: every evaluator on {figures[0].labels.title}"]
+    parts += (
+        ["lines: 95% intervals" + (f" as of {intervals_of}" if intervals_of else "")] if has_intervals else []
+    )
+    parts += ["dashed: one rater against the others"] if has_ceiling else []
+    return f"{'; '.join(parts)}."
+
+
+def _measured(figure: MetaevalFigure) -> Measured:
+    interval = figure.estimate.interval
+    ends = (interval.low, interval.high) if interval else (math.nan, math.nan)
+    return Measured(figure.evaluator.label, figure.estimate.value, *ends)

@@ -1,0 +1,1 @@
+"""Charts, tables and words as files for a paper."""

@@ -1,0 +1,31 @@
+"""A chart as a file: SVG, PNG, PDF, or what is drawn as CSV."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from django.utils.text import slugify
+
+from metaeval.export.chart import Chart
+from metaeval.export.formats import as_csv
+from metaeval.export.standalone_svg import standalone
+from metaeval.export.typeset import as_pdf, as_png
+
+
+class FileKind(NamedTuple):
+    content_type: str
+    content: Callable[[Chart], bytes]
+
+
+CHART_FILES: dict[str, FileKind] = {
+    "svg": FileKind("image/svg+xml", lambda chart: standalone(chart.svg).encode()),
+    "png": FileKind("image/png", lambda chart: as_png(standalone(chart.svg))),
+    "pdf": FileKind("application/pdf", lambda chart: as_pdf(standalone(chart.svg))),
+    "csv": FileKind("text/csv; charset=utf-8", lambda chart: as_csv(chart.rows()).encode()),
+}
+"""By the end of the file's name."""
+
+
+def file_name(project: str, chart: Chart, kind: str) -> str:
+    """What the file is of, in lower-case ASCII: project-evaluator-dimension-chart.kind, for example."""
+    parts = (slugify(part) for part in (project, *chart.about, chart.name))
+    return f"{'-'.join(part for part in parts if part)}.{kind}"

@@ -1,0 +1,204 @@
+"""The coefficients there are, by name, and when each is defined."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from metaeval.stats.arrays import Bools, Floats
+from metaeval.stats.correlation.calibrated_accuracy import (
+    MOST_PAIRS,
+    calibrated_accuracy,
+    few_enough_pairs,
+    reweighted_calibrated_accuracy,
+)
+from metaeval.stats.correlation.kendall import kendall_b, reweighted_kendall_b
+from metaeval.stats.correlation.kendall_c import kendall_c, reweighted_kendall_c
+from metaeval.stats.correlation.pairwise_accuracy import pairwise_accuracy, reweighted_pairwise_accuracy
+from metaeval.stats.correlation.pearson import pearson, pearson_with
+from metaeval.stats.correlation.reweighted_pearson import ReweightedPearson
+from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_spearman import ReweightedSpearman
+from metaeval.stats.correlation.roc_auc import reweighted_roc_auc, roc_auc
+from metaeval.stats.correlation.spearman import spearman, spearman_with
+from metaeval.stats.groups import Groups
+
+
+class Requirement(NamedTuple):
+    """What a group must satisfy for a coefficient to be defined in it."""
+
+    otherwise: str  # what is the matter with a group that does not, in words for the reader
+    holds: Callable[[Floats, Floats, Groups], Bools]
+
+
+TWO_PAIRS = Requirement(
+    "fewer than two pairs of label and score",
+    lambda _labels, _scores, groups: groups.sizes >= 2,
+)
+VARIED_LABELS = Requirement(
+    "all labels equal",
+    lambda labels, _scores, groups: groups.smallest(labels) < groups.largest(labels),
+)
+VARIED_SCORES = Requirement(
+    "all scores equal",
+    lambda _labels, scores, groups: groups.smallest(scores) < groups.largest(scores),
+)
+BOTH_CLASSES = Requirement("only yes or only no among the labels", VARIED_LABELS.holds)
+FEW_PAIRS = Requirement(
+    f"more than {MOST_PAIRS:,} pairs of summaries to calibrate ties on",
+    lambda _labels, _scores, groups: few_enough_pairs(groups),
+)
+
+
+class Grouped(NamedTuple):
+    """A coefficient of every group."""
+
+    values: Floats  # (groups,), nan where undefined
+    undefined: dict[str, int]  # reason -> groups
+
+
+class Single(NamedTuple):
+    """A coefficient of all rows together."""
+
+    value: float  # nan if undefined
+    reason: str  # why it is undefined, else ""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A measure of association between human labels and scores.
+
+    `label` and `definition` are for readers; the definition is one sentence with the formula.
+    """
+
+    name: str
+    label: str
+    definition: str
+    compute: Callable[[Floats, Floats, Groups], Floats]
+    reweigh: Callable[[ReweightedRows], Callable[[Drawn], Floats]]
+    """For rows, a function from how often each unit was drawn to the coefficient of each group in each
+    resample: (groups, resamples), nan where it is undefined."""
+    needs: tuple[Requirement, ...]  # beside two pairs; the first that does not hold gives the reason
+    is_for_yes_no: bool = False
+    is_of_order: bool = False  # whether it sees only how labels, and scores, are ordered and which are equal
+    compute_with: Callable[[Floats, Groups], Callable[[Floats], Floats]] | None = None
+    """`compute` in two steps, the first of labels alone, where that saves something."""
+    is_fitted_to_all: bool = False  # whether the value of one group depends on the others
+
+    def of_groups(self, labels: Floats, scores: Floats, groups: Groups) -> Grouped:
+        """The coefficient within each group, at once.
+
+        `labels` and `scores` have shape (rows,), are finite and sorted by group.
+        """
+        values = np.full(len(groups.sizes), np.nan)
+        undefined = {}
+        left = np.arange(len(groups.sizes))
+        for need in (TWO_PAIRS, *self.needs):
+            holds = need.holds(labels, scores, groups)
+            if not holds.all():
+                undefined[need.otherwise] = int((~holds).sum())
+                rows = groups.spread(holds)
+                labels, scores, groups = labels[rows], scores[rows], groups.only(holds)
+                left = left[holds]
+        if left.size:
+            values[left] = self.compute(labels, scores, groups)
+        return Grouped(values, undefined)
+
+    def of(self, labels: Floats, scores: Floats) -> Single:
+        """The coefficient over all rows; `labels` and `scores` have shape (rows,) and are finite."""
+        return self.of_each(labels, [scores])[0]
+
+    def of_each(self, labels: Floats, scores: Sequence[Floats]) -> list[Single]:
+        """The same for several evaluators' scores of the same rows."""
+        groups = Groups(np.array([len(labels)]))
+        compute = self.compute_with or (lambda labels, groups: lambda row: self.compute(labels, row, groups))
+        found: list[Single] = []
+        of_scores = None
+        for row in scores:
+            needs = (need for need in (TWO_PAIRS, *self.needs) if not need.holds(labels, row, groups).all())
+            missing = next(needs, None)
+            if missing is not None:
+                found.append(Single(np.nan, missing.otherwise))
+                continue
+            of_scores = of_scores or compute(labels, groups)
+            found.append(Single(float(of_scores(row)[0]), ""))
+        return found
+
+
+COEFFICIENTS: dict[str, Coefficient] = {
+    coefficient.name: coefficient
+    for coefficient in (
+        Coefficient(
+            name="pearson",
+            label="Pearson's r",
+            definition="r = S_xz / √(S_xx · S_zz), with S the sums of products of the deviations of scores x"
+            " and labels z from their means.",
+            compute=pearson,
+            compute_with=pearson_with,
+            reweigh=ReweightedPearson,
+            needs=(VARIED_LABELS, VARIED_SCORES),
+        ),
+        Coefficient(
+            name="spearman",
+            label="Spearman's ρ",
+            definition="ρ = Pearson's r of the ranks; equal values share the mean of their ranks.",
+            compute=spearman,
+            compute_with=spearman_with,
+            reweigh=ReweightedSpearman,
+            needs=(VARIED_LABELS, VARIED_SCORES),
+            is_of_order=True,
+        ),
+        Coefficient(
+            name="kendall_b",
+            label="Kendall's τ-b",
+            definition="τ-b = (C − D) / √((C + D + T_x) · (C + D + T_z)), with C concordant and D discordant"
+            " pairs, T_x pairs tied in the score only and T_z pairs tied in the label only.",
+            compute=kendall_b,
+            reweigh=reweighted_kendall_b,
+            needs=(VARIED_LABELS, VARIED_SCORES),
+            is_of_order=True,
+        ),
+        Coefficient(
+            name="kendall_c",
+            label="Stuart's τ-c",
+            definition="τ-c = 2 (C − D) / (n² (k − 1) / k), with C concordant and D discordant pairs of n"
+            " summaries, k the smaller of the numbers of different labels and different scores.",
+            compute=kendall_c,
+            reweigh=reweighted_kendall_c,
+            needs=(VARIED_LABELS, VARIED_SCORES),
+            is_of_order=True,
+        ),
+        Coefficient(
+            name="acc_eq",
+            label="Pairwise accuracy",
+            definition="acc_eq = (C + T_xz) / all pairs, with C concordant pairs and T_xz pairs tied in label"
+            " and score; scores tie only if they are equal.",
+            compute=pairwise_accuracy,
+            reweigh=reweighted_pairwise_accuracy,
+            needs=(),
+            is_of_order=True,
+        ),
+        Coefficient(
+            name="acc_eq_calibrated",
+            label="Pairwise accuracy, ties calibrated",
+            definition="acc_eq = (C + T_xz) / all pairs, with C concordant pairs and T_xz pairs tied in label"
+            " and score; scores tie if they differ by at most ε, the one number, for all groups, that makes"
+            " the result largest. ε is chosen on the data it is applied to, so the result is optimistic.",
+            compute=calibrated_accuracy,
+            reweigh=reweighted_calibrated_accuracy,
+            needs=(FEW_PAIRS,),
+            is_fitted_to_all=True,
+        ),
+        Coefficient(
+            name="roc_auc",
+            label="ROC AUC",
+            definition="AUC = P(score of a yes > score of a no) + ½ · P(the two are equal); a label above 0.5"
+            " is a yes, one below 0.5 a no, and one of exactly 0.5 is left out as a tie.",
+            compute=roc_auc,
+            reweigh=reweighted_roc_auc,
+            needs=(BOTH_CLASSES,),
+            is_for_yes_no=True,
+        ),
+    )
+}

@@ -1,0 +1,1 @@
+"""From ratings to labels, and what labels and scores together tell."""

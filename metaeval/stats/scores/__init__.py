@@ -1,0 +1,1 @@
+"""What one evaluator's scores are like, and where they mislead."""

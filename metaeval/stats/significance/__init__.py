@@ -1,0 +1,1 @@
+"""Whether one evaluator agrees better with people than another."""

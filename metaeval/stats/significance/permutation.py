@@ -1,0 +1,113 @@
+"""Permutation tests: two evaluators' scores are swapped at random."""
+
+import numpy as np
+
+from metaeval.stats.arrays import Floats, Ints, distinct
+from metaeval.stats.significance.compared import Compared, PairTest, PairTester
+from metaeval.stats.significance.permuted_levels import (
+    DIFFERENCES,
+    NONE_MARKED,
+    Coins,
+    Permuted,
+)
+from metaeval.stats.significance.replicates import ROUNDING
+
+_RULE = (
+    " Scores are z-scored over the summaries both evaluators have, and rounded to 12 decimals, so that they"
+    " can take each other's place; a summary that lacks one of the two scores, or a label, takes no part."
+    " Summaries of the same article and system are swapped together; one of unknown article has an article"
+    " of its own. p = (k + 1) / (m + 1), with m the draws in which the difference is defined and k those in"
+    " which it is at least as large, either way, as the one found; {resamples} draws, seed {seed} (Deutsch,"
+    " Dror & Roth 2021)."
+)
+# As benchmarks/null_simulation.py shows.
+_WARNING = (
+    " It tells evaluators apart too often where each of them follows people more closely in some articles"
+    " than in others: swaps within articles even that out."
+)
+BOTH = (
+    "in each draw, articles and systems are each marked with probability ½, and the two evaluators' scores of"
+    " a summary are swapped if either its article or its system is marked but not both (as nlpstats does it;"
+    " sacrerouge and mt-metrics-eval swap each summary on its own and call that PERM-BOTH too)."
+    + _RULE
+    + _WARNING
+)
+INPUTS = (
+    "in each draw, the two evaluators' scores of all summaries of an article are swapped with probability ½."
+    + _RULE
+)
+SYSTEMS = (
+    "in each draw, the two evaluators' scores of all summaries of a system are swapped with probability ½."
+    + _RULE
+    + _WARNING
+)
+
+# Scores that differ only by the rounding of their z-scores are a tie.
+DECIMALS = 12
+
+
+def both(data: Compared) -> PairTester:
+    """PERM-BOTH: a summary is swapped if its article is marked or its system, but not both."""
+    return _tester(data, by_article=True, by_system=True)
+
+
+def inputs(data: Compared) -> PairTester:
+    """PERM-INPUTS: an article is swapped with all its summaries."""
+    return _tester(data, by_article=True, by_system=False)
+
+
+def systems(data: Compared) -> PairTester:
+    """PERM-SYSTEMS: a system is swapped with all its summaries."""
+    return _tester(data, by_article=False, by_system=True)
+
+
+def _tester(data: Compared, *, by_article: bool, by_system: bool) -> PairTester:
+    """Draws the marks once, for all pairs.
+
+    Source: D. Deutsch, R. Dror & D. Roth, "A Statistical Analysis of Summarization Evaluation Metrics using
+    Resampling Methods", Transactions of the ACL 9, 2021, section 4.
+    """
+    rng = np.random.default_rng(data.seed)
+    articles = _coins(rng, data.own_articles, data.resamples) if by_article else _no_coins(data.articles)
+    systems = _coins(rng, data.systems, data.resamples) if by_system else _no_coins(data.systems)
+    differences = DIFFERENCES[data.level.name]
+
+    def test(first: int, second: int) -> PairTest:
+        rows = data.used(first, second)
+        if by_system and (data.systems[rows] < 0).any():
+            return PairTest(reason="scores are swapped by system, and that of some summaries is not known")
+        permuted = Permuted(
+            labels=data.labels[rows],
+            x=_standardised(data.scores[first, rows]),
+            y=_standardised(data.scores[second, rows]),
+            articles=articles.at(rows),
+            systems=systems.at(rows),
+        )
+        return _counted(differences(data.coefficient, permuted))
+
+    return test
+
+
+def _coins(rng: np.random.Generator, codes: Ints, draws: int) -> Coins:
+    pool = distinct(codes[codes >= 0])
+    marked = rng.integers(0, 2, size=(draws, len(pool)), dtype=bool)
+    return Coins(codes, np.searchsorted(pool, codes), np.vstack([np.zeros(len(pool), dtype=bool), marked]))
+
+
+def _no_coins(codes: Ints) -> Coins:
+    return Coins(codes, np.zeros_like(codes), NONE_MARKED)
+
+
+def _standardised(scores: Floats) -> Floats:
+    deviations = scores - scores.mean()
+    spread = float(np.sqrt(np.mean(deviations**2)))
+    return np.round(deviations / spread, DECIMALS) if spread else deviations
+
+
+def _counted(differences: Floats) -> PairTest:
+    """From (1 + draws,) differences, the first of which is the one found."""
+    defined = np.abs(differences[~np.isnan(differences)])
+    if np.isnan(differences[0]) or len(defined) < 2:
+        return PairTest(reason="no draw in which the difference is defined")
+    # The one found is among them, which is the 1 added to both counts.
+    return PairTest(float((defined >= defined[0] - ROUNDING).mean()))

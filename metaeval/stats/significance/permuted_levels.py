@@ -1,0 +1,162 @@
+"""The difference of two evaluators' coefficients, at every level, under each of many swaps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
+from metaeval.stats.groups import Groups
+from metaeval.stats.significance import pair_count_swaps
+from metaeval.stats.significance.swaps import Swapped, Swaps, reweighted_swaps
+
+NONE_MARKED: Bools = np.zeros((1, 1), dtype=bool)
+# Members by draws by groups that are worked on together, which bounds the memory taken.
+CELLS_AT_ONCE = 2**22
+
+
+class Coins(NamedTuple):
+    """Which articles, or which systems, are marked in each draw."""
+
+    codes: Ints
+    """(n,) the summaries' articles or systems."""
+    places: Ints
+    """(n,) the column of `marked` that stands for the summary's article or system."""
+    marked: Bools
+    """(draws, columns); one row, which marks none, if these are not drawn."""
+
+    def at(self, rows: Ints) -> "Coins":
+        """The same for some of the summaries."""
+        return Coins(self.codes[rows], self.places[rows], self.marked)
+
+
+@dataclass(frozen=True, eq=False)
+class Permuted:
+    """n summaries of two evaluators; one is swapped if its article is marked or its system, but not both."""
+
+    labels: Floats
+    """(n,) finite, as are the scores."""
+    x: Floats
+    y: Floats
+    articles: Coins
+    systems: Coins
+
+
+QUICK: dict[str, Callable[[Swaps], Swapped]] = {
+    "kendall_b": pair_count_swaps.kendall_b_swaps,
+    "roc_auc": pair_count_swaps.roc_auc_swaps,
+}
+"""Quicker ways to some coefficients where the groups are small."""
+
+
+def _swapped(coefficient: Coefficient, swaps: Swaps) -> Swapped:
+    if coefficient.name in QUICK and pair_count_swaps.fits(swaps):
+        return QUICK[coefficient.name](swaps)
+    return reweighted_swaps(coefficient, swaps)
+
+
+def _pooled(coefficient: Coefficient, permuted: Permuted) -> Floats:
+    cells = _cells(permuted)
+    one = np.zeros_like(cells.places)
+    return _mean_over_groups(coefficient, permuted, Coins(one, one, NONE_MARKED), cells)
+
+
+def _by_article(coefficient: Coefficient, permuted: Permuted) -> Floats:
+    return _by(permuted.articles, permuted.systems, coefficient, permuted)
+
+
+def _by_system(coefficient: Coefficient, permuted: Permuted) -> Floats:
+    return _by(permuted.systems, permuted.articles, coefficient, permuted)
+
+
+def _by(grouping: Coins, within: Coins, coefficient: Coefficient, permuted: Permuted) -> Floats:
+    if coefficient.is_fitted_to_all:
+        # The groups hang together, so that none can be exchanged on its own.
+        unmarked = Coins(grouping.codes, np.zeros_like(grouping.places), NONE_MARKED)
+        return _mean_over_groups(coefficient, permuted, unmarked, _cells(permuted))
+    return _mean_over_groups(coefficient, permuted, grouping, within)
+
+
+def _cells(permuted: Permuted) -> Coins:
+    """What is always swapped together: the summaries of an article, of a system, or of one of both."""
+    articles, systems = permuted.articles, permuted.systems
+    codes = articles.places * systems.marked.shape[1] + systems.places
+    cells, places = np.unique(codes, return_inverse=True)
+    of_article, of_system = np.divmod(cells, systems.marked.shape[1])
+    return Coins(codes, places, articles.marked[:, of_article] ^ systems.marked[:, of_system])
+
+
+def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Coins, within: Coins) -> Floats:
+    """Only the members' coins are worked through: a marked group exchanges the two evaluators as a whole."""
+    order = np.argsort(grouping.codes, kind="stable")
+    groups = Groups(np.unique(grouping.codes, return_counts=True)[1])
+    marked = grouping.marked[:, grouping.places[order][groups.starts]]
+    columns, members = np.unique(within.places[order], return_inverse=True)
+    coins = within.marked[:, columns]
+    draws = max(len(marked), len(coins))
+    totals, defined = np.zeros((2, draws)), np.zeros((2, draws))
+    at_once = max(1, CELLS_AT_ONCE // (len(columns) * max(draws, len(columns))))
+    if coefficient.is_fitted_to_all:
+        at_once = len(groups.sizes)
+    for begin in range(0, len(groups.sizes), at_once):
+        block = slice(begin, begin + at_once)
+        own_groups = Groups(groups.sizes[block])
+        own_rows = slice(groups.starts[begin], groups.starts[begin] + own_groups.sizes.sum())
+        rows = order[own_rows]
+        swaps = Swaps(
+            permuted.labels[rows], permuted.x[rows], permuted.y[rows], own_groups, members[own_rows], coins
+        )
+        first, second = _swapped(coefficient, swaps)
+        for at, (whole, exchanged) in enumerate(((first, second), (second, first))):
+            values = np.where(marked[:, block], exchanged, whole)
+            totals[at] += np.nansum(values, axis=1)
+            defined[at] += (~np.isnan(values)).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        means = totals / defined
+    return means[0] - means[1]
+
+
+def _of_system_means(coefficient: Coefficient, permuted: Permuted) -> Floats:
+    """The systems' mean scores of all draws are one product of the articles' marks and the scores' gaps."""
+    articles, systems = permuted.articles, permuted.systems
+    order = np.argsort(systems.codes, kind="stable")
+    groups = Groups(np.unique(systems.codes, return_counts=True)[1])
+    gaps = (permuted.y - permuted.x)[order]
+    of_article = scipy.sparse.csr_array(
+        (gaps, (articles.places[order], groups.of_row)),
+        shape=(articles.marked.shape[1], len(groups.sizes)),
+    )
+    gained = articles.marked.astype(np.float64) @ of_article
+    marked = systems.marked[:, systems.places[order][groups.starts]]
+    gained = np.where(marked, groups.total(gaps) - gained, gained)
+    labels = np.round(groups.mean(permuted.labels[order]), SYSTEM_MEAN_DECIMALS)
+
+    def coefficients(totals: Floats) -> Floats:
+        means = np.round(totals / groups.sizes, SYSTEM_MEAN_DECIMALS)
+        if coefficient.is_fitted_to_all:
+            return np.array([coefficient.of(labels, of_draw).value for of_draw in means])
+        stacked = Groups(np.full(len(means), len(labels)))
+        return coefficient.of_groups(np.tile(labels, len(means)), means.ravel(), stacked).values
+
+    return coefficients(groups.total(permuted.x[order]) + gained) - coefficients(
+        groups.total(permuted.y[order]) - gained
+    )
+
+
+DIFFERENCES: dict[str, Callable[[Coefficient, Permuted], Floats]] = {
+    "pooled": _pooled,
+    "article": _by_article,
+    "within_system": _by_system,
+    "system": _of_system_means,
+}
+"""By the level's name: (draws,) coefficient of the first evaluator minus that of the second, or nan.
+
+Time grows as draws times summaries. 1,000 draws by article and system of 88,000 pooled summaries take about
+8 s for two evaluators and 0.4 GB, of which a byte for each summary and draw; those of 100 articles by 16
+systems 9 ms at the article level and 0.2 s pooled. Calibrating ties works through all pairs in every draw:
+1 s at the article level, minutes pooled.
+"""

@@ -1,0 +1,79 @@
+"""Letters beside ranks: evaluators that share a letter are not told apart."""
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.arrays import number_vector
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def rank_clusters(values: npt.ArrayLike, significant: npt.ArrayLike) -> list[str]:
+    """The compact letter display of evaluators: two share a letter exactly if they are not told apart.
+
+    Parameters
+    ----------
+    values : (evaluators,) what ranks them, best first; nan comes last.
+    significant : (evaluators, evaluators) symmetric, whether the two differ; the diagonal is not looked at.
+
+    Returns
+    -------
+    For each evaluator its letters in order, such as 'ab'; 'a' goes to the best. After z come aa, ab ..., and
+    letters are then parted by spaces.
+
+    Raises
+    ------
+    ValueError : `significant` has another shape or is not symmetric.
+
+    Source: H.-P. Piepho, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons",
+    Journal of Computational and Graphical Statistics 13, 2004 (insert and absorb).
+
+    >>> told_apart = np.zeros((3, 3), dtype=bool)
+    >>> told_apart[0, 2] = told_apart[2, 0] = True
+    >>> rank_clusters([0.3, 0.2, 0.1], told_apart)
+    ['a', 'ab', 'b']
+    """
+    value = number_vector("values", values)
+    apart = np.asarray(significant, dtype=bool)
+    if apart.shape != (len(value), len(value)) or (apart != apart.T).any():
+        raise ValueError(f"significant must be symmetric, {len(value)} by {len(value)}")
+    places = np.argsort(-value, kind="stable")
+
+    columns = [frozenset(range(len(value)))] if len(value) else []
+    for better in range(len(value)):
+        for worse in range(better + 1, len(value)):
+            if apart[places[better], places[worse]]:
+                columns = _split(columns, better, worse)
+
+    names = _names(len(columns))
+    letters: list[list[str]] = [[] for _ in range(len(value))]
+    for name, column in zip(names, sorted(columns, key=sorted), strict=True):
+        for place in column:
+            letters[places[place]].append(name)
+    return [(" " if len(columns) > len(ALPHABET) else "").join(own) for own in letters]
+
+
+def _split(columns: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
+    """Part each column that holds both into one without the first and one without the second.
+
+    A column that another contains says nothing new and is absorbed.
+    """
+    kept = [column for column in columns if not {first, second} <= column]
+    for column in columns:
+        if {first, second} <= column:
+            for half in (column - {second}, column - {first}):
+                if not any(half <= other for other in kept):
+                    kept = [other for other in kept if not other <= half] + [half]
+    return kept
+
+
+def _names(count: int) -> list[str]:
+    """a, b ... z, aa, ab ..."""
+    names = []
+    for number in range(count):
+        name, rest = "", number + 1
+        while rest:
+            rest, digit = divmod(rest - 1, len(ALPHABET))
+            name = ALPHABET[digit] + name
+        names.append(name)
+    return names

@@ -1,0 +1,1 @@
+"""Where a correlation may lie: resampling and formulas."""

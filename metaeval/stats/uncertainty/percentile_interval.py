@@ -1,0 +1,56 @@
+"""The percentile interval of a bootstrap, and which resamples tell how a value varies."""
+
+import numpy as np
+
+from metaeval.stats.arrays import Floats
+from metaeval.stats.result import NoIntervalError
+
+CONFIDENCE = 0.95
+TAILS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
+MOST_UNDEFINED = 0.05
+"""Share of resamples in which a value may be undefined before there is no interval."""
+ROUNDING = 1e-12
+"""Replicates that lie no further apart than this differ by rounding alone."""
+NO_SPREAD = "every resample gives the same value"
+
+
+def percentile_interval(replicates: Floats) -> tuple[float, float]:
+    """The quantiles of the defined replicates that leave half of the other 5% on either side, interpolated.
+
+    Parameters
+    ----------
+    replicates : (resamples,) nan where undefined.
+
+    Raises
+    ------
+    NoIntervalError : see `defined_replicates`.
+
+    Source: B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
+    """
+    low, high = np.quantile(defined_replicates(replicates), TAILS)
+    return float(low), float(high)
+
+
+def defined_replicates(replicates: Floats) -> Floats:
+    """Those that are not nan.
+
+    Raises
+    ------
+    NoIntervalError : more than `MOST_UNDEFINED` of them are, or all are equal but for rounding: an interval
+        without width would claim that no other value is possible.
+    """
+    defined = replicates[~np.isnan(replicates)]
+    undefined = len(replicates) - len(defined)
+    if undefined > MOST_UNDEFINED * len(replicates) or not defined.size:
+        raise NoIntervalError(f"undefined in {undefined:,} of {len(replicates):,} resamples")
+    if np.ptp(defined) <= ROUNDING:
+        raise NoIntervalError(NO_SPREAD)
+    return defined
+
+
+def undefined_told(replicates: Floats) -> str:
+    """A sentence on the resamples that are left out; empty if none is."""
+    undefined = int(np.isnan(replicates).sum())
+    if not undefined:
+        return ""
+    return f"In {undefined:,} of {len(replicates):,} resamples it is undefined; these are left out."

@@ -1,0 +1,1 @@
+"""The pages with results, one file per page."""

@@ -1,0 +1,98 @@
+"""Researchers tag disagreements by keyboard; what a manager publishes opens without a session."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenContext, Platform, sign_in
+
+pytestmark = pytest.mark.browser
+
+JUDGED = """
+from annotation.models import Project, Summary
+from scoring.models import EvaluatorSetup, Run, Score
+project = Project.objects.get(slug="demo")
+setup = EvaluatorSetup.objects.create(
+    project=project, evaluator="imported", label="A narrow judge", signature="judge", fingerprint="judge"
+)
+run = Run.objects.create(setup=setup, status="done")
+rated = Summary.objects.filter(project=project, ratings__isnull=False).distinct().order_by("pk")
+Score.objects.bulk_create(
+    Score(setup=setup, run=run, dimension="comprehensibility", summary=summary, value=-place)
+    for place, summary in enumerate(rated)
+)
+project.bump_revision()
+print(setup.pk)
+"""
+FORGOTTEN = """
+from annotation.models import Project
+from scoring.models import EvaluatorSetup
+EvaluatorSetup.objects.filter(label="A narrow judge").delete()
+Project.objects.get(slug="demo").bump_revision()
+"""
+
+
+@pytest.fixture
+def narrow_judge(platform: Platform) -> Iterator[str]:
+    """The key of an evaluator that scores one question alone; other tests do not meet it."""
+    yield platform.run(JUDGED).strip()
+    platform.run(FORGOTTEN)
+
+
+def current_row(page: Page) -> str:
+    return str(page.evaluate("document.querySelector('.apart-row.current')?.id"))
+
+
+def test_tags_are_given_and_taken_away_by_keyboard(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-researcher")
+    page.goto("/projects/demo/meta-evaluation/disagreements/?question=conciseness")
+    counts = page.locator("#counts")
+    page.keyboard.press("j")
+    first = current_row(page)
+    page.keyboard.press("Enter")
+    expect(page.locator(f"#{first} .texts")).to_contain_text("Article")
+    page.keyboard.press("c")
+    page.keyboard.type("Too long")
+    page.keyboard.press("Enter")  # keeps nothing: there is no tag yet
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(counts).to_contain_text("1 guideline gap")
+    page.wait_for_function(f"document.querySelector('.apart-row.current').id !== '{first}'")
+    page.keyboard.press("2")
+    expect(counts).to_contain_text("1 label wrong, 1 guideline gap")
+    page.keyboard.press("k")
+    page.reload()
+    expect(page.locator(f"#{first}").get_by_label("Note")).to_have_value("Too long")
+    page.keyboard.press("j")
+    page.keyboard.press("0")
+    expect(counts).to_have_text("1 of 3 disagreements tagged: 1 label wrong")
+
+
+def test_an_evaluator_without_scores_on_the_question_is_named_and_another_can_be_chosen(
+    open_context: OpenContext, platform: Platform, narrow_judge: str
+):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-researcher")
+    page.goto("/projects/demo/meta-evaluation/disagreements/?question=conciseness")
+    page.locator("select[name=evaluator]").select_option(narrow_judge)
+    expect(page.locator("#listed")).to_contain_text("A narrow judge says nothing on Concise")
+    page.locator("select[name=question]").select_option("comprehensibility")
+    expect(page.locator("#listed h2").first).to_have_text("A narrow judge · Comprehensible")
+
+
+def test_what_is_published_opens_without_a_session_until_it_is_closed(
+    open_context: OpenContext, platform: Platform
+):
+    manager, anybody = open_context().new_page(), open_context().new_page()
+    sign_in(manager, platform, "demo-manager")
+    manager.goto("/projects/demo/settings/")
+    manager.get_by_role("link", name="Publish the results").click()
+    manager.get_by_role("button", name="Publish").click()
+    address = manager.get_by_label("Meta-evaluation").input_value()
+    anybody.goto(address)
+    expect(anybody.locator("#status")).to_contain_text("published since")
+    expect(anybody.locator("#numbers")).to_contain_text("Copy rate")
+    manager.get_by_role("button", name="Close them again").click()
+    anybody.wait_for_url("**/sign-in/**")

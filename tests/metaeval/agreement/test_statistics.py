@@ -1,0 +1,151 @@
+"""The statistics of agreement of one question, with intervals."""
+
+import numpy as np
+import pytest
+
+from annotation import protocol
+from annotation.errors import DomainError
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.report import agreement_report
+from metaeval.agreement.statistics import STATISTICS
+from metaeval.judgements import HumanRatings, QuestionRatings, Summaries
+
+COUNTED = [name for name, each in STATISTICS.items() if each.counted]
+GRAMMAR = next(each for each in protocol.SEAHORSE.questions if each.key == "grammar")
+COHERENCE = protocol.SUMMEVAL.questions[0]
+
+
+def ratings(question=GRAMMAR, n_summaries=120, n_raters=8, seed=0):
+    """Each summary by two or three of the raters, in one of two languages."""
+    rng = np.random.default_rng(seed)
+    times = rng.integers(2, 4, n_summaries)
+    units = np.repeat(np.arange(n_summaries), times)
+    raters = np.concatenate([rng.permutation(n_raters)[:each] for each in times])
+    values = question.scale.choices
+    truth = rng.integers(0, len(values), n_summaries)[units]
+    answers = np.where(rng.random(len(units)) < 0.7, truth, rng.integers(0, len(values), len(units)))
+    zeros = np.zeros(n_summaries, dtype=np.int64)
+    summaries = Summaries(zeros, zeros, np.arange(n_summaries) % 2, zeros, ("s",), ("de", "en"), ("d",))
+    rated = QuestionRatings(question, values, units, raters, answers)
+    return summaries, HumanRatings((rated,), ("",) * n_raters, "made up", "")
+
+
+def rows(data, **method):
+    report = agreement_report(*data, language="all", method=AgreementMethod(**method))
+    return {each.statistic: each.as_json() for each in report}
+
+
+@pytest.mark.parametrize("question", [GRAMMAR, COHERENCE])
+@pytest.mark.parametrize("interval", ["units", "units_bca", "raters"])
+def test_statistics_of_counts_have_intervals_around_their_value(question, interval):
+    found = rows(ratings(question), interval=interval, resamples=200)
+    for name in COUNTED:
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"], name
+        assert "200 resamples, seed 0" in found[name]["definition"]
+    for name in set(STATISTICS) - set(COUNTED):
+        assert found[name]["value"] is not None, name
+        assert found[name]["low"] is None
+        assert found[name]["interval_reason"].startswith("intervals are for statistics")
+
+
+def test_each_interval_has_draws_of_its_own_and_the_same_seed_the_same():
+    data = ratings()
+    alphas = {
+        (interval, seed): rows(data, interval=interval, resamples=100, seed=seed)["krippendorff_alpha"]
+        for interval in ("units", "units_bca", "raters")
+        for seed in (0, 1)
+    }
+    assert len({row["low"] for row in alphas.values()}) == len(alphas)
+    again = rows(data, interval="units", resamples=100, seed=1)["krippendorff_alpha"]
+    assert again == alphas["units", 1]
+
+
+def test_without_intervals_there_is_no_word_of_them():
+    row = rows(ratings(), interval="none")["krippendorff_alpha"]
+    assert (row["low"], row["high"]) == (None, None)
+    assert "interval_reason" not in row
+    assert "Interval" not in row["definition"]
+
+
+def test_intervals_kept_from_other_ratings_are_not_taken_for_those_of_these():
+    one, other = (rows(ratings(seed=seed))["krippendorff_alpha"] for seed in (0, 1))
+    assert one["low"] != other["low"]
+    assert rows(ratings(seed=0))["krippendorff_alpha"] == one
+
+
+def test_a_language_is_computed_from_its_summaries_alone():
+    summaries, human = ratings()
+    (question,) = human.questions
+    german = np.flatnonzero(summaries.languages[question.summaries] == 0)
+    alone = QuestionRatings(
+        question.question,
+        question.values,
+        question.summaries[german],
+        question.raters[german],
+        question.answers[german],
+    )
+    of_german = HumanRatings((alone,), human.rater_groups, "made up", "")
+    within = agreement_report(summaries, human, language="de")
+    expected = agreement_report(summaries, of_german, language="all")
+    for one, other in zip(within, expected, strict=True):
+        assert one.as_json() | {"language": "all"} == other.as_json()
+
+
+def test_unlike_answers_without_order_have_no_ordered_statistic():
+    found = rows(ratings(), scale="ordinal")
+    for name, statistic in STATISTICS.items():
+        assert (found[name]["value"] is None) == statistic.needs_order, name
+        if statistic.needs_order:
+            assert "have no order" in found[name]["reason"]
+
+
+def test_answers_that_stand_for_no_number_have_no_split_half():
+    kinds = protocol.Question(
+        "kind",
+        "kind",
+        "Kind",
+        "",
+        1,
+        protocol.Scale(protocol.ScaleKind.NOMINAL, ("intrinsic", "extrinsic", "none")),
+    )
+    found = rows(ratings(kinds))
+    assert found["split_half"]["reason"] == "its answers stand for no numbers"
+    assert found["rater_against_rest"]["value"] is not None
+
+
+def test_one_summary_has_values_but_no_interval():
+    zeros = np.zeros(1, dtype=np.int64)
+    summaries = Summaries(zeros, zeros, zeros, zeros, ("s",), ("en",), ("d",))
+    question = QuestionRatings(GRAMMAR, GRAMMAR.scale.choices, np.zeros(2, int), np.arange(2), np.arange(2))
+    row = rows((summaries, HumanRatings((question,), ("", ""), "made up", "")))["pairwise_agreement"]
+    assert (row["value"], row["low"]) == (0.0, None)
+    assert row["interval_reason"] == "an interval needs two summaries with two ratings or more"
+
+
+def test_many_values_take_no_table_of_all_values():
+    """20,000 summaries with 40,000 different numbers: a table of values by values would be 13 GB."""
+    n = 20_000
+    values = tuple(str(number) for number in range(2 * n))
+    scale = protocol.Scale(protocol.ScaleKind.INTERVAL)
+    zeros = np.zeros(n, dtype=np.int64)
+    rng = np.random.default_rng(0)
+    question = QuestionRatings(
+        protocol.Question("q", "q", "q", "", 1, scale),
+        values,
+        np.repeat(np.arange(n), 2),
+        np.tile([0, 1], n),
+        rng.permutation(2 * n),
+    )
+    summaries = Summaries(zeros, zeros, zeros, zeros, ("s",), ("en",), ("d",))
+    human = HumanRatings((question,), ("", ""), "made up", "")
+    for scale_name in ("nominal", "ordinal", "interval"):
+        found = rows((summaries, human), scale=scale_name, interval="units", resamples=3)
+        assert abs(found["krippendorff_alpha"]["value"]) < 0.05
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"scale": "ratio"}, {"interval": "articles"}, {"resamples": 0}, {"seed": -1}]
+)
+def test_a_method_that_does_not_exist_is_refused(wrong):
+    with pytest.raises(DomainError, match=f"{next(iter(wrong))}: found .*, expected"):
+        AgreementMethod(**wrong)

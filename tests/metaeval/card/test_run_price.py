@@ -1,0 +1,45 @@
+"""What an evaluator's scores have cost."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from metaeval.card.run_price import NO_RUN, NOT_RECORDED, run_price
+from scoring.models import Run
+from tests.factories import make_project
+from tests.metaeval.rated_projects import make_setup
+
+BEGIN = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def setup(db):
+    return make_setup(make_project(), "ROUGE-1")
+
+
+def make_run(setup, seconds, total, status=Run.Status.DONE):
+    end = BEGIN + timedelta(seconds=seconds)
+    return Run.objects.create(
+        setup=setup, status=status, total=total, reused=7, started_at=BEGIN, finished_at=end
+    )
+
+
+def test_finished_runs_are_added_up(setup):
+    make_run(setup, 30, 100)
+    make_run(setup, 90, 300)
+    make_run(setup, 500, 10, status=Run.Status.FAILED)
+    price = run_price(setup.project, str(setup.pk))
+    assert (price.seconds, price.summaries, price.seconds_per_thousand) == (120, 400, 300)
+
+
+def test_scores_that_came_in_a_file_have_no_price(setup):
+    make_run(setup, 0, 100)
+    price = run_price(setup.project, str(setup.pk))
+    assert price.reason == NOT_RECORDED
+    assert math.isnan(price.seconds_per_thousand)
+
+
+def test_without_a_finished_run_there_is_none(setup):
+    make_run(setup, 5, 100, status=Run.Status.CANCELLED)
+    assert run_price(setup.project, str(setup.pk)).reason == NO_RUN

@@ -1,0 +1,177 @@
+"""Statistics of agreement when summaries or raters are drawn again."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import stats as scipy_stats
+
+from metaeval.stats.agreement.agreement_bootstrap import (
+    rater_draws,
+    replicates,
+    unit_draws,
+    units_left_out,
+)
+from metaeval.stats.agreement.agreement_counts import agreement_counts
+from metaeval.stats.agreement.all_agree_share import ALL_AGREE
+from metaeval.stats.agreement.fleiss_kappa import FLEISS
+from metaeval.stats.agreement.gwet import GWET
+from metaeval.stats.agreement.krippendorff import ALPHA, SCALES
+from metaeval.stats.agreement.pairwise_agreement import PAIRWISE
+from metaeval.stats.agreement.rated_units import RatedUnits
+from metaeval.stats.agreement.unit_patterns import unit_patterns
+from metaeval.stats.result import NoIntervalError
+from metaeval.stats.uncertainty.bca_interval import bca_interval
+from metaeval.stats.uncertainty.percentile_interval import percentile_interval
+from tests.metaeval.stats.rating_lists import N_ANSWERS, columns, rated, units_of
+
+STATISTICS = [ALPHA, PAIRWISE, ALL_AGREE, FLEISS, GWET]
+NUMBERS = np.array([1.0, 2.0, 4.0])
+
+
+def skewed(n_units=200, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_units) < 0.9
+    answers = np.where(rng.random((2, n_units)) < 0.85, truth, ~truth).astype(int).T.ravel()
+    return np.repeat(np.arange(n_units), 2), answers
+
+
+def patterns(n_units=200, seed=0):
+    return unit_patterns(*skewed(n_units, seed), n_units=n_units, n_answers=2).units
+
+
+@given(rated)
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_resample_of_patterns_is_the_statistic_of_the_rows_it_stands_for(scale, ratings):
+    units = units_of(ratings)
+    if not units:
+        return
+    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
+    codes, answers = np.nonzero(table)
+    times = table[codes, answers]
+    found = unit_patterns(
+        np.repeat(codes, times), np.repeat(answers, times), n_units=len(units), n_answers=N_ANSWERS
+    ).units
+    draws = list(unit_draws(found, 5, 0))
+    values = replicates(STATISTICS, draws, scale, NUMBERS)
+    drawn = np.concatenate([block.times for block in draws], axis=1).astype(int)
+    assert (drawn.sum(axis=0) == len(units)).all()
+    dense = np.zeros((len(found), N_ANSWERS), dtype=int)
+    dense[found.cells.units, found.cells.answers] = found.counts[:, 0]
+    for at in range(5):
+        rows = RatedUnits.of_counts(np.repeat(dense, drawn[:, at], axis=0))
+        expected = [each.values(rows, scale, NUMBERS)[0] for each in STATISTICS]
+        assert values[:, at].tolist() == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_draws_of_units_spread_as_a_bootstrap_of_rows_does():
+    """The 1,000 patterns of alpha against SciPy's bootstrap over the rows."""
+    units, answers = skewed()
+    table = agreement_counts(units, answers, n_units=200, n_answers=2)
+    (values,) = replicates([ALPHA], unit_draws(patterns(), 2000, 0), "nominal", np.arange(2.0))
+
+    def alpha(rows):
+        return ALPHA.values(RatedUnits.of_counts(table[rows]), "nominal", np.arange(2.0))[0]
+
+    expected = scipy_stats.bootstrap(
+        (np.arange(200),), alpha, vectorized=False, n_resamples=2000, method="percentile", rng=1
+    )
+    assert values.std() == pytest.approx(expected.standard_error, rel=0.08)
+    assert percentile_interval(values) == pytest.approx(expected.confidence_interval, abs=0.03)
+
+
+def test_the_seed_decides_the_draws_and_blocks_do_not(monkeypatch):
+    whole, again, other = (
+        replicates([ALPHA], unit_draws(patterns(), 100, seed), "nominal", NUMBERS) for seed in (0, 0, 1)
+    )
+    assert whole.tolist() == again.tolist() != other.tolist()
+    monkeypatch.setattr("metaeval.stats.agreement.agreement_bootstrap.LARGEST_BLOCK", 30)
+    blocks = list(unit_draws(patterns(), 100, 0))
+    assert len(blocks) > 3
+    assert replicates([ALPHA], blocks, "nominal", NUMBERS).tolist() == whole.tolist()
+
+
+def test_resamples_of_constant_data_are_the_value_of_the_data():
+    units = unit_patterns(np.repeat(np.arange(9), 2), np.ones(18, int), n_units=9, n_answers=2).units
+    values = replicates(STATISTICS, unit_draws(units, 100, 0), "nominal", np.arange(2.0))
+    expected = [math.nan, 1, 1, math.nan, 1]
+    assert values == pytest.approx(np.tile(expected, (100, 1)).T, abs=1e-12, nan_ok=True)
+
+
+def naive_rater_draw(ratings, times):
+    """Alpha and pairwise agreement with rater r taken times[r] times, nobody compared with their own copy."""
+    pairs_of, totals, observed, agreeing, n_pairs = [], {}, 0.0, 0, 0
+    for unit in units_of(ratings):
+        copies = [(rater, answer) for rater, answer in unit.items() for _ in range(times[rater])]
+        pairs_of = [(a, b) for r, a in copies for s, b in copies if r != s]
+        if not pairs_of:
+            continue
+        observed += len(copies) * sum(a != b for a, b in pairs_of) / len(pairs_of)
+        agreeing += sum(a == b for a, b in pairs_of)
+        n_pairs += len(pairs_of)
+        for _, answer in copies:
+            totals[answer] = totals.get(answer, 0) + 1
+    n = sum(totals.values())
+    expected = (n**2 - sum(each**2 for each in totals.values())) / (n - 1) if n > 1 else 0
+    alpha = 1 - observed / expected if expected else math.nan
+    return alpha, agreeing / n_pairs if n_pairs else math.nan
+
+
+@given(rated)
+@settings(max_examples=40, deadline=None)
+def test_draws_of_raters_are_the_definition_copy_by_copy(ratings):
+    paired = [(u, r, a) for u, r, a in ratings if sum(unit == u for unit, *_ in ratings) > 1]
+    if not paired:
+        return
+    units, raters, answers = columns(paired)
+    _, units = np.unique(units, return_inverse=True)
+    draws = rater_draws(units, raters, answers, n_answers=N_ANSWERS, resamples=6, seed=3)
+    found = replicates([ALPHA, PAIRWISE], draws, "nominal", NUMBERS)
+    present = np.unique(raters)
+    drawn = np.random.default_rng(3).multinomial(len(present), [1 / len(present)] * len(present), size=6)
+    for at, times in enumerate(drawn):
+        expected = naive_rater_draw(paired, dict(zip(present.tolist(), times.tolist(), strict=True)))
+        assert found[:, at].tolist() == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_three_raters_leave_too_many_resamples_undefined():
+    """All three draws are one rater in 3 of 27, and nobody is left to compare with; nor where a pair shares
+    no summary."""
+    units, answers = skewed()
+    raters = np.tile([0, 1], 200)
+    raters[::6] = 2
+    draws = rater_draws(units, raters, answers, n_answers=2, resamples=1000, seed=0)
+    (values,) = replicates([ALPHA], draws, "nominal", NUMBERS)
+    assert np.isnan(values).mean() > 3 / 27 - 0.03
+    with pytest.raises(NoIntervalError, match="undefined in"):
+        percentile_interval(values)
+
+
+def test_bca_is_that_of_scipy():
+    units, answers = skewed(120, 3)
+    table = agreement_counts(units, answers, n_units=120, n_answers=2)
+    found = patterns(120, 3)
+
+    def share(rows):
+        return PAIRWISE.values(RatedUnits.of_counts(table[rows]), "nominal", NUMBERS)[0]
+
+    expected = scipy_stats.bootstrap(
+        (np.arange(120),), share, vectorized=False, n_resamples=4000, method="BCa", rng=1
+    ).confidence_interval
+    (values,) = replicates([PAIRWISE], unit_draws(found, 4000, 0), "nominal", NUMBERS)
+    (left,) = replicates([PAIRWISE], units_left_out(found), "nominal", NUMBERS)
+    (value,) = PAIRWISE.values(found, "nominal", NUMBERS)
+    assert bca_interval(value, values, left, found.times[:, 0]) == pytest.approx(expected, abs=0.012)
+
+
+def test_leaving_out_a_unit_of_each_pattern_is_leaving_out_its_row():
+    found = patterns(30)
+    (left,) = replicates([ALPHA], units_left_out(found), "nominal", NUMBERS)
+    dense = np.zeros((len(found), 2), dtype=int)
+    dense[found.cells.units, found.cells.answers] = found.counts[:, 0]
+    times = found.times[:, 0].astype(int)
+    for at, value in enumerate(left.tolist()):
+        rows = np.repeat(dense, times - (np.arange(len(found)) == at), axis=0)
+        assert value == pytest.approx(ALPHA.of_counts(rows, "nominal").value, abs=1e-12)

@@ -1,0 +1,62 @@
+"""The mean of labels and its interval."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from metaeval.stats.labels.label_mean import FEWER_THAN_TWO, NO_LABEL, NO_SPREAD, label_mean
+
+some_labels = st.lists(st.sampled_from([1.0, 2.0, 2.5, 5.0]), min_size=2, max_size=30).filter(
+    lambda labels: len(set(labels)) > 1
+)
+
+
+@given(some_labels)
+def test_with_one_label_for_each_article_it_is_the_t_interval(labels):
+    mean = label_mean([*labels, np.nan], range(len(labels) + 1))
+    low, high = stats.t.interval(0.95, len(labels) - 1, np.mean(labels), stats.sem(labels))
+    assert mean.value == pytest.approx(np.mean(labels))
+    assert (mean.interval.low, mean.interval.high) == pytest.approx((low, high))
+    assert (mean.labelled, mean.scored_only) == (len(labels), 0)
+
+
+@given(some_labels)
+def test_labels_that_only_repeat_those_of_the_same_article_narrow_nothing(labels):
+    articles = list(range(len(labels)))
+    once, thrice = label_mean(labels, articles), label_mean(labels * 3, articles * 3)
+    assert thrice.value == pytest.approx(once.value)
+    assert thrice.interval.low == pytest.approx(once.interval.low)
+
+
+@given(some_labels)
+def test_each_article_that_is_not_known_is_one_of_its_own(labels):
+    known, unknown = label_mean(labels, range(len(labels))), label_mean(labels, [-1] * len(labels))
+    assert (unknown.interval.low, unknown.interval.high) == pytest.approx(
+        (known.interval.low, known.interval.high)
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "articles", "value", "reason"),
+    [
+        ([], [], np.nan, NO_LABEL),
+        ([np.nan, np.nan], [0, 1], np.nan, NO_LABEL),
+        ([2.0], [0], 2.0, FEWER_THAN_TWO),
+        ([2.0, 3.0], [4, 4], 2.5, FEWER_THAN_TWO),
+        ([2.0, 2.0, 2.0], [0, 1, 2], 2.0, NO_SPREAD),
+    ],
+)
+def test_where_there_is_no_interval_it_says_why(labels, articles, value, reason):
+    mean = label_mean(labels, articles)
+    assert mean.value == pytest.approx(value, nan_ok=True)
+    assert mean.reason == (reason if np.isnan(value) else "")
+    assert np.isnan([mean.interval.low, mean.interval.high]).all()
+    assert mean.interval.reason == reason
+
+
+@pytest.mark.parametrize(("labels", "articles"), [([1.0], [0, 1]), ([np.inf], [0]), ([1.0], [0.5])])
+def test_what_makes_no_sense_is_refused(labels, articles):
+    with pytest.raises(ValueError, match=r"labels|articles"):
+        label_mean(labels, articles)

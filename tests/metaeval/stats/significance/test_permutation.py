@@ -1,0 +1,189 @@
+"""Permutation tests, beside a plain rendering of their definition and nlpstats' numbers."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.groups import Groups
+from metaeval.stats.significance import pair_count_swaps
+from metaeval.stats.significance.compare_pairs import compare_pairs
+from metaeval.stats.significance.swaps import Swaps, reweighted_swaps
+from tests.metaeval.stats.evaluator_cases import golden, random_case
+
+SCHEMES = ["perm_both", "perm_inputs", "perm_systems"]
+DRAWS = 25
+
+
+def plain_p_value(scheme, level, coefficient, labels, scores, articles, systems, *, yes_no, seed):
+    """Summary by summary: swap, compute both coefficients again, count."""
+    rng = np.random.default_rng(seed)
+    marked = []
+    for codes, drawn in ((articles, scheme != "perm_systems"), (systems, scheme != "perm_inputs")):
+        pool = sorted(set(codes))
+        coins = (
+            rng.integers(0, 2, size=(DRAWS, len(pool)), dtype=bool)
+            if drawn
+            else [[False] * len(pool)] * DRAWS
+        )
+        marked.append([dict(zip(pool, row, strict=True)) for row in coins])
+    kept = ~np.isnan(labels) & ~np.isnan(scores).any(axis=0)
+    labels, articles, systems = labels[kept], articles[kept], systems[kept]
+    x, y = (scipy.stats.zscore(row[kept]).round(12) for row in scores)
+
+    def difference(own, other):
+        values = [
+            LEVELS[level]
+            .estimate(COEFFICIENTS[coefficient], labels, each, articles, systems, yes_no=yes_no)
+            .value
+            for each in (own, other)
+        ]
+        return abs(values[0] - values[1])
+
+    found, as_large, defined = difference(x, y), 1, 1
+    for of_article, of_system in zip(*marked, strict=True):
+        swapped = [of_article[a] != of_system[s] for a, s in zip(articles, systems, strict=True)]
+        drawn = difference(np.where(swapped, y, x), np.where(swapped, x, y))
+        defined += not np.isnan(drawn)
+        as_large += drawn >= found - 1e-9
+    return as_large / defined
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_p_values_are_those_of_the_definition(scheme, level, coefficient):
+    yes_no = COEFFICIENTS[coefficient].is_for_yes_no
+    checked = 0
+    for seed in range(2):
+        case = random_case(seed, yes_no=yes_no)
+        found = compare_pairs(scheme, level, coefficient, *case, yes_no=yes_no, resamples=DRAWS, seed=seed)
+        if np.isnan(found.differences[0, 1]):
+            assert found.reasons[0, 1]
+            continue
+        plain = plain_p_value(scheme, level, coefficient, *case, yes_no=yes_no, seed=seed)
+        assert found.p_values[0, 1] == pytest.approx(plain, abs=1e-12)
+        checked += 1
+    assert checked or (level, yes_no) == ("system", True)
+
+
+@pytest.mark.parametrize("scheme", ["inputs", "systems", "both"])
+def test_golden_p_values(shared, scheme):
+    cases, arguments = golden(shared)
+    for case in cases["permutation"]:
+        expected = case["expected"][scheme]
+        found = compare_pairs(
+            f"perm_{scheme}", "article", "kendall_b", *arguments(case), resamples=10_000, seed=1
+        )
+        assert found.differences[0, 1] == pytest.approx(expected["observed_difference"], abs=1e-12)
+        share = (
+            found.p_values[0, 1] * 10_001 - 1
+        ) / 10_000  # the golden values lack the 1 added to both counts
+        assert share == pytest.approx(expected["p_two_sided"], abs=expected["tol_for_10000_resamples"])
+
+
+def test_the_smallest_p_value_is_one_in_one_more_than_the_draws():
+    rng = np.random.default_rng(0)
+    labels = rng.normal(size=400)
+    scores = np.array([labels, rng.normal(size=400)])
+    articles, systems = np.divmod(np.arange(400), 4)
+    found = compare_pairs("perm_inputs", "pooled", "pearson", labels, scores, articles, systems, resamples=99)
+    assert found.p_values[0, 1] == 0.01
+
+
+# One article, marked or not: swapped as a whole, the difference only changes its sign.
+def test_with_a_single_article_perm_inputs_finds_nothing():
+    labels, scores, _, systems = random_case(1)
+    found = compare_pairs(
+        "perm_inputs", "pooled", "kendall_b", labels, scores, np.zeros_like(systems), systems
+    )
+    assert found.p_values[0, 1] == 1
+
+
+@pytest.mark.parametrize("scheme", ["perm_systems", "perm_both"])
+def test_an_unknown_system_cannot_be_marked(scheme):
+    labels, scores, articles, systems = random_case(2)
+    found = compare_pairs(scheme, "pooled", "pearson", labels, scores, articles, systems - 1, resamples=20)
+    assert np.isnan(found.p_values[0, 1])
+    assert "by system" in found.reasons[0, 1]
+
+
+def test_a_summary_of_unknown_article_is_marked_on_its_own():
+    labels, scores, articles, systems = random_case(2)
+    unknown = compare_pairs("perm_both", "pooled", "pearson", labels, scores, articles * 0 - 1, systems)
+    own = compare_pairs("perm_both", "pooled", "pearson", labels, scores, np.arange(len(labels)), systems)
+    assert unknown.p_values[0, 1] == own.p_values[0, 1]
+
+
+def test_an_unknown_system_does_not_matter_where_articles_are_marked():
+    labels, scores, articles, systems = random_case(2)
+    whole = compare_pairs(
+        "perm_inputs", "article", "pearson", labels, scores, articles, systems, resamples=20
+    )
+    systems[:] = -1
+    without = compare_pairs(
+        "perm_inputs", "article", "pearson", labels, scores, articles, systems, resamples=20
+    )
+    assert without.p_values[0, 1] == whole.p_values[0, 1]
+
+
+def grouped_swaps(seed, *, yes_no):
+    labels, scores, articles, systems = random_case(seed, articles=30, yes_no=yes_no)
+    kept = ~np.isnan(labels) & ~np.isnan(scores).any(axis=0)
+    order = np.flatnonzero(kept)[np.argsort(articles[kept], kind="stable")]
+    coins = np.random.default_rng(seed).integers(0, 2, size=(7, 4), dtype=bool)
+    sizes = np.unique(articles[order], return_counts=True)[1]
+    return Swaps(labels[order], *scores[:, order], Groups(sizes), systems[order], coins)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("coefficient", "quick"),
+    [
+        ("kendall_b", pair_count_swaps.kendall_b_swaps),
+        ("roc_auc", pair_count_swaps.roc_auc_swaps),
+    ],
+)
+def test_the_quick_way_gives_what_the_general_one_gives(coefficient, quick, seed):
+    swaps = grouped_swaps(seed, yes_no=coefficient == "roc_auc")
+    anew = reweighted_swaps(COEFFICIENTS[coefficient], swaps)
+    assert np.isnan(anew.first).any()
+    for found, expected in zip(quick(swaps), anew, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall_b"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_working_in_blocks_changes_nothing(monkeypatch, level, coefficient):
+    case = random_case(1, articles=10)
+    whole = compare_pairs("perm_both", level, coefficient, *case, resamples=DRAWS)
+    for place in ("swaps.CELLS_AT_ONCE", "permuted_levels.CELLS_AT_ONCE"):
+        monkeypatch.setattr(f"metaeval.stats.significance.{place}", 500)
+    blocks = compare_pairs("perm_both", level, coefficient, *case, resamples=DRAWS)
+    assert blocks.p_values[0, 1] == whole.p_values[0, 1]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_fits_no_table_goes_the_general_way(monkeypatch, level):
+    case = random_case(2, articles=10)
+    by_tables = compare_pairs("perm_both", level, "kendall_b", *case, resamples=DRAWS)
+    monkeypatch.setattr("metaeval.stats.significance.pair_count_swaps.MOST_CELLS", 0)
+    anew = compare_pairs("perm_both", level, "kendall_b", *case, resamples=DRAWS)
+    assert anew.p_values[0, 1] == by_tables.p_values[0, 1]
+
+
+# Two evaluators that rank the summaries of each article: their scores are the same numbers in another order,
+# whose means differ by rounding, which must not part what is tied after a swap.
+def test_equal_scores_of_two_evaluators_stay_tied_when_swapped():
+    rng = np.random.default_rng(5)
+    labels = rng.normal(size=30)
+    scores = np.array(
+        [np.concatenate([rng.permutation([0.1, 0.2, 0.7]) for _ in range(10)]) for _ in range(2)]
+    )
+    articles, systems = np.divmod(np.arange(30), 3)
+    coarse, fine = (
+        compare_pairs("perm_systems", "article", "kendall_b", labels, each, articles, systems).p_values[0, 1]
+        for each in (np.rint(scores * 10), scores)
+    )
+    assert coarse == fine

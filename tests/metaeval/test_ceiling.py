@@ -1,0 +1,112 @@
+"""What one rater reaches against the others."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotation import protocol
+from metaeval.ceiling import ONE_RATING_EACH, ceiling
+from metaeval.judgements import HumanRatings, QuestionRatings, Summaries
+from metaeval.label_rules import labels_by
+from metaeval.snapshot import snapshot_of
+from tests.factories import make_project, make_rater
+from tests.metaeval.rated_projects import make_summaries, rate
+
+ANSWERS = np.array([[1, 2, 1], [3, 3, 5], [4, 5, 4], [2, 1, 1], [5, 4, 5], [2, 2, 3]])
+
+
+@pytest.fixture
+def project(db):
+    return make_project(protocol.SUMMEVAL)
+
+
+def rate_all(project, answers, groups=("", "", "")):
+    summaries = make_summaries(project, [f"a{n}" for n in range(len(answers))], ["s"])
+    raters = [make_rater(project, group=group) for group in groups]
+    for summary, given in zip(summaries, answers, strict=True):
+        for rater, answer in zip(raters, given, strict=False):
+            rate(summary, rater, coherence=str(answer))
+    return summaries
+
+
+def ceiling_of(project, coefficient="spearman", counted=None, group=""):
+    snapshot = snapshot_of(project)
+    everything = np.ones(len(snapshot.summaries), dtype=bool)
+    ratings, labels = snapshot.human.questions[0], snapshot.labels()[0]
+    return ceiling(
+        snapshot.summaries,
+        snapshot.human,
+        ratings,
+        labels,
+        everything if counted is None else counted,
+        level="pooled",
+        coefficient=coefficient,
+        group=group,
+    )
+
+
+def test_it_is_the_mean_of_each_rater_against_the_mean_of_the_others(project):
+    rate_all(project, ANSWERS)
+    expected = np.mean(
+        [
+            stats.spearmanr(ANSWERS[:, held], np.delete(ANSWERS, held, axis=1).mean(axis=1)).statistic
+            for held in range(3)
+        ]
+    )
+    estimate = ceiling_of(project)
+    assert estimate.value == pytest.approx(expected, abs=1e-12)
+    assert (estimate.n, estimate.articles) == (6, 6)
+    assert "held out in turn" in estimate.definition
+
+
+def test_summaries_rated_once_take_no_part(project):
+    rate_all(project, [*ANSWERS.tolist(), [5], [1]])
+    assert ceiling_of(project).n == 6
+
+
+def test_where_each_summary_is_rated_once_there_is_none_and_it_says_so(project):
+    rate_all(project, [[1], [2], [3]])
+    estimate = ceiling_of(project)
+    assert np.isnan(estimate.value)
+    assert estimate.reason == ONE_RATING_EACH
+
+
+def test_only_the_summaries_and_the_group_asked_for_count(project):
+    rate_all(project, ANSWERS, groups=("expert", "expert", "crowd"))
+    experts = ceiling_of(project, group="expert")
+    assert experts.value == pytest.approx(stats.spearmanr(ANSWERS[:, 0], ANSWERS[:, 1]).statistic, abs=1e-12)
+    assert ceiling_of(project, counted=np.arange(6) < 4).n == 4
+
+
+def test_raters_who_agree_fully_reach_1(project):
+    rate_all(project, np.repeat(ANSWERS[:, :1], 3, axis=1))
+    assert ceiling_of(project, "kendall_b").value == pytest.approx(1.0)
+
+
+def test_equal_means_of_others_tie_however_their_answers_add_up():
+    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last digit."""
+    given = np.random.default_rng(0).integers(1, 4, size=(30, 4)) / 10
+    places, raters = np.indices(given.shape)
+    numbers, answers = np.unique(given, return_inverse=True)
+    scale = protocol.Scale(protocol.ScaleKind.INTERVAL)
+    question = protocol.Question("q", "q", "Q", "How good?", 1, scale)
+    ratings = QuestionRatings(
+        question, tuple(map(str, numbers)), places.ravel(), raters.ravel(), answers.ravel()
+    )
+    human = HumanRatings((ratings,), ("",) * 4, "", "")
+    codes = np.arange(30)
+    summaries = Summaries(codes, codes * 0, codes * 0, codes * 0, ("s",), ("en",), ())
+    expected = [
+        stats.spearmanr(given[:, held], np.delete(given, held, axis=1).mean(axis=1).round(9)).statistic
+        for held in range(4)
+    ]
+    found = ceiling(
+        summaries,
+        human,
+        ratings,
+        labels_by("mean", human, ratings, 30),
+        np.ones(30, dtype=bool),
+        level="pooled",
+        coefficient="spearman",
+    )
+    assert found.value == pytest.approx(np.mean(expected), abs=1e-12)

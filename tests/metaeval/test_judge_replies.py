@@ -1,0 +1,78 @@
+"""A language model's published replies on SummEval, by the commands a user would use."""
+
+import gzip
+import io
+import json
+from statistics import fmean
+
+import pytest
+from django.core.management import call_command
+from scipy import stats
+
+from annotation.models import Project
+from tests.metaeval.asked import values_of
+from tests.metaeval.rated_projects import DIMENSIONS
+
+LETTERS = "ABCDE"
+
+
+def lines(path):
+    with gzip.open(path, "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def read_letter(reply):
+    """A = 1 ... E = 5 where the reply is the letter, perhaps with a full stop or the option's words."""
+    letter = reply.strip()[:1]
+    alone = not reply.strip()[1:2].isalpha()
+    return LETTERS.index(letter) + 1 if letter and letter in LETTERS and alone else None
+
+
+@pytest.fixture(scope="module")
+def data(shared):
+    folder = shared / "data/summeval"
+    return (
+        lines(folder / "model_annotations.aligned.paired.12systems.jsonl.gz"),
+        lines(folder / "llm_judge_gpt-3.5-turbo-0301.jsonl.gz"),
+    )
+
+
+@pytest.fixture
+def judged(db, shared, data, tmp_path):
+    """SummEval imported as published, and the judge's letters as an evaluator."""
+    _, replies = data
+    path = shared / "data/summeval/model_annotations.aligned.paired.12systems.jsonl.gz"
+    call_command("create_project", "S", questionnaire="summeval", slug="s", stdout=io.StringIO())
+    call_command("import", "summeval", str(path), project="s", stdout=io.StringIO())
+    by_summary = {}
+    for reply in replies:
+        if reply["prompt"] == "mcq":
+            key = f"{reply['id']}/{reply['model_id']}"
+            by_summary.setdefault(key, {}).setdefault(reply["dimension"], read_letter(reply["resp"]))
+    written = tmp_path / "judge.jsonl"
+    with written.open("w") as file:
+        for key, scores in by_summary.items():
+            reasons = {name: "unparsable answer" for name, score in scores.items() if score is None}
+            file.write(json.dumps({"id": key, "scores": scores, "reasons": reasons}) + "\n")
+    call_command("import", "scores", str(written), project="s", evaluator="gpt-3.5 mcq", stdout=io.StringIO())
+    return Project.objects.get(slug="s"), by_summary
+
+
+def test_the_judges_letters_stand_beside_the_experts_as_scipy_has_them(judged, data):
+    project, by_summary = judged
+    experts = {
+        f"{row['id']}/{row['model_id']}": {
+            name: fmean(each[name] for each in row["expert_annotations"]) for name in DIMENSIONS
+        }
+        for row in data[0]
+    }
+    rows = {row["dimension"]: row for row in values_of(project, group="expert", coefficient="kendall_b")}
+    for name in DIMENSIONS:
+        read = [key for key in experts if by_summary[key][name] is not None]
+        expected = stats.kendalltau(
+            [round(experts[key][name], 12) for key in read], [by_summary[key][name] for key in read]
+        ).statistic
+        assert rows[name]["value"] == pytest.approx(expected, abs=1e-9)
+        assert rows[name]["n"] == len(read)
+        unread = len(experts) - len(read)
+        assert rows[name]["left_out"].get("summaries without a score: unparsable answer", 0) == unread
