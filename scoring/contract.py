@@ -19,6 +19,7 @@ GENERAL = "general"
 EMPTY_SUMMARY = "empty summary"
 NO_ARTICLE = "no article"
 NO_REFERENCE = "no reference"
+OUT_OF_MEMORY = "out of memory"
 
 
 class Need(StrEnum):
@@ -27,6 +28,8 @@ class Need(StrEnum):
     ARTICLE = "article"
     REFERENCES = "references"
     LABELLED_POOL = "labelled_pool"
+    CORPUS = "corpus"
+    """All items of the run, before the first is scored: how rare a word is depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ class Item:
     summary_sentences: tuple[str, ...] | None = None
     reference_sentences: tuple[str, ...] | None = None
     """Sentences of the first reference. Given sentences go before any built-in splitter."""
+    questions: tuple[str, ...] | None = None
+    answers: tuple[str, ...] | None = None
+    """One for each of `questions`, which go before any generator of questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +75,14 @@ class Scored:
     """What an evaluator says of one summary: for each of its dimensions a finite number, or nan and why.
 
     `explanations` keeps, per dimension, what stands behind the number or its absence (a model's reply).
+    `shares_read` has the texts that a model's limit cut ("article", "summary", "references"): the share of
+    the text's tokens that was read, in [0, 1); a text read whole is left out.
     """
 
     values: Mapping[str, float]
     reasons: Mapping[str, str] = field(default_factory=dict)
     explanations: Mapping[str, str] = field(default_factory=dict)
+    shares_read: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for dimension, value in self.values.items():
@@ -81,6 +90,9 @@ class Scored:
                 raise ValueError(f"score of {dimension!r} is infinite")
             if math.isnan(value) != bool(self.reasons.get(dimension)):
                 raise ValueError(f"{dimension!r} is {value}: a reason goes with nan, and only with nan")
+        for text, share in self.shares_read.items():
+            if not 0 <= share < 1:
+                raise ValueError(f"share read of {text!r} is {share}, not from 0 to below 1")
 
     @classmethod
     def of(cls, values: Mapping[str, float]) -> Self:
@@ -90,6 +102,22 @@ class Scored:
     def unscored(cls, dimensions: Iterable[str], reason: str) -> Self:
         dimensions = tuple(dimensions)
         return cls(dict.fromkeys(dimensions, math.nan), dict.fromkeys(dimensions, reason))
+
+
+def shares_read(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Text's name -> share read, the smallest if it occurs more than once; without texts read whole."""
+    found: dict[str, float] = {}
+    for name, share in shares:
+        if share < 1:
+            found[name] = min(share, found.get(name, 1.0))
+    return found
+
+
+def shares_in_words(shares: Mapping[str, float]) -> str:
+    """Such as "read: 71% of the article"; empty where all was read."""
+    return (
+        "read: " + ", ".join(f"{share:.0%} of the {name}" for name, share in shares.items()) if shares else ""
+    )
 
 
 class EvaluatorError(Exception):
@@ -140,6 +168,12 @@ class Evaluator:
     """Raised when any score would change."""
     source: ClassVar[str]
     """The paper or definition followed."""
+    formula: ClassVar[str] = ""
+    """In one line of plain text, where the docstring's words do not say it all."""
+    weaknesses: ClassVar[str] = ""
+    """What it is known to get wrong."""
+    cost: ClassVar[str] = ""
+    """What a score takes: passes of a model, requests."""
     Params: ClassVar[type[Any]]
     """Frozen dataclass of `scoring.params.param` fields."""
 
@@ -158,6 +192,10 @@ class Evaluator:
     """Why a summary of an article in `seen` is not scored."""
 
     seen: Seen = Seen()
+    corpus: Iterable[Item] = ()
+    """What `survey` was given; can be gone through more than once."""
+    corpus_digest: str = ""
+    """SHA-256 over the texts of the corpus, whatever their order; empty without one."""
 
     def __init__(self, params: Any) -> None:
         self.params = params
@@ -173,6 +211,15 @@ class Evaluator:
         """
         raise NotImplementedError(f"{self.name} takes no labelled pool")
 
+    def survey(self, corpus: Iterable[Item]) -> None:
+        """Only with Need.CORPUS, once, before `score`: remember the run's items, for `score` to look at.
+
+        `corpus` must give the same items each time it is gone through. Costs one pass over its texts.
+        """
+        self.corpus = corpus
+        digests = sorted(_sha256([each.summary, each.article, each.references]) for each in corpus)
+        self.corpus_digest = _sha256(digests)
+
     def provenance(self) -> Mapping[str, object]:
         """What the numbers depend on beyond name, version, parameters and `seen`; must fit into JSON.
 
@@ -186,13 +233,14 @@ class Evaluator:
 
 
 def identity(evaluator: Evaluator) -> dict[str, object]:
-    """Everything the evaluator's numbers depend on, as JSON. Fit first where it needs a pool."""
+    """Everything the evaluator's numbers depend on, as JSON. Fit and survey first where it needs that."""
     return {
         "name": evaluator.name,
         "version": evaluator.version,
         "params": params_as_json(evaluator.params),
         "pool": {"examples": list(evaluator.seen.example_ids), "sha256": evaluator.seen.digest},
         "provenance": dict(evaluator.provenance()),
+        **({"corpus": evaluator.corpus_digest} if evaluator.corpus_digest else {}),
     }
 
 
@@ -210,6 +258,8 @@ def signature(evaluator: Evaluator) -> str:
     parts += [f"{key}:{value_as_text(value)}" for key, value in params_as_json(evaluator.params).items()]
     if evaluator.seen.digest:
         parts.append(f"pool:{evaluator.seen.digest[:8]}")
+    if evaluator.corpus_digest:
+        parts.append(f"corpus:{evaluator.corpus_digest[:8]}")
     return "|".join([*parts, f"v:{evaluator.version}"])
 
 

@@ -98,6 +98,8 @@ def scores_as_json(identifier: str, scored: Scored) -> dict[str, Any]:
     }
     if scored.reasons:
         row["reasons"] = dict(scored.reasons)
+    if scored.shares_read:
+        row["shares_read"] = dict(scored.shares_read)
     return row
 
 
@@ -105,8 +107,9 @@ class _Row:
     """One line while it is read; what is wrong with it goes to the list of faults."""
 
     TEXTS = ("id", "article", "summary", "system", "article_id", "language", "dataset", "split")
-    LISTS = ("references", "article_sentences", "summary_sentences", "reference_sentences")
-    FIELDS = (*TEXTS, *LISTS, "labels", "questions", "answers")
+    SENTENCES = ("article_sentences", "summary_sentences", "reference_sentences")
+    LISTS = ("references", *SENTENCES, "questions", "answers")
+    FIELDS = (*TEXTS, *LISTS, "labels")
 
     def __init__(self, path: str, line: int, faults: list[Fault]) -> None:
         self._path, self._line, self._faults = path, line, faults
@@ -126,6 +129,9 @@ class _Row:
         texts = {name: self._text(name) for name in self.TEXTS}
         lists = {name: self._list(name) for name in self.LISTS}
         labels = self._labels()
+        if len(lists["questions"] or ()) != len(lists["answers"] or ()):
+            found = f"{len(lists['answers'] or ())} answers for {len(lists['questions'] or ())} questions"
+            self.fault("answers", found, "one answer for each question")
         if texts["split"] not in (None, *SPLITS):
             self.fault("split", texts["split"], "one of " + ", ".join(SPLITS))
         if len(self._faults) > before:
@@ -141,6 +147,8 @@ class _Row:
             article_sentences=lists["article_sentences"],
             summary_sentences=lists["summary_sentences"],
             reference_sentences=lists["reference_sentences"],
+            questions=lists["questions"],
+            answers=lists["answers"],
         )
         return Example(item, texts["system"], texts["dataset"], texts["split"], labels)
 

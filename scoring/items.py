@@ -1,6 +1,6 @@
 """What evaluators are given: which summaries of a project are scored, and with which texts."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -45,6 +45,19 @@ def items_of(summary_ids: Collection[int], needs: Collection[Need]) -> dict[int,
     for start in range(0, len(ids), CHUNK):
         found.update(_items(ids[start : start + CHUNK], needs))
     return {pk: found[pk] for pk in ids if pk in found}
+
+
+@dataclass(frozen=True)
+class StoredCorpus:
+    """All items of a run, for evaluators that look at them together; read from the database each time."""
+
+    summary_ids: Collection[int]
+    needs: Collection[Need]
+
+    def __iter__(self) -> Iterator[Item]:
+        ids = list(self.summary_ids)
+        for start in range(0, len(ids), CHUNK):
+            yield from _items(ids[start : start + CHUNK], self.needs).values()
 
 
 def language_problem(evaluator: Evaluator, language: str | None) -> str | None:

@@ -28,6 +28,10 @@ class EvaluatorSetup(models.Model):
         default=dict,
         help_text="Labels of the examples it has learnt from: summary id to dimension to number.",
     )
+    corpus = models.JSONField(
+        default=list,
+        help_text="Ids of all summaries it looked through before scoring, where its numbers depend on them.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     seen_articles = models.ManyToManyField(Article, through="SeenArticle", related_name="+")
 
@@ -142,6 +146,9 @@ class Batch(models.Model):
         default=0, help_text="Summaries that this batch left without a score on some dimension."
     )
     reasons = models.JSONField(default=dict, help_text="Why: reason to number of summaries.")
+    cut = models.PositiveIntegerField(
+        default=0, help_text="Summaries judged without the end of some text, which a model's limit cut."
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = BatchQuerySet.as_manager()

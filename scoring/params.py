@@ -29,12 +29,20 @@ def param(
     choices: Sequence[Any] | None = None,
     low: float | None = None,
     high: float | None = None,
+    is_weights: bool = False,
 ) -> Any:
     """A field of a `Params` dataclass: bool, int, float, str or tuple[str, ...]; required without default.
 
     `doc` is shown to users. `choices` lists what is allowed; `low` and `high` bound a number, both inclusive.
+    `is_weights` marks a text that names files of a model on the server, as `scoring.weights` finds them.
     """
-    metadata = {"doc": doc, "choices": None if choices is None else tuple(choices), "low": low, "high": high}
+    metadata = {
+        "doc": doc,
+        "choices": None if choices is None else tuple(choices),
+        "low": low,
+        "high": high,
+        "is_weights": is_weights,
+    }
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -50,6 +58,7 @@ class ParamSpec:
     choices: tuple[Any, ...] | None
     low: float | None
     high: float | None
+    is_weights: bool
 
 
 def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
@@ -65,6 +74,7 @@ def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
             choices=each.metadata["choices"],
             low=each.metadata["low"],
             high=each.metadata["high"],
+            is_weights=each.metadata["is_weights"],
         )
         for each in dataclasses.fields(params_class)
     )

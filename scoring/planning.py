@@ -27,7 +27,16 @@ from scoring.contract import (
 )
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.items import CHUNK, EVERYTHING, Selection, inputs_digest, items_of, language_problem, scorable
+from scoring.items import (
+    CHUNK,
+    EVERYTHING,
+    Selection,
+    StoredCorpus,
+    inputs_digest,
+    items_of,
+    language_problem,
+    scorable,
+)
 from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
 from scoring.params import declared_params, params_as_json, read_params, value_as_text
 from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
@@ -41,6 +50,8 @@ class RunPlan:
     project: Project
     evaluator: Evaluator
     pool: Labels
+    corpus: tuple[int, ...]
+    """Summary ids of all that the evaluator looks through before it scores; none where it has no need to."""
     to_score: tuple[int, ...]
     """Summary ids, those of one article together."""
     reused: int
@@ -71,12 +82,17 @@ def plan(
     except (UnknownEvaluator, ValueError, EvaluatorError) as error:
         raise InvalidRun(str(error)) from error
     wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
+    corpus: tuple[int, ...] = ()
+    if Need.CORPUS in needs:
+        corpus = tuple(wanted)
+        evaluator.survey(StoredCorpus(corpus, needs))
     reused = _already_scored(project, evaluator, wanted)
     to_score = tuple(pk for pk in wanted if pk not in reused)
     return RunPlan(
         project=project,
         evaluator=evaluator,
         pool=seen_labels(evaluator, examples),
+        corpus=corpus,
         to_score=to_score,
         reused=len(reused),
         foreseen=_foreseen(evaluator, to_score),
@@ -192,6 +208,7 @@ def _stored_setup(planned: RunPlan) -> EvaluatorSetup:
             "signature": signature(evaluator)[: EvaluatorSetup._meta.get_field("signature").max_length],
             "provenance": identity(evaluator),
             "pool": planned.pool,
+            "corpus": planned.corpus,
         },
     )
     setup = EvaluatorSetup.objects.select_for_update().get(pk=setup.pk)

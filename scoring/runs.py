@@ -19,7 +19,7 @@ from annotation.errors import NotFound
 from annotation.models import Changed, Project, ProjectChange, Summary
 from annotation.permissions import Permission, require
 from annotation.protocol import LARGEST_NUMBER
-from scoring.contract import Scored
+from scoring.contract import Scored, shares_in_words
 from scoring.errors import RunBusy
 from scoring.items import CHUNK
 from scoring.models import Batch, EvaluatorSetup, Run, Score
@@ -104,6 +104,7 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
             finished_at=timezone.now(),
             unscored=len({summary_id for summary_id, _ in missing}),
             reasons=Counter(reason for _, reason in missing),
+            cut=sum(bool(each.shares_read) for each in scored.values()),
         )
         if run is None or not finished:
             return False
@@ -230,7 +231,7 @@ def _row(claim: Claim, summary_id: int, dimension: str, scored: Scored, inputs: 
         dimension=dimension,
         value=value if computed else None,
         reason=reason[:LONGEST_REASON],
-        explanation=scored.explanations.get(dimension, ""),
+        explanation=scored.explanations.get(dimension) or shares_in_words(scored.shares_read),
         inputs=inputs,
     )
 

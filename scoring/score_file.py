@@ -38,6 +38,8 @@ class FileScores:
     scored: int
     """Summaries with a score on every dimension."""
     reasons: Mapping[str, int]
+    cut: int
+    """Summaries judged without the end of some text, which a model's limit cut."""
     failed: bool
     """Whether an EvaluatorError left summaries without scores: the run should be repeated."""
 
@@ -103,6 +105,8 @@ def score_file(
     if Need.LABELLED_POOL in evaluator_class.needs_for(params):
         evaluator.fit(labelled_pool(examples, label_scale))
     items = [each.item for each in examples]
+    if Need.CORPUS in evaluator_class.needs_for(params):
+        evaluator.survey(items)
     scored: list[Scored] = []
     failed = False
     for batch, error in _batches(evaluator, items, retry_delays_s):
@@ -118,6 +122,7 @@ def score_file(
         total=len(items),
         scored=sum(not each.reasons for each in scored),
         reasons=Counter(reason for each in scored for reason in set(each.reasons.values())),
+        cut=sum(bool(each.shares_read) for each in scored),
         failed=failed,
     )
 

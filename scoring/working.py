@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.items import inputs_digest, items_of, language_problem
+from scoring.items import StoredCorpus, inputs_digest, items_of, language_problem
 from scoring.models import Batch, EvaluatorSetup, Run
 from scoring.params import read_params
 from scoring.pool import stored_pool
@@ -72,6 +72,8 @@ def evaluator_of(setup: EvaluatorSetup) -> Evaluator:
     needs = evaluator.needs_for(evaluator.params)
     if Need.LABELLED_POOL in needs:
         evaluator.fit(stored_pool(setup, needs))
+    if Need.CORPUS in needs:
+        evaluator.survey(StoredCorpus(setup.corpus, needs))
     if fingerprint(evaluator) != setup.fingerprint:
         raise EvaluatorError(
             "The numbers would not be those that were planned: the version of the evaluator or of a library, "

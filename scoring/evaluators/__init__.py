@@ -12,6 +12,7 @@ EVALUATORS = {
     "length": "scoring.evaluators.length.Length",
     "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
     "rouge": "scoring.evaluators.rouge.Rouge",
+    "similarity": "scoring.evaluators.similarity.Similarity",
     "ice": "scoring.evaluators.ice.Ice",
 }
 

@@ -89,6 +89,11 @@ class Command(BaseCommand):
         except EvaluatorError as error:
             raise CommandError(f"{error} Nothing was written.", returncode=FAILED_IN_PART) from error
         self.stdout.write(f"{result.signature}\n{result.fingerprint}")
+        if result.cut:
+            self.stdout.write(
+                f"{result.cut:,} summaries were judged without the end of some text, which the model's limit "
+                "cut; shares_read in their lines says how much was read."
+            )
         self._conclude(result.scored, result.total, result.reasons.items())
 
     def _score_project(self, options: dict[str, Any], given: dict[str, str]) -> None:

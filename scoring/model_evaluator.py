@@ -1,0 +1,93 @@
+"""Base of the evaluators that run a model of their own on this machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar
+
+from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
+from scoring.params import declared_params, param
+from scoring.weights import digest, locate
+
+WEIGHTS_DOC = (
+    "Folder of the model, or its id on the Hugging Face hub (owner/name, or owner/name@revision); weights "
+    "are read from safetensors files only."
+)
+
+
+@dataclass(frozen=True)
+class ModelParams:
+    """Parameters that all of them have; each declares its own default for `model`."""
+
+    model: str = param(doc=WEIGHTS_DOC, is_weights=True)
+    precision: str = param(
+        "float32",
+        choices=("float32", "bfloat16"),
+        doc="Numbers the model computes with. bfloat16 is faster on a GPU and moves scores by about 1e-3.",
+    )
+
+
+class ModelEvaluator(Evaluator):
+    """An evaluator with weights. A subclass gives `score_readable`, which loads its model on first use."""
+
+    queue = "gpu"
+    batch_size = 128
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "transformers", "tokenizers")
+    """Packages whose version may move a number."""
+    weights: ClassVar[str]
+    """Which weights the authors use, how large they are, where they come from; what to convert."""
+
+    params: ModelParams
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Path]:
+        """Parameter -> where the files it names are, for those that name some."""
+        named = {
+            spec.name: getattr(self.params, spec.name)
+            for spec in declared_params(type(self.params))
+            if spec.is_weights
+        }
+        return {name: locate(model) for name, model in named.items() if model}
+
+    def folder(self, parameter: str = "model") -> Path:
+        """Where the files of the model are that `parameter` names. Raises MissingWeights."""
+        return self._folders[parameter]
+
+    def provenance(self) -> Mapping[str, object]:
+        """Hashes of all files named by parameters, and versions of libraries. Raises MissingWeights."""
+        return {
+            "weights": {name: digest(folder) for name, folder in self._folders.items()},
+            "libraries": {name: version(name) for name in self.libraries},
+        }
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        """Items that cannot be scored get their reason; all others go to `score_readable` together."""
+        problems = [self.problem(item) for item in items]
+        readable = [item for item, problem in zip(items, problems, strict=True) if problem is None]
+        results = iter(self.score_readable(readable) if readable else ())
+        return [
+            next(results) if problem is None else Scored.unscored(self.dimensions, problem)
+            for problem in problems
+        ]
+
+    def problem(self, item: Item) -> str | None:
+        """Why no dimension of the item can be scored, or None: a text that is needed is blank."""
+        needs = self.needs_for(self.params)
+        if not item.summary.strip():
+            return EMPTY_SUMMARY
+        if Need.ARTICLE in needs and not (item.article or "").strip():
+            return NO_ARTICLE
+        if Need.REFERENCES in needs and not readable_references(item):
+            return NO_REFERENCE
+        return None
+
+    def score_readable(self, items: Sequence[Item]) -> list[Scored]:
+        """One result per item, in their order, for items without a `problem`; at least one item."""
+        raise NotImplementedError
+
+
+def readable_references(item: Item) -> list[str]:
+    """The item's references that are not blank, in their order."""
+    return [text for text in item.references if text.strip()]

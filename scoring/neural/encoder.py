@@ -1,0 +1,61 @@
+"""Vectors of tokens from a BERT-like encoder, each distinct sequence encoded once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from scoring.neural.batching import in_batches, padded
+from scoring.neural.loading import load_model
+from scoring.neural.tokens import NO_LIMIT, TextTokenizer
+from scoring.weights import MissingWeights
+
+
+class Encoder:
+    """A folder's encoder and its tokenizer; layers above `depth` are left away."""
+
+    def __init__(self, folder: Path, precision: str = "float32", depth: int | None = None) -> None:
+        self.tokens = TextTokenizer(folder)
+        self.model = load_model(folder, precision=precision, may_lack=("pooler.",))
+        self.layers: int = self.model.config.num_hidden_layers
+        if depth is not None:
+            if not 0 <= depth <= self.layers:
+                raise MissingWeights(
+                    f"The model in {folder} has {self.layers} layers, so there is no {depth}."
+                )
+            blocks = getattr(getattr(self.model, "encoder", None), "layer", None)
+            if isinstance(blocks, torch.nn.ModuleList):
+                del blocks[depth:]
+
+    @property
+    def limit(self) -> int:
+        """The longest input in tokens: what the tokenizer states or the position embeddings allow."""
+        config = self.model.config
+        positions = getattr(config, "max_position_embeddings", NO_LIMIT)
+        if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+            positions -= config.pad_token_id + 1
+        return min(positions, self.tokens.own_limit or positions)
+
+    @torch.inference_mode()
+    def states(
+        self, sequences: Sequence[tuple[int, ...]], layers: Sequence[int]
+    ) -> list[torch.Tensor | None]:
+        """For each sequence of ids its vectors [layers, tokens, dimensions]; None if it ran out of memory.
+
+        Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
+        """
+        distinct = list(dict.fromkeys(sequences))
+        found = in_batches(
+            [len(each) for each in distinct],
+            lambda batch: self._states([distinct[index] for index in batch], layers),
+        )
+        by_sequence = dict(zip(distinct, found, strict=True))
+        return [by_sequence[sequence] for sequence in sequences]
+
+    def _states(self, sequences: Sequence[tuple[int, ...]], layers: Sequence[int]) -> list[torch.Tensor]:
+        ids, mask = padded(sequences, self.tokens.padding)
+        states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        chosen = torch.stack([states[layer] for layer in layers], dim=1)
+        return [
+            vectors[:, : len(sequence)].clone() for sequence, vectors in zip(sequences, chosen, strict=True)
+        ]

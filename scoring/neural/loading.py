@@ -1,0 +1,83 @@
+"""Models and tokenizers from a folder: safetensors only, no code from it, nothing left to chance."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors.torch import load_file
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from scoring.neural.device import DTYPES, device
+from scoring.weights import MissingWeights
+
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+
+
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """The folder's tokenizer. Raises MissingWeights where the folder has none that can be read."""
+    try:
+        found: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error
+    return found
+
+
+def load_model(
+    folder: Path,
+    model_class: Any = transformers.AutoModel,
+    precision: str = "float32",
+    *,
+    may_lack: tuple[str, ...] = (),
+    **options: Any,
+) -> PreTrainedModel:
+    """The folder's model as `model_class` builds it, on the device, in evaluation mode.
+
+    Raises MissingWeights where files are missing or damaged, and where the model has parameters that the
+    files lack, since they would be random; `may_lack` has the beginnings of names that play no part.
+    """
+    try:
+        model, info = model_class.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            dtype=DTYPES[precision],
+            output_loading_info=True,
+            **options,
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
+    missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
+    if missing:
+        raise MissingWeights(
+            f"The files in {folder} lack weights that a {type(model).__name__} needs, such as {missing[0]}; "
+            "they would be random. Is it the right model?"
+        )
+    moved: PreTrainedModel = model.to(device()).eval()
+    return moved
+
+
+def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, torch.Tensor]:
+    """Tensors by name from one file of the folder, on the CPU. Raises MissingWeights."""
+    try:
+        found: Mapping[str, torch.Tensor] = load_file(folder / name)
+    except (OSError, ValueError) as error:
+        raise MissingWeights(f"{folder / name} cannot be read: {_first_line(error)}") from error
+    return found
+
+
+def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Put `tensors` into `module`, each of its parameters exactly once. Raises MissingWeights."""
+    try:
+        module.load_state_dict(dict(tensors), strict=True)
+    except RuntimeError as error:
+        raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

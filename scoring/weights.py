@@ -1,0 +1,110 @@
+"""Where a model's files are and what they are: found by name, told apart by their hash. Loads no torch."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from scoring.contract import EvaluatorError
+
+COUNTED = (".safetensors", ".json", ".txt", ".model", ".tsv")
+"""Endings of the files on which a number may depend: weights, configuration, vocabulary, tables."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+"""Endings of files that run code when they are loaded; they never are."""
+HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
+
+_hashes: dict[tuple[Path, int, int], str] = {}
+
+
+class MissingWeights(EvaluatorError):
+    """The model is not on this machine, or not in a form that may be loaded; the message says what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=True)
+
+
+def weights_dir() -> Path:
+    """The operator's folder of models (environment variable WEIGHTS_DIR; var/weights in the project)."""
+    default = Path(__file__).resolve().parent.parent / "var" / "weights"
+    return Path(os.environ.get("WEIGHTS_DIR") or default)
+
+
+def locate(model: str) -> Path:
+    """The folder of `model`: a path, a folder in `weights_dir()`, or a hub id, `owner/name[@revision]`.
+
+    A hub id is looked up among what has been downloaded before; nothing is fetched here. Raises
+    MissingWeights.
+    """
+    for folder in (Path(model).expanduser(), weights_dir() / model):
+        if model and folder.is_dir():
+            return _loadable(folder, model)
+    hub_id = HUB_ID.fullmatch(model)
+    if hub_id is None:
+        raise MissingWeights(
+            f"There is no folder {model!r}, neither from here nor in {weights_dir()}, and it is no hub id "
+            "(owner/name or owner/name@revision)."
+        )
+    downloaded = _downloaded(hub_id["repository"], hub_id["revision"])
+    if downloaded is None:
+        raise MissingWeights(
+            f"The weights {model!r} are not on this machine. Download them once with: manage.py weights "
+            f"fetch {model} (needs access to huggingface.co); or copy the model's folder to "
+            f"{weights_dir() / model}."
+        )
+    return _loadable(downloaded, model)
+
+
+def is_offered(model: str) -> bool:
+    """Whether `model` names something the operator put in place: in `weights_dir()`, or downloaded by hub id.
+
+    Whoever starts runs on a page may name these and no other path of the server.
+    """
+    if Path(model).expanduser().is_absolute() or ".." in Path(model).parts:
+        return False
+    if (weights_dir() / model).exists():
+        return True
+    return HUB_ID.fullmatch(model) is not None and not Path(model).exists()
+
+
+def digest(place: Path) -> str:
+    """SHA-256, 64 hex digits, over names and contents of the files that count in a folder, or of one file.
+
+    A file is read once in a process's life, as long as its size and time of change stay.
+    """
+    if place.is_file():
+        return _file_digest(place)
+    combined = hashlib.sha256()
+    for path in sorted(place.rglob("*")):
+        if path.suffix in COUNTED and path.is_file():
+            combined.update(f"{path.relative_to(place).as_posix()}\n{_file_digest(path)}\n".encode())
+    return combined.hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    state = path.stat()
+    key = (path.resolve(), state.st_size, state.st_mtime_ns)
+    if key not in _hashes:
+        with path.open("rb") as file:
+            _hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
+    return _hashes[key]
+
+
+def _downloaded(repository: str, revision: str | None) -> Path | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(repository, revision=revision, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+
+
+def _loadable(folder: Path, model: str) -> Path:
+    if any(folder.glob("*.safetensors")):
+        return folder
+    if any(path.suffix in PICKLED for path in folder.iterdir()):
+        raise MissingWeights(
+            f"{model!r} has its weights as pickled files only, which can run code when they are loaded. "
+            f"Write them anew as safetensors with: manage.py weights convert {model}"
+        )
+    raise MissingWeights(f"The folder {folder} has no *.safetensors file, so there are no weights to load.")

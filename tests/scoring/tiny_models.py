@@ -1,0 +1,180 @@
+"""Random models of every kind the evaluators load, a few kilobytes each, with tokenizers of their own."""
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TEXT = """
+The cat sat on the mat. It was a good mat, and the cat liked it.
+Officials said on Monday that the talks went on. She paid 3.50 for it! Really? Yes. No.
+The company's shares fell by 4 percent after the news, the report says.
+premise: hypothesis: question: Is this a coherent summary to the document? document: summary:
+claim: paragraph: fluent consistent relevant reference: 0 1 2 MASKED xnli weren't
+Die Katze saß auf der Matte. Am Montag sprach der Minister über die Wahl.
+El gato se sentó en la alfombra. Кошка сидела на ковре. Министр сказал, что переговоры идут.
+Kedi halının üzerinde oturdu. Bakan konuştu. Con mèo ngồi trên thảm. 猫坐在垫子上。很好。
+"""
+HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
+
+
+@functools.cache
+def tiny_model(kind: str, head: str = "", **changes: Any) -> Path:
+    """The folder of a model, always the same one for the same arguments.
+
+    `kind` is bert, roberta, xlm-roberta, bart, t5 or mt5; `head` the ending of a class of transformers
+    (Model, ForMaskedLM, ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration);
+    `changes` go into its configuration.
+    """
+    import torch
+    import transformers
+
+    folder = Path(tempfile.mkdtemp(prefix=f"tiny-{kind}-"))
+    tokenizer = _TOKENIZERS[kind]()
+    tokenizer.save_pretrained(folder)
+    name, sizes = _ARCHITECTURES[kind]
+    config = getattr(transformers, f"{name}Config")(
+        **{**sizes, "vocab_size": len(tokenizer), **_special_ids(kind, tokenizer), **changes}
+    )
+    default = "ForConditionalGeneration" if kind in ("bart", "t5", "mt5") else "Model"
+    generator_state = torch.random.get_rng_state()
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{name}{head or default}")(config)
+    torch.random.set_rng_state(generator_state)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _wordpiece() -> Any:
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trained.normalizer = normalizers.BertNormalizer(lowercase=True)
+    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trained.train_from_iterator(
+        [TEXT], trainers.WordPieceTrainer(vocab_size=400, special_tokens=specials, show_progress=False)
+    )
+    trained.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return _fast(trained, pad="[PAD]", unk="[UNK]", cls="[CLS]", sep="[SEP]", mask="[MASK]")
+
+
+def _byte_pairs() -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from tokenizers.decoders import ByteLevel
+
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained = Tokenizer(models.BPE())
+    trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trained.decoder = ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trained.train_from_iterator(
+        [TEXT],
+        trainers.BpeTrainer(
+            vocab_size=500, special_tokens=specials, initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    trained.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    return _fast(
+        trained, pad="<pad>", unk="<unk>", cls="<s>", sep="</s>", mask="<mask>", bos="<s>", eos="</s>"
+    )
+
+
+def _sentence_pieces(opening: bool = False) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from tokenizers.decoders import Metaspace
+
+    specials = ["<pad>", "</s>", "<unk>", *(["<s>", "<mask>"] if opening else [])]
+    trained = Tokenizer(models.Unigram())
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    trained.decoder = Metaspace()
+    trained.train_from_iterator(
+        [TEXT],
+        trainers.UnigramTrainer(
+            vocab_size=400, special_tokens=specials, unk_token="<unk>", show_progress=False
+        ),
+    )
+    end = ("</s>", trained.token_to_id("</s>"))
+    if opening:
+        start = ("<s>", trained.token_to_id("<s>"))
+        trained.post_processor = processors.RobertaProcessing(end, start, trim_offsets=False)
+    else:
+        trained.post_processor = processors.TemplateProcessing(
+            single="$A </s>", pair="$A </s> $B </s>", special_tokens=[end]
+        )
+    names = {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}
+    if opening:
+        names |= {"bos": "<s>", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
+    return _fast(trained, **names)
+
+
+def _fast(trained: Any, **tokens: str) -> Any:
+    from transformers import PreTrainedTokenizerFast
+
+    names = {f"{name}_token": token for name, token in tokens.items()}
+    return PreTrainedTokenizerFast(tokenizer_object=trained, model_max_length=POSITIONS, **names)
+
+
+def _special_ids(kind: str, tokenizer: Any) -> dict[str, int]:
+    ids = {"pad_token_id": tokenizer.pad_token_id}
+    if kind in ("t5", "mt5"):
+        return ids | {
+            "eos_token_id": tokenizer.eos_token_id,
+            "decoder_start_token_id": tokenizer.pad_token_id,
+        }
+    if kind == "bart":
+        end = tokenizer.eos_token_id
+        return ids | {
+            "bos_token_id": tokenizer.bos_token_id,
+            "eos_token_id": end,
+            "decoder_start_token_id": end,
+        }
+    return ids
+
+
+_ENCODER = {
+    "hidden_size": HIDDEN,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "intermediate_size": WIDE,
+    "max_position_embeddings": POSITIONS + 2,
+    "initializer_range": 0.3,
+}
+_T5 = {
+    "d_model": HIDDEN,
+    "d_kv": HIDDEN // HEADS,
+    "d_ff": WIDE,
+    "num_layers": LAYERS,
+    "num_decoder_layers": 2,
+    "num_heads": HEADS,
+    "feed_forward_proj": "gated-gelu",
+    "tie_word_embeddings": False,
+    "initializer_factor": 1.0,
+}
+_BART = {
+    "d_model": HIDDEN,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": HEADS,
+    "decoder_attention_heads": HEADS,
+    "encoder_ffn_dim": WIDE,
+    "decoder_ffn_dim": WIDE,
+    "max_position_embeddings": POSITIONS,
+    "init_std": 0.3,
+}
+_TOKENIZERS = {
+    "bert": _wordpiece,
+    "roberta": _byte_pairs,
+    "bart": _byte_pairs,
+    "xlm-roberta": functools.partial(_sentence_pieces, opening=True),
+    "t5": _sentence_pieces,
+    "mt5": _sentence_pieces,
+}
+_ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
+    "bert": ("Bert", _ENCODER),
+    "roberta": ("Roberta", _ENCODER),
+    "xlm-roberta": ("XLMRoberta", _ENCODER),
+    "bart": ("Bart", _BART),
+    "t5": ("T5", _T5),
+    "mt5": ("MT5", _T5),
+}
