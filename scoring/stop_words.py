@@ -1,0 +1,20 @@
+"""English function words: those that metrics leave out because they occur in every text."""
+
+ENGLISH = frozenset(
+    """
+    a about above after again against all am an and any are as at
+    be because been before being below between both but by can
+    d did do does doing don down during each few for from further
+    had has have having he her here hers herself him himself his how
+    i if in into is it its itself just ll m ma me more most my myself
+    no nor not now o of off on once only or other our ours ourselves out over own
+    re s same she should so some such
+    t than that the their theirs them themselves then there these they this those through to too
+    under until up ve very was we were what when where which while who whom why will with
+    y you your yours yourself yourselves
+    ain aren couldn didn doesn hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn
+    aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't it's mightn't mustn't needn't
+    shan't she's should've shouldn't that'll wasn't weren't won't wouldn't you'd you'll you're you've
+    """.split()
+)
+"""179 words as tokenizers of the Penn Treebank kind write them: contractions whole and in their parts."""
