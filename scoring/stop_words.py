@@ -1,7 +1,6 @@
 """English function words: those that metrics leave out because they occur in every text."""
 
-ENGLISH = frozenset(
-    """
+_ENGLISH = """
     a about above after again against all am an and any are as at
     be because been before being below between both but by can
     d did do does doing don down during each few for from further
@@ -15,6 +14,6 @@ ENGLISH = frozenset(
     ain aren couldn didn doesn hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn
     aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't it's mightn't mustn't needn't
     shan't she's should've shouldn't that'll wasn't weren't won't wouldn't you'd you'll you're you've
-    """.split()
-)
-"""179 words as tokenizers of the Penn Treebank kind write them: contractions whole and in their parts."""
+"""
+ENGLISH = frozenset(_ENGLISH.split())
+"""179 words; contractions stand whole and in the parts that tokenizers make of them."""
