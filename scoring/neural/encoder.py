@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from transformers import PreTrainedConfig
 
 from scoring.neural.batching import in_batches, padded
 from scoring.neural.loading import load_model
@@ -30,11 +31,7 @@ class Encoder:
     @property
     def limit(self) -> int:
         """The longest input in tokens: what the tokenizer states or the position embeddings allow."""
-        config = self.model.config
-        positions = getattr(config, "max_position_embeddings", NO_LIMIT)
-        if config.model_type in ("roberta", "xlm-roberta", "camembert"):
-            positions -= config.pad_token_id + 1
-        return min(positions, self.tokens.own_limit or positions)
+        return input_limit(self.model.config, self.tokens)
 
     @torch.inference_mode()
     def states(
@@ -59,3 +56,11 @@ class Encoder:
         return [
             vectors[:, : len(sequence)].clone() for sequence, vectors in zip(sequences, chosen, strict=True)
         ]
+
+
+def input_limit(config: PreTrainedConfig, tokens: TextTokenizer) -> int:
+    """In tokens: what the tokenizer states or the model's position embeddings allow, whichever is less."""
+    positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
+    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+        positions -= config.pad_token_id + 1
+    return min(positions, tokens.own_limit or positions)
