@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class ScoringConfig(AppConfig):
     name = "scoring"
+
+    def ready(self) -> None:
+        from scoring import signing  # noqa: F401 - connects its receivers

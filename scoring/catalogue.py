@@ -7,21 +7,24 @@ from typing import Any
 
 from scoring.contract import Evaluator, Need
 from scoring.evaluators import EVALUATORS, load_evaluator
+from scoring.model_evaluator import ModelEvaluator
 from scoring.params import ParamSpec, declared_params, value_as_text
 
 _NEED_WORDS = {
     Need.ARTICLE: "article",
     Need.REFERENCES: "references",
     Need.LABELLED_POOL: "labelled pool",
+    Need.CORPUS: "all summaries of the run",
 }
 
 
 def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """One JSON object per evaluator, by default all in the table's order. Raises UnknownEvaluator.
 
-    Keys: name, title, summary, version, source, needs, needs_if (a list of {parameter, value, needs}),
-    dimensions (null: from parameters or the pool), higher_is_better, languages (null: any), deterministic,
-    queue, batch_size, parameters (name, type, doc, required, default, choices, low, high).
+    Keys: name, title, summary, version, source, formula, weaknesses, cost, weights (null: none), needs,
+    needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
+    higher_is_better, languages (null: any), deterministic, queue, batch_size, parameters (name, type, doc,
+    required, default, choices, low, high, is_weights).
     """
     return [_describe(load_evaluator(name)) for name in (EVALUATORS if names is None else names)]
 
@@ -42,6 +45,10 @@ def _describe(evaluator: type[Evaluator]) -> dict[str, Any]:
         "summary": inspect.cleandoc(evaluator.__doc__ or ""),
         "version": evaluator.version,
         "source": evaluator.source,
+        "formula": evaluator.formula,
+        "weaknesses": evaluator.weaknesses,
+        "cost": evaluator.cost,
+        "weights": evaluator.weights if issubclass(evaluator, ModelEvaluator) else None,
         "needs": _sorted(evaluator.needs),
         "needs_if": _needs_if(evaluator),
         "dimensions": list(evaluator.dimensions) or None,
@@ -87,6 +94,8 @@ def _section(described: dict[str, Any]) -> str:
 
 
 def _facts(described: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    if described["formula"]:
+        yield "Formula", described["formula"]
     needs = _in_words(described["needs"])
     needs += "".join(
         f"; {_in_words(each['needs'])} with {each['parameter']}={value_as_text(each['value'])}"
@@ -100,6 +109,10 @@ def _facts(described: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "Languages", ", ".join(described["languages"] or ["any"])
     yield "Higher is better", "yes" if described["higher_is_better"] else "no"
     yield "Same scores every time", "yes" if described["deterministic"] else "not guaranteed"
+    yield "Known weaknesses", described["weaknesses"]
+    yield "Cost", described["cost"]
+    if described["weights"]:
+        yield "Weights", described["weights"]
     yield "Worker queue", described["queue"]
     yield "Summaries in a batch", str(described["batch_size"])
     yield "Version", str(described["version"])

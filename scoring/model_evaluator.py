@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
 from scoring.params import declared_params, param
-from scoring.weights import digest, locate
+from scoring.weights import digest, locate, size
 
 WEIGHTS_DOC = (
     "Folder of the model, or its id on the Hugging Face hub (owner/name, or owner/name@revision); weights "
@@ -54,6 +54,10 @@ class ModelEvaluator(Evaluator):
     def folder(self, parameter: str = "model") -> Path:
         """Where the files of the model are that `parameter` names. Raises MissingWeights."""
         return self._folders[parameter]
+
+    def weights_here(self) -> Mapping[str, int]:
+        """Model -> bytes of its weights, for all that the parameters name. Raises MissingWeights."""
+        return {getattr(self.params, name): size(folder) for name, folder in self._folders.items()}
 
     def provenance(self) -> Mapping[str, object]:
         """Hashes of all files named by parameters, and versions of libraries. Raises MissingWeights."""

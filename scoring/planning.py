@@ -37,10 +37,12 @@ from scoring.items import (
     language_problem,
     scorable,
 )
+from scoring.model_evaluator import ModelEvaluator
 from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
 from scoring.params import declared_params, params_as_json, read_params, value_as_text
 from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.waking import wake
+from scoring.weights import is_offered
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class RunPlan:
 
     project: Project
     evaluator: Evaluator
+    fingerprint: str
     pool: Labels
     corpus: tuple[int, ...]
     """Summary ids of all that the evaluator looks through before it scores; none where it has no need to."""
@@ -63,34 +66,49 @@ class RunPlan:
     def needs(self) -> frozenset[Need]:
         return self.evaluator.needs_for(self.evaluator.params)
 
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """Model -> bytes of its weights on this machine."""
+        return self.evaluator.weights_here() if isinstance(self.evaluator, ModelEvaluator) else {}
+
 
 def plan(
-    project: Project, evaluator_name: str, given: Mapping[str, Any], selection: Selection = EVERYTHING
+    project: Project,
+    evaluator_name: str,
+    given: Mapping[str, Any],
+    selection: Selection = EVERYTHING,
+    *,
+    by_operator: bool = False,
 ) -> RunPlan:
     """Work out a run without writing anything. `given` are parameters as strings or JSON values.
 
-    Raises InvalidRun for an unknown evaluator, a wrong parameter or a pool that cannot serve.
+    Raises InvalidRun for an unknown evaluator, a wrong parameter, weights that are not here or a pool that
+    cannot serve; and, unless `by_operator`, for endpoints and files that the operator has not offered.
     """
     try:
         evaluator_class = load_evaluator(evaluator_name)
         evaluator = evaluator_class(read_params(evaluator_class, given))
+        if not by_operator:
+            _refuse_unlisted_endpoint(evaluator)
+            _refuse_files_not_offered(evaluator)
         needs = evaluator.needs_for(evaluator.params)
         examples: dict[int, PoolExample] = {}
         if Need.LABELLED_POOL in needs:
             examples = pool_examples(pool_labels(project), needs)
             evaluator.fit(list(examples.values()))
+        wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
+        corpus = tuple(wanted) if Need.CORPUS in needs else ()
+        if corpus:
+            evaluator.survey(StoredCorpus(corpus, needs))
+        evaluator_fingerprint = fingerprint(evaluator)
     except (UnknownEvaluator, ValueError, EvaluatorError) as error:
         raise InvalidRun(str(error)) from error
-    wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
-    corpus: tuple[int, ...] = ()
-    if Need.CORPUS in needs:
-        corpus = tuple(wanted)
-        evaluator.survey(StoredCorpus(corpus, needs))
-    reused = _already_scored(project, evaluator, wanted)
+    reused = _already_scored(project, evaluator, evaluator_fingerprint, wanted)
     to_score = tuple(pk for pk in wanted if pk not in reused)
     return RunPlan(
         project=project,
         evaluator=evaluator,
+        fingerprint=evaluator_fingerprint,
         pool=seen_labels(evaluator, examples),
         corpus=corpus,
         to_score=to_score,
@@ -106,16 +124,14 @@ def plan_run(
     user: User | None = None,
     selection: Selection = EVERYTHING,
 ) -> Run:
-    """Plan a run and queue it; `user` is None on the command line.
+    """Plan a run and queue it; `user` is None on the command line, which is the operator's own.
 
-    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does, and for an endpoint
-    that the operator does not list; RunBusy if a run of the same setup is under way; what `require` raises.
+    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does; RunBusy if a run of
+    the same setup is under way; what `require` raises.
     """
     if user is not None:
         require(user, project, Permission.MANAGE_RUNS)
-    planned = plan(project, evaluator_name, given, selection)
-    if user is not None:
-        _refuse_unlisted_endpoint(planned.evaluator)
+    planned = plan(project, evaluator_name, given, selection, by_operator=user is None)
     with transaction.atomic():
         setup = _stored_setup(planned)
         unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()
@@ -136,10 +152,7 @@ def plan_run(
 
 
 def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
-    """Workers ask where the operator says: their network and their keys are not the researcher's.
-
-    The command line is the operator's own, so `plan_run` without a user may ask anywhere.
-    """
+    """Workers ask where the operator says: their network and their keys are not the researcher's."""
     address = getattr(evaluator.params, "base_url", None)
     listed = settings.LLM_ENDPOINTS
     if address is None or "*" in listed or address.rstrip("/") in (each.rstrip("/") for each in listed):
@@ -150,9 +163,23 @@ def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
     )
 
 
-def _already_scored(project: Project, evaluator: Evaluator, wanted: list[int]) -> set[int]:
+def _refuse_files_not_offered(evaluator: Evaluator) -> None:
+    """Workers read models the operator has put in place, not any path of the server."""
+    for spec in declared_params(type(evaluator.params)):
+        named = getattr(evaluator.params, spec.name)
+        if spec.is_weights and named and not is_offered(named):
+            raise InvalidRun(
+                f"parameter {spec.name!r}: found {named!r}, expected the id of a downloaded model "
+                "(owner/name) or the name of a folder that the operator of this server has put among the "
+                "weights (WEIGHTS_DIR)."
+            )
+
+
+def _already_scored(
+    project: Project, evaluator: Evaluator, evaluator_fingerprint: str, wanted: list[int]
+) -> set[int]:
     """Those of `wanted` that have a value on every dimension, made from the texts of today."""
-    setup = EvaluatorSetup.objects.filter(project=project, fingerprint=fingerprint(evaluator)).first()
+    setup = EvaluatorSetup.objects.filter(project=project, fingerprint=evaluator_fingerprint).first()
     if setup is None:
         return set()
     inputs: dict[int, list[str]] = {}
@@ -200,7 +227,7 @@ def _stored_setup(planned: RunPlan) -> EvaluatorSetup:
     evaluator = planned.evaluator
     setup, created = EvaluatorSetup.objects.get_or_create(
         project=planned.project,
-        fingerprint=fingerprint(evaluator),
+        fingerprint=planned.fingerprint,
         defaults={
             "evaluator": evaluator.name,
             "label": _label(planned.project, evaluator),

@@ -7,7 +7,7 @@ from annotation.labels import human_labels, unit_label
 from annotation.models import Project, Summary
 from scoring.contract import Evaluator, Need, PoolExample
 from scoring.items import items_of
-from scoring.models import EvaluatorSetup
+from scoring.models import SetUp
 
 Labels = dict[int, dict[str, float]]
 """Summary id -> dimension -> label from 0 to 1."""
@@ -41,7 +41,7 @@ def seen_labels(evaluator: Evaluator, examples: dict[int, PoolExample]) -> Label
     return {pk: dict(each.labels) for pk, each in examples.items() if each.id in seen}
 
 
-def stored_pool(setup: EvaluatorSetup, needs: Collection[Need]) -> list[PoolExample]:
+def stored_pool(setup: SetUp, needs: Collection[Need]) -> list[PoolExample]:
     """The examples from which `setup` was fitted, with their labels of that time."""
     labels = {int(pk): by_dimension for pk, by_dimension in setup.pool.items()}
     return list(pool_examples(labels, needs).values())

@@ -70,6 +70,12 @@ def reasons_of(run: Run) -> list[tuple[str, int]]:
     return counts.most_common()
 
 
+def cut_in(run: Run) -> int:
+    """Summaries of this run that were judged without the end of some text, which a model's limit cut."""
+    found: int = run.batches.aggregate(cut=Sum("cut", default=0))["cut"]
+    return found
+
+
 def pace_of(run: Run, now: datetime | None = None) -> float | None:
     """Summaries per second over the latest batches of a run under way; None as long as there is none.
 

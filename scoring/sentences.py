@@ -1,5 +1,6 @@
 """Sentences of a text, in any language, with rules alone: nothing to download."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 LIBRARIES = ("sentencex",)
@@ -23,3 +24,8 @@ def sentences(text: str, language: str | None = None) -> tuple[str, ...]:
         elif stripped:
             found.append(stripped)
     return tuple(found)
+
+
+def sentences_of(text: str, language: str | None, given: Sequence[str] | None) -> tuple[str, ...]:
+    """The sentences of `text` that came with it, without blank ones; where none did, those of `sentences`."""
+    return tuple(each for each in given or () if each.strip()) or sentences(text, language)

@@ -2,12 +2,17 @@
 
 from celery import shared_task
 
-from scoring import imported, waking, working
+from scoring import imported, probing, waking, working
 
 
 @shared_task
 def work_on_run(run_id: int) -> None:
     working.work_on_run(run_id)
+
+
+@shared_task
+def work_on_probe(probe_id: int) -> None:
+    probing.work_on_probe(probe_id)
 
 
 @shared_task

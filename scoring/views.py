@@ -26,9 +26,19 @@ from scoring.forms import RunForm
 from scoring.models import EvaluatorSetup, Run
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run
-from scoring.progress import pace_of, postponed_batches, progress_of, reasons_of, runs_of, seconds_left
+from scoring.probing import is_overdue, probe_of, seconds_expected, start_probe
+from scoring.progress import (
+    cut_in,
+    pace_of,
+    postponed_batches,
+    progress_of,
+    reasons_of,
+    runs_of,
+    seconds_left,
+)
 from scoring.runs import cancel_run, delete_run, resume_run, run_of
 from scoring.score_table import HEADER, score_rows
+from scoring.weights import is_here
 
 SHOWN_EXAMPLES = 40
 """Ids of examples and articles shown on a run's page; a baseline learns from a hundred thousand."""
@@ -53,24 +63,43 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     name = request.POST.get("evaluator") or request.GET.get("evaluator")
     if not name:
-        return render(request, "scoring/run_choose.html", {"evaluators": describe()})
+        evaluators = [each | {"weights_here": _default_weights_are_here(each)} for each in describe()]
+        return render(request, "scoring/run_choose.html", {"evaluators": evaluators})
     try:
         [described] = describe([name])
     except UnknownEvaluator as error:
         raise NotFound(str(error)) from error
     form = RunForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
-    planned = None
+    planned = probe = None
     if form.is_valid():
         try:
             if request.POST.get("action") == "start":
                 started = plan_run(project, name, form.given, request.user, form.selection)
                 return redirect("run", slug, started.pk)
             planned = plan(project, name, form.given, form.selection)
+            if request.POST.get("action") == "probe":
+                probe = start_probe(project, name, form.given, request.user, form.selection)
         except (InvalidRun, RunBusy) as error:
             form.add_error(None, str(error))
-    context = {"form": form, "evaluator": described, "plan": planned}
+    context = {"form": form, "evaluator": described, "plan": planned, "probe": probe}
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
+
+
+@never_cache
+@login_required
+@require_safe
+def run_probe(request: SignedInRequest, slug: str, probe_id: int) -> HttpResponse:
+    """What an estimate has found by now: a part of the form's preview, which asks for it again and again."""
+    project = open_project(request, slug, Permission.MANAGE_RUNS)
+    probe = probe_of(project, probe_id)
+    context = {
+        "project": project,
+        "probe": probe,
+        "seconds": seconds_expected(probe),
+        "overdue": is_overdue(probe),
+    }
+    return render(request, "scoring/_probe.html", context)
 
 
 @never_cache
@@ -86,6 +115,7 @@ def run(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
         "pace": pace,
         "seconds_left": seconds_left(progress, pace),
         "reasons": reasons_of(found),
+        "cut": cut_in(found),
         "postponed": postponed_batches(found) if found.is_unfinished else None,
     }
     if request.htmx:
@@ -153,6 +183,11 @@ def _act(
     except RunBusy as error:  # the page was behind the run
         messages.warning(request, str(error))
     return redirect("run", slug, run_id)
+
+
+def _default_weights_are_here(described: dict[str, Any]) -> bool:
+    named = [each["default"] for each in described["parameters"] if each["is_weights"] and each["default"]]
+    return all(map(is_here, named))
 
 
 def _origin(setup: EvaluatorSetup) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.models import Batch, Run
+from scoring.models import Batch, Probe, Run
+from scoring.presence import is_served
 
 RECRUIT_S = 2.0
 """Seconds for which a message of the sweep waits for an idle worker, while others work on the run."""
@@ -24,15 +25,20 @@ def wake(run: Run, expires_s: float | None = None) -> None:
 
     A broker that cannot be reached is no error: the sweep asks again.
     """
-    queue = queue_of(run.setup.evaluator)
+    _send("scoring.tasks.work_on_run", run.pk, queue_of(run.setup.evaluator), expires_s)
 
+
+def wake_for_probe(probe: Probe, expires_s: float) -> None:
+    """Ask a worker of the evaluator's queue to try it, once the transaction is committed."""
+    _send("scoring.tasks.work_on_probe", probe.pk, queue_of(probe.evaluator), expires_s)
+
+
+def _send(task: str, pk: int, queue: str, expires_s: float | None) -> None:
     def send() -> None:
         try:
-            current_app.send_task(
-                "scoring.tasks.work_on_run", args=[run.pk], queue=queue, expires=expires_s, retry=False
-            )
+            current_app.send_task(task, args=[pk], queue=queue, expires=expires_s, retry=False)
         except Exception:  # brokers raise errors of many libraries
-            logger.warning("The broker cannot be reached; run %s waits for the sweep.", run.pk, exc_info=True)
+            logger.warning("The broker cannot be reached for %s %s.", task, pk, exc_info=True)
 
     transaction.on_commit(send)
 
@@ -60,8 +66,12 @@ def wake_waiting_runs() -> None:
 
 
 def queue_of(evaluator_name: str) -> str:
-    """The worker queue of an evaluator; of one that is no more, that of any worker."""
+    """The worker queue of an evaluator: gpu only as long as a worker serves it, else cpu takes its place.
+
+    An evaluator that is no more goes to any worker, which will say so.
+    """
     try:
-        return load_evaluator(evaluator_name).queue
+        queue = load_evaluator(evaluator_name).queue
     except UnknownEvaluator:
         return "cpu"
+    return "cpu" if queue == "gpu" and not is_served("gpu") else queue

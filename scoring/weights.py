@@ -66,6 +66,20 @@ def is_offered(model: str) -> bool:
     return HUB_ID.fullmatch(model) is not None and not Path(model).exists()
 
 
+def is_here(model: str) -> bool:
+    """Whether `locate` finds the model."""
+    try:
+        locate(model)
+    except MissingWeights:
+        return False
+    return True
+
+
+def size(folder: Path) -> int:
+    """Bytes of the weights in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+
+
 def digest(place: Path) -> str:
     """SHA-256, 64 hex digits, over names and contents of the files that count in a folder, or of one file.
 

@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import StoredCorpus, inputs_digest, items_of, language_problem
-from scoring.models import Batch, EvaluatorSetup, Run
+from scoring.models import Batch, Run, SetUp
 from scoring.params import read_params
 from scoring.pool import stored_pool
 from scoring.runs import Claim, claim_batch, fail_run, postpone_batch, record_scores, renew_claim
@@ -55,7 +55,7 @@ def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
             return
 
 
-def evaluator_of(setup: EvaluatorSetup) -> Evaluator:
+def evaluator_of(setup: SetUp) -> Evaluator:
     """The evaluator of this setup, fitted, from this process's store or made anew.
 
     Raises EvaluatorError where it would not be the one that was planned: it is gone, takes other parameters,

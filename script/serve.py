@@ -19,6 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
+WORKER_PROCESSES = 2
+# Models on several worker processes share the cores; more threads than cores only wait for each other.
+THREADS = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // WORKER_PROCESSES))}
 
 
 def main() -> int:
@@ -94,14 +97,14 @@ def worker() -> list[str]:
             "--queues",
             "cpu,gpu,llm",
         ),
-        *("--concurrency", "2", "--loglevel", "warning", "--without-mingle", "--without-gossip"),
+        *("--concurrency", str(WORKER_PROCESSES), "--loglevel", "warning", "--without-mingle", "--without-gossip"),
         *("--beat", "--schedule", str(VAR_DIR / "beat-schedule")),
     ]
 
 
 def start(command: list[str]) -> subprocess.Popen[bytes]:
     # A session of its own, so that Ctrl-C reaches this process alone and the others stop in order.
-    return subprocess.Popen(command, start_new_session=True)
+    return subprocess.Popen(command, start_new_session=True, env=THREADS | os.environ)
 
 
 def stop(processes: list[subprocess.Popen[bytes]]) -> None:

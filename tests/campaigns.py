@@ -18,6 +18,7 @@ from annotation.actions.rating import GivenAnswer, submit_stage
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
 from scoring.models import Score
 from scoring.planning import plan_run
+from scoring.probing import start_probe
 from scoring.working import work_on_run
 from tests.factories import (
     make_article,
@@ -84,6 +85,7 @@ def make_campaign(mark: str) -> Campaign:
     run = plan_run(project, "length", {}, user=users["manager"])
     work_on_run(run.pk)
     Score.objects.filter(run=run).update(value=float(SCORE), explanation=f"{mark}-score")
+    probe = start_probe(project, "copy_rate", {}, users["manager"])
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     ids: dict[str, int | str] = {
@@ -99,6 +101,7 @@ def make_campaign(mark: str) -> Campaign:
         "token": token,
         "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
         "run_id": run.pk,
+        "probe_id": probe.pk,
         "setup_id": run.setup_id,
         "job_id": job.pk,
     }

@@ -101,6 +101,7 @@ POST  run_new                    in     403       403        302     302     404
 GET   run                        in     403       403        200     200     404      404       404
 POST  run_cancel                 in     403       403        302     302     404      404       404
 POST  run_resume                 in     403       403        302     302     404      404       404
+GET   run_probe                  in     403       403        200     200     404      404       404
 GET   run_delete                 in     403       403        200     200     404      404       404
 POST  run_delete                 in     403       403        302     302     404      404       404
 GET   run_scores                 in     403       403        200     200     404      404       404

@@ -18,6 +18,9 @@ class CopyRate(Evaluator):
     title = "Copy rate"
     version = 1
     source = "after Clark et al. 2023 (SEAHORSE); unit, rounding and white space as stated here"
+    formula = "1 if the first 20% of the summary stand at the start of the article, else 0"
+    weaknesses = "Sees copying from the start of the article only, and only to the letter."
+    cost = "Nothing."
     needs = frozenset({Need.ARTICLE})
     batch_size = 2048
 

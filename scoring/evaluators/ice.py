@@ -60,6 +60,12 @@ class Ice(Evaluator):
     title = "ICE"
     version = 1
     source = "Jain et al. 2023, Multi-Dimensional Evaluation of Text Summarization with In-Context Learning"
+    formula = "the number that the model writes behind the examples and the summary"
+    weaknesses = (
+        "Depends on the model, on the examples drawn and on their order; a hosted model may change under "
+        "its name."
+    )
+    cost = "One request for each summary and dimension."
     needs = frozenset({Need.ARTICLE, Need.REFERENCES, Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     deterministic = False

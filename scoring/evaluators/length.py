@@ -12,6 +12,9 @@ class Length(Evaluator):
     title = "Length"
     version = 1
     source = "trivial baseline"
+    formula = "number of words or characters"
+    weaknesses = "Length is no quality; but raters' answers go along with it more often than one would like."
+    cost = "Nothing."
     batch_size = 2048
 
     @dataclass(frozen=True)

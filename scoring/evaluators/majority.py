@@ -17,6 +17,9 @@ class Majority(Evaluator):
     title = "Majority class"
     version = 1
     source = "trivial baseline"
+    formula = "argmax over labels of the pool"
+    weaknesses = "It says nothing of a summary."
+    cost = "Nothing."
     needs = frozenset({Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     batch_size = 2048

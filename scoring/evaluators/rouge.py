@@ -25,6 +25,12 @@ class Rouge(Evaluator):
     title = "ROUGE"
     version = 1
     source = "Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries"
+    formula = "overlap / words of the reference (recall), / words of the summary (precision), 2PR / (P + R)"
+    weaknesses = (
+        "Counts words, not meanings: paraphrases lose, and a false statement in the article's words does not. "
+        "Scores under different tokens or stemming cannot be compared."
+    )
+    cost = "Thousands of summaries a second."
     needs = frozenset({Need.REFERENCES})
     batch_size = 2048
 

@@ -40,10 +40,10 @@ def test_it_has_every_score_and_every_reason(monkeypatch, project, researcher):
     record(first, value=0.1 + 0.2)
     without_a_score(second, "no reference")
     header, *rows = rows_of(researcher, project, run)
-    assert header == ["id", "article_id", "system", "dimension", "value", "reason"]
+    assert header == ["id", "article_id", "system", "dimension", "value", "reason", "explanation"]
     article = project.summaries.get(pk=first.summary_ids[0]).article.external_id
-    assert rows[0] == [f"{article}/system-a", article, "system-a", "general", "0.30000000000000004", ""]
-    assert rows[1][4:] == ["", "no reference"]
+    assert rows[0] == [f"{article}/system-a", article, "system-a", "general", "0.30000000000000004", "", ""]
+    assert rows[1][4:] == ["", "no reference", ""]
 
 
 def test_texts_are_not_run_as_formulas(project, researcher):
@@ -52,7 +52,7 @@ def test_texts_are_not_run_as_formulas(project, researcher):
     run = plan_run(project, "length", {})
     record(claimed(run), value=-1.5)
     [_, row] = rows_of(researcher, project, run)
-    assert row == ["'=HYPERLINK(1)/@system", "'=HYPERLINK(1)", "'@system", "general", "-1.5", ""]
+    assert row == ["'=HYPERLINK(1)/@system", "'=HYPERLINK(1)", "'@system", "general", "-1.5", "", ""]
 
 
 def test_it_has_what_other_runs_of_the_setup_computed(monkeypatch, project, researcher):

@@ -1,0 +1,110 @@
+"""How long would a run take? A worker tries the evaluator on a few of the summaries before it starts."""
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import NotFound
+from annotation.models import Project
+from annotation.permissions import Permission, require
+from scoring.contract import EvaluatorError
+from scoring.errors import InvalidRun
+from scoring.items import EVERYTHING, Selection, items_of
+from scoring.models import Probe
+from scoring.params import params_as_json
+from scoring.planning import plan
+from scoring.waking import wake_for_probe
+from scoring.working import evaluator_of, score_items
+
+SIZE = 16
+"""Summaries that are tried, spread evenly over those of the run."""
+KEPT_FOR = timedelta(days=1)
+PATIENCE_S = 120.0
+"""Seconds a probe waits for a worker; then it is dropped."""
+
+logger = logging.getLogger(__name__)
+
+
+def start_probe(
+    project: Project,
+    evaluator_name: str,
+    given: Mapping[str, Any],
+    user: User,
+    selection: Selection = EVERYTHING,
+) -> Probe:
+    """Ask a worker to try the evaluator on SIZE of the summaries that a run would score.
+
+    Raises InvalidRun as `plan` does, where nothing is left to score, and for evaluators that are paid by the
+    request; what `require` raises.
+    """
+    require(user, project, Permission.MANAGE_RUNS)
+    planned = plan(project, evaluator_name, given, selection)
+    if planned.evaluator.queue == "llm":
+        raise InvalidRun("The time of requests to a language model is not tried beforehand: each may cost.")
+    if not planned.to_score:
+        raise InvalidRun("There is nothing to score, so there is no time to estimate.")
+    step = max(1, len(planned.to_score) // SIZE)
+    with transaction.atomic():
+        Probe.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+        probe = Probe.objects.create(
+            project=project,
+            evaluator=planned.evaluator.name,
+            params=params_as_json(planned.evaluator.params),
+            fingerprint=planned.fingerprint,
+            pool=planned.pool,
+            corpus=planned.corpus,
+            summary_ids=planned.to_score[::step][:SIZE],
+            total=len(planned.to_score),
+            started_by=user,
+        )
+        wake_for_probe(probe, expires_s=PATIENCE_S)
+    return probe
+
+
+def probe_of(project: Project, probe_id: int) -> Probe:
+    """The project's probe with this id. Raises NotFound."""
+    probe = Probe.objects.filter(project=project, pk=probe_id).first()
+    if probe is None:
+        raise NotFound("This estimate is no longer kept.")
+    return probe
+
+
+def seconds_expected(probe: Probe) -> float | None:
+    """How long the run would take on one worker process; None as long as the probe runs, or if it failed."""
+    if probe.loading_s is None or probe.scoring_s is None:
+        return None
+    return probe.loading_s + probe.scoring_s / len(probe.summary_ids) * probe.total
+
+
+def is_overdue(probe: Probe) -> bool:
+    """Whether no worker has answered in time."""
+    return probe.ended_at is None and timezone.now() - probe.created_at > timedelta(seconds=PATIENCE_S)
+
+
+def work_on_probe(probe_id: int) -> None:
+    """On a worker: load the evaluator, score the first summary to be ready, then time all of them."""
+    probe = Probe.objects.select_related("project").filter(pk=probe_id, ended_at=None).first()
+    if probe is None:
+        return
+    try:
+        began = time.monotonic()
+        evaluator = evaluator_of(probe)
+        items = items_of(probe.summary_ids, evaluator.needs_for(evaluator.params))
+        first = next(iter(items))
+        score_items(evaluator, {first: items[first]})
+        ready = time.monotonic()
+        score_items(evaluator, items)
+        probe.loading_s, probe.scoring_s = ready - began, time.monotonic() - ready
+    except EvaluatorError as error:
+        probe.failure = str(error)
+    except Exception as error:
+        logger.exception("Probe %s failed.", probe_id)
+        probe.failure = f"Unexpected {type(error).__name__} (the worker's log has the details)"
+    probe.ended_at = timezone.now()
+    probe.save(update_fields=["loading_s", "scoring_s", "failure", "ended_at"])

@@ -1,0 +1,58 @@
+"""Which files of the server a run may name is the operator's to say."""
+
+import pytest
+
+from scoring.errors import InvalidRun
+from scoring.models import Run
+from scoring.planning import plan, plan_run
+from tests.factories import make_article, make_member, make_project, make_summary
+from tests.scoring.tiny_models import tiny_model
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    project = make_project()
+    make_summary(project, article=make_article(project, text="The cat sat on the mat."))
+    return project
+
+
+@pytest.fixture
+def weights_dir(monkeypatch, tmp_path):
+    (tmp_path / "small").symlink_to(tiny_model("bert"), target_is_directory=True)
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "model", ["/etc", "../small", "small/../../other", "~/models", "templates", "static/css"]
+)
+def test_a_run_started_on_a_page_names_no_other_path(project, weights_dir, model):
+    researcher = make_member(project, "researcher")
+    for look in (plan, lambda *given: plan_run(*given, researcher)):
+        with pytest.raises(InvalidRun, match=r"parameter 'model'.*WEIGHTS_DIR"):
+            look(project, "similarity", {"model": model, "against": "article"})
+    assert not Run.objects.exists()
+
+
+def test_a_path_of_the_server_is_refused_where_it_exists_too(project, weights_dir):
+    with pytest.raises(InvalidRun, match="WEIGHTS_DIR"):
+        plan(project, "similarity", {"model": str(tiny_model("bert")), "against": "article"})
+
+
+def test_what_the_operator_put_in_place_is_used(project, weights_dir):
+    researcher = make_member(project, "researcher")
+    planned = plan(project, "similarity", {"model": "small", "against": "article"})
+    assert planned.weights["small"] > 10_000
+    assert plan_run(project, "similarity", {"model": "small", "against": "article"}, researcher).total == 1
+
+
+def test_a_model_that_is_not_here_is_refused_with_what_to_do(project, weights_dir):
+    with pytest.raises(InvalidRun, match="manage.py weights fetch owner/name"):
+        plan(project, "similarity", {"model": "owner/name", "against": "article"})
+
+
+def test_the_command_line_is_the_operators_own(project):
+    given = {"model": str(tiny_model("bert")), "against": "article"}
+    assert plan_run(project, "similarity", given).total == 1
