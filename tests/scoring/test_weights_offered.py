@@ -49,7 +49,7 @@ def test_what_the_operator_put_in_place_is_used(project, weights_dir):
 
 
 def test_a_model_that_is_not_here_is_refused_with_what_to_do(project, weights_dir):
-    with pytest.raises(InvalidRun, match="manage.py weights fetch owner/name"):
+    with pytest.raises(InvalidRun, match=r"manage\.py weights fetch owner/name"):
         plan(project, "similarity", {"model": "owner/name", "against": "article"})
 
 
