@@ -1,6 +1,6 @@
 """Vectors of tokens from a BERT-like encoder, each distinct sequence encoded once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -35,24 +35,36 @@ class Encoder:
 
     @torch.inference_mode()
     def states(
-        self, sequences: Sequence[tuple[int, ...]], layers: Sequence[int]
+        self,
+        sequences: Sequence[tuple[int, ...]],
+        layers: Sequence[int],
+        combine: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> list[torch.Tensor | None]:
         """For each sequence of ids its vectors [layers, tokens, dimensions]; None if it ran out of memory.
 
         Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
+        `combine` makes of [sequences, layers, tokens, dimensions] what is kept of each batch: any number of
+        layers and dimensions, but the same sequences and tokens.
         """
         distinct = list(dict.fromkeys(sequences))
         found = in_batches(
             [len(each) for each in distinct],
-            lambda batch: self._states([distinct[index] for index in batch], layers),
+            lambda batch: self._states([distinct[index] for index in batch], layers, combine),
         )
         by_sequence = dict(zip(distinct, found, strict=True))
         return [by_sequence[sequence] for sequence in sequences]
 
-    def _states(self, sequences: Sequence[tuple[int, ...]], layers: Sequence[int]) -> list[torch.Tensor]:
+    def _states(
+        self,
+        sequences: Sequence[tuple[int, ...]],
+        layers: Sequence[int],
+        combine: Callable[[torch.Tensor], torch.Tensor] | None,
+    ) -> list[torch.Tensor]:
         ids, mask = padded(sequences, self.tokens.padding)
         states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
         chosen = torch.stack([states[layer] for layer in layers], dim=1)
+        if combine is not None:
+            chosen = combine(chosen)
         return [
             vectors[:, : len(sequence)].clone() for sequence, vectors in zip(sequences, chosen, strict=True)
         ]
