@@ -12,7 +12,11 @@ EVALUATORS = {
     "length": "scoring.evaluators.length.Length",
     "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
     "rouge": "scoring.evaluators.rouge.Rouge",
+    "ctc": "scoring.evaluators.ctc.Ctc",
+    "bertscore": "scoring.evaluators.bertscore.BertScore",
     "similarity": "scoring.evaluators.similarity.Similarity",
+    "bartscore": "scoring.evaluators.bartscore.BartScore",
+    "entailment": "scoring.evaluators.entailment.Entailment",
     "ice": "scoring.evaluators.ice.Ice",
 }
 

@@ -25,7 +25,7 @@ def in_batches(
     results: list[Result | None] = [None] * len(lengths)
     order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
     for batch in _cut(order, lengths, limit):
-        for index, result in _computed(batch, compute):
+        for index, result in in_halves(batch, compute):
             results[index] = result
     return results
 
@@ -57,9 +57,10 @@ def _cut(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[
         yield batch
 
 
-def _computed(
+def in_halves(
     batch: list[int], compute: Callable[[list[int]], Iterable[Result]]
 ) -> Iterator[tuple[int, Result | None]]:
+    """Index and result for each of `batch`; what runs out of memory is tried again in halves, then None."""
     try:
         results: list[Result | None] = list(compute(batch))
     except (RuntimeError, MemoryError) as error:
@@ -75,5 +76,5 @@ def _computed(
         yield batch[0], None
         return
     half = len(batch) // 2
-    yield from _computed(batch[:half], compute)
-    yield from _computed(batch[half:], compute)
+    yield from in_halves(batch[:half], compute)
+    yield from in_halves(batch[half:], compute)

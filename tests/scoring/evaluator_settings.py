@@ -1,21 +1,44 @@
 """What the tests over every evaluator set: the parameters without which it cannot be set up, and others."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
+from tests.scoring.ctc_model import ctc_model
 from tests.scoring.tiny_models import tiny_model
 
 
-def model(kind: str, head: str = "") -> Callable[[], str]:
-    return lambda: str(tiny_model(kind, head))
+def model(kind: str, head: str = "", labels: tuple[str, ...] = ()) -> Callable[[], str]:
+    return lambda: str(tiny_model(kind, head, labels))
 
 
+def table(content: str) -> Callable[[], str]:
+    path = Path(tempfile.mkdtemp(prefix="table-")) / "table.tsv"
+    path.write_text(content, encoding="utf-8")
+    return lambda: str(path)
+
+
+NLI = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
+    "ctc": {
+        "model": lambda: str(ctc_model()),
+        "relevance_model": lambda: str(ctc_model(seed=1)),
+        "layer": lambda: "2",
+    },
+    "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
+    "bertscore": {"model": model("roberta"), "layer": lambda: "2"},
+    "bartscore": {"model": model("bart")},
 }
 """Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
 
 OTHER: dict[str, dict[str, Callable[[], str]]] = {
+    "ctc": {
+        "model": lambda: str(ctc_model(seed=2)),
+        "relevance_model": lambda: str(ctc_model(seed=2)),
+    },
+    "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
     "ice": {
         "model": lambda: "another",
         "base_url": lambda: "http://127.0.0.1:9/v1",
@@ -24,6 +47,14 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "sees": lambda: "relevance=article",
     },
     "similarity": {"model": model("roberta")},
+    "bertscore": {
+        "model": model("bert"),
+        "baseline": table("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.3,0.3,0.3\n"),
+    },
+    "bartscore": {
+        "model": lambda: str(tiny_model("bart", activation_function="relu")),
+        "prompts": lambda: "In short",
+    },
 }
 """Evaluator -> parameter that is a free text or a list -> what gives a second valid value."""
 

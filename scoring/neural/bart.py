@@ -1,0 +1,177 @@
+"""How probable BART finds texts, given others: an own pass over the library's weights.
+
+Tokens of a batch lie one after another, without padding. A source is encoded once for all its targets, and
+what targets of one source have in common at their beginnings is computed once. The library's forward would
+take each pair alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch.nn.functional import linear, scaled_dot_product_attention
+
+from scoring.neural.device import device
+from scoring.neural.loading import load_model
+from scoring.neural.prefix_tree import PrefixTrees
+from scoring.weights import MissingWeights
+
+Ids = tuple[int, ...]
+
+CPU_BLOCK, GPU_BLOCK = (512, 1024), (8192, 8192)
+"""Logits computed at a time, [tokens, vocabulary]: on a CPU they stay in its cache."""
+
+
+class Bart:
+    """A folder's BartForConditionalGeneration."""
+
+    def __init__(self, folder: Path, precision: str = "float32") -> None:
+        model: Any = load_model(folder, transformers.AutoModelForSeq2SeqLM, precision)
+        if model.config.model_type != "bart":
+            raise MissingWeights(
+                f"The model in {folder} is of the type {model.config.model_type}; only bart can be read here "
+                "(facebook/bart-large-cnn and its like), not mBART, PEGASUS or T5."
+            )
+        self.limit: int = model.config.max_position_embeddings
+        """The longest source or target in tokens."""
+        self._start: int = model.config.decoder_start_token_id
+        self._encoder, self._decoder = model.model.encoder, model.model.decoder
+        self._output: torch.Tensor = model.lm_head.weight
+        self._output_bias: torch.Tensor = model.final_logits_bias[0].to(self._output.dtype)
+
+    @torch.inference_mode()
+    def encode(self, sources: Sequence[Ids]) -> list[torch.Tensor]:
+        """For each source its states [tokens, dimensions]."""
+        lengths = [len(source) for source in sources]
+        states = self._embedded(
+            self._encoder,
+            [token for source in sources for token in source],
+            [position for length in lengths for position in range(length)],
+        )
+        for layer in self._encoder.layers:
+            attention = layer.self_attn
+            attended = _attended(
+                attention,
+                *(project(states) for project in (attention.q_proj, attention.k_proj, attention.v_proj)),
+                list(zip(lengths, lengths, strict=True)),
+            )
+            states = layer.self_attn_layer_norm(states + attention.out_proj(attended))
+            states = _fed_forward(layer, states)
+        return list(states.split(lengths))
+
+    @torch.inference_mode()
+    def log_probabilities(
+        self, sources: Sequence[torch.Tensor], targets: Sequence[Sequence[Ids]]
+    ) -> list[torch.Tensor]:
+        """For each target of each encoded source in turn, its tokens' natural log-probabilities [tokens]."""
+        trees = PrefixTrees([[(self._start, *target[:-1]) for target in group] for group in targets])
+        steps = torch.tensor([node for path in trees.paths for node in path], device=device())
+        states = self._decoded(sources, trees, steps)
+        labels = torch.tensor([token for group in targets for target in group for token in target])
+        labels = labels.to(device())
+        logits = (states[steps] * self._output[labels]).float().sum(dim=-1) + self._output_bias[labels]
+        found = logits - self._log_normalisers(states)[steps]
+        return list(found.split([len(path) for path in trees.paths]))
+
+    def _decoded(
+        self, sources: Sequence[torch.Tensor], trees: PrefixTrees, steps: torch.Tensor
+    ) -> torch.Tensor:
+        """States [nodes, dimensions] of the trees' nodes; `steps` are the nodes of all targets in turn."""
+        states = self._embedded(self._decoder, trees.tokens, trees.positions)
+        memory = torch.cat(list(sources))
+        own_spans = [(len(path), len(path)) for path in trees.paths]
+        source_spans = [(size, len(source)) for size, source in zip(trees.sizes, sources, strict=True)]
+        # Any target that passes a node has the same state there; the last one written is as good as another.
+        step_of_node = torch.empty(len(states), dtype=torch.long, device=device())
+        step_of_node[steps] = torch.arange(len(steps), device=device())
+        for layer in self._decoder.layers:
+            attention = layer.self_attn
+            attended = _attended(
+                attention,
+                *(
+                    project(states)[steps]
+                    for project in (attention.q_proj, attention.k_proj, attention.v_proj)
+                ),
+                own_spans,
+                causal=True,
+            )
+            states = layer.self_attn_layer_norm(states + attention.out_proj(attended[step_of_node]))
+            attention = layer.encoder_attn
+            attended = _attended(
+                attention,
+                attention.q_proj(states),
+                attention.k_proj(memory),
+                attention.v_proj(memory),
+                source_spans,
+            )
+            states = layer.encoder_attn_layer_norm(states + attention.out_proj(attended))
+            states = _fed_forward(layer, states)
+        return states
+
+    def _log_normalisers(self, states: torch.Tensor) -> torch.Tensor:
+        """Logarithm of the sum of all exponentiated logits [nodes], without ever holding all logits."""
+        rows, columns = GPU_BLOCK if states.is_cuda else CPU_BLOCK
+        return torch.cat(
+            [
+                torch.stack(
+                    [
+                        linear(block, output, bias).float().logsumexp(dim=-1)
+                        for output, bias in zip(
+                            self._output.split(columns), self._output_bias.split(columns), strict=True
+                        )
+                    ]
+                ).logsumexp(dim=0)
+                for block in states.split(rows)
+            ]
+        )
+
+    @staticmethod
+    def _embedded(half: Any, tokens: Sequence[int], positions: Sequence[int]) -> torch.Tensor:
+        places = torch.tensor(positions, device=device()) + half.embed_positions.offset
+        embedded = half.embed_tokens(torch.tensor(tokens, device=device()))
+        states: torch.Tensor = half.layernorm_embedding(embedded + half.embed_positions.weight[places])
+        return states
+
+
+def _attended(
+    attention: Any,
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    spans: Iterable[tuple[int, int]],
+    causal: bool = False,
+) -> torch.Tensor:
+    """Values [tokens, dimensions] mixed by attention within spans: consecutive (queries, keys) in number.
+
+    Neighbouring spans of the same size are computed together.
+    """
+    found = []
+    query = key = 0
+    for (more_queries, more_keys), alike in groupby(spans):
+        count = len(list(alike))
+        mixed = scaled_dot_product_attention(
+            *(
+                tensor[start : start + count * size]
+                .view(count, size, attention.num_heads, attention.head_dim)
+                .transpose(1, 2)
+                for tensor, start, size in (
+                    (queries, query, more_queries),
+                    (keys, key, more_keys),
+                    (values, key, more_keys),
+                )
+            ),
+            is_causal=causal,
+        )
+        found.append(mixed.transpose(1, 2).reshape(count * more_queries, -1))
+        query += count * more_queries
+        key += count * more_keys
+    return torch.cat(found)
+
+
+def _fed_forward(layer: Any, states: torch.Tensor) -> torch.Tensor:
+    states = states + layer.fc2(layer.activation_fn(layer.fc1(states)))
+    normed: torch.Tensor = layer.final_layer_norm(states)
+    return normed

@@ -1,0 +1,38 @@
+"""Sequences that begin alike, as a tree: what a causal model computes for a beginning, it computes once."""
+
+from collections.abc import Sequence
+
+
+class PrefixTrees:
+    """The distinct beginnings of sequences, one tree for each group of them.
+
+    Nodes are numbered group by group, in the order in which the sequences first reach them.
+    """
+
+    def __init__(self, groups: Sequence[Sequence[Sequence[int]]]) -> None:
+        self.tokens: list[int] = []
+        """The last token of each node's beginning."""
+        self.positions: list[int] = []
+        """Where that token stands in its sequences, from 0."""
+        self.sizes: list[int] = []
+        """Nodes of each group."""
+        self.paths: list[list[int]] = []
+        """For each sequence, group by group, the nodes of its beginnings."""
+        for group in groups:
+            before = len(self.tokens)
+            self._grow(group)
+            self.sizes.append(len(self.tokens) - before)
+
+    def _grow(self, group: Sequence[Sequence[int]]) -> None:
+        children: dict[tuple[int, int], int] = {}
+        for sequence in group:
+            node, path = -1, []
+            for position, token in enumerate(sequence):
+                edge = (node, token)
+                if edge not in children:
+                    children[edge] = len(self.tokens)
+                    self.tokens.append(token)
+                    self.positions.append(position)
+                node = children[edge]
+                path.append(node)
+            self.paths.append(path)

@@ -1,0 +1,106 @@
+"""BARTScore beside the numbers of its authors' program on the same tiny model."""
+
+import json
+
+import pytest
+
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+
+LENGTHS = {"max_length_1024": 1024, "max_length_64": 64}
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    return shared / "parity" / "bartscore"
+
+
+@pytest.fixture(scope="module")
+def items(golden):
+    rows = [json.loads(line) for line in (golden / "inputs.jsonl").read_text().splitlines()]
+    return [
+        Item(row["id"], row["summary"], article=row["article"], references=tuple(row["references"]))
+        for row in rows
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(golden):
+    return json.loads((golden / "expected.json").read_text())
+
+
+def scores(golden, items, **settings):
+    evaluator_class = load_evaluator("bartscore")
+    settings = {"model": str(golden / "model"), "empty_texts": "score", **settings}
+    return evaluator_class(read_params(evaluator_class, settings)).score(items)
+
+
+def values(*arguments, **settings):
+    return [scored.values["general"] for scored in scores(*arguments, **settings)]
+
+
+def wanted(expected, length, direction, rule):
+    """By item id; None where the authors' program has no such number."""
+    for item in expected["items"]:
+        found = item[length]
+        if direction == "src_hypo":
+            yield found["src_hypo"]
+        elif rule == "first":
+            single = found["first_ref"]
+            yield found[direction][0] if direction in ("ref_hypo", "hypo_ref") else single[direction]
+        else:
+            yield found[f"{rule}_over_refs"][direction]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize(
+    ("direction", "rule"),
+    [
+        ("src_hypo", "mean"),
+        *((direction, rule) for direction in ("ref_hypo", "hypo_ref") for rule in ("first", "mean", "max")),
+        *((direction, rule) for direction in ("avg_f", "harm_f") for rule in ("first", "mean")),
+    ],
+)
+def test_every_number_of_the_authors(golden, items, expected, length, direction, rule, record_property):
+    name = "harm_f_authors" if direction == "harm_f" else direction
+    found = values(golden, items, direction=name, references=rule, max_length=LENGTHS[length])
+    theirs = list(wanted(expected, length, direction, rule))
+    record_property("largest_deviation", max(abs(a - b) for a, b in zip(found, theirs, strict=True)))
+    assert found == pytest.approx(theirs, abs=expected["tolerance"]["abs"], rel=0)
+    if direction == "harm_f":
+        sound = values(golden, items, direction="harm_f", references=rule, max_length=LENGTHS[length])
+        assert sound == pytest.approx([2 * value for value in theirs], abs=4e-5, rel=0)
+
+
+def test_each_reference_alone(golden, items, expected):
+    alone = [
+        Item(f"{item.id} {number}", item.summary, references=(reference,))
+        for item in items
+        for number, reference in enumerate(item.references)
+    ]
+    for length, tokens in LENGTHS.items():
+        for direction in ("ref_hypo", "hypo_ref"):
+            theirs = [value for item in expected["items"] for value in item[length][direction]]
+            found = values(golden, alone, direction=direction, max_length=tokens)
+            assert found == pytest.approx(theirs, abs=expected["tolerance"]["abs"], rel=0)
+
+
+def test_by_default_only_the_empty_summary_has_no_score(golden, items, expected):
+    results = scores(golden, items, empty_texts="unscored")
+    assert {item.id: scored.reasons.get("general") for item, scored in zip(items, results, strict=True)} == {
+        item.id: None if item.summary else "empty summary" for item in items
+    }
+    theirs = list(wanted(expected, "max_length_1024", "src_hypo", "mean"))
+    for scored, value in zip(results, theirs, strict=True):
+        assert scored.reasons or scored.values["general"] == pytest.approx(value, abs=2e-5)
+
+
+def test_what_was_cut_is_said(golden, items, expected):
+    results = scores(golden, items, max_length=64)
+    for scored, each in zip(results, expected["items"], strict=True):
+        uncut = each["max_length_1024"]["n_tokens"]["article"]
+        if uncut <= 64:
+            assert "article" not in scored.shares_read
+        elif uncut < 1024:
+            assert scored.shares_read["article"] == pytest.approx(62 / (uncut - 2))
