@@ -263,10 +263,30 @@ def signature(evaluator: Evaluator) -> str:
     return "|".join([*parts, f"v:{evaluator.version}"])
 
 
-def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
-    """Score `items`, all but those whose article the evaluator has learnt from: they get the reason instead.
+def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
+    """Why the evaluator cannot score texts in this language, or None. An unknown language may be any."""
+    if evaluator.languages is None or language is None or language in evaluator.languages:
+        return None
+    return f"language {language} is none of {', '.join(sorted(evaluator.languages))}"
 
-    Raises RuntimeError when the evaluator breaks the contract (number of results, dimensions).
+
+def foreseen_problem(evaluator: Evaluator, item: Item) -> str | None:
+    """Why the item is known to stay without a score, on some dimension at least; None where nothing is."""
+    needs = evaluator.needs_for(evaluator.params)
+    if item.article_id in evaluator.seen.article_ids:
+        return evaluator.seen_reason
+    if Need.ARTICLE in needs and not (item.article or "").strip():
+        return NO_ARTICLE
+    if Need.REFERENCES in needs and not any(text.strip() for text in item.references):
+        return NO_REFERENCE
+    return language_problem(evaluator, item.language)
+
+
+def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
+    """Score `items`, all but those whose article the evaluator has learnt from or whose language it lacks.
+
+    These get the reason instead. Raises RuntimeError when the evaluator breaks the contract (number of
+    results, dimensions).
     """
     seen = evaluator.seen.article_ids
     barred: dict[int, str] = {}
@@ -275,6 +295,8 @@ def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
             barred[index] = "article_id is missing, so it cannot be checked against the labelled pool"
         elif item.article_id in seen:
             barred[index] = evaluator.seen_reason
+        elif problem := language_problem(evaluator, item.language):
+            barred[index] = problem
     scored = evaluator.score([item for index, item in enumerate(items) if index not in barred])
     if len(scored) != len(items) - len(barred):
         raise RuntimeError(

@@ -7,7 +7,7 @@ from hashlib import sha256
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Article, Project, Rating, Summary
-from scoring.contract import Evaluator, Item, Need
+from scoring.contract import Item, Need
 
 CHUNK = 2000  # ids in one statement
 
@@ -58,13 +58,6 @@ class StoredCorpus:
         ids = list(self.summary_ids)
         for start in range(0, len(ids), CHUNK):
             yield from _items(ids[start : start + CHUNK], self.needs).values()
-
-
-def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
-    """Why the evaluator cannot score texts in this language, or None."""
-    if evaluator.languages is None or language in evaluator.languages:
-        return None
-    return f"language {language} is none of {', '.join(sorted(evaluator.languages))}"
 
 
 def item_id(external_id: str, system: str) -> str:

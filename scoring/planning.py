@@ -23,6 +23,7 @@ from scoring.contract import (
     PoolExample,
     fingerprint,
     identity,
+    language_problem,
     signature,
 )
 from scoring.errors import InvalidRun, RunBusy
@@ -34,7 +35,6 @@ from scoring.items import (
     StoredCorpus,
     inputs_digest,
     items_of,
-    language_problem,
     scorable,
 )
 from scoring.model_evaluator import ModelEvaluator
@@ -126,12 +126,18 @@ def plan_run(
 ) -> Run:
     """Plan a run and queue it; `user` is None on the command line, which is the operator's own.
 
-    A run with nothing left to score is done at once. Raises InvalidRun as `plan` does; RunBusy if a run of
-    the same setup is under way; what `require` raises.
+    Raises InvalidRun as `plan` does, and what `start` raises.
+    """
+    return start(plan(project, evaluator_name, given, selection, by_operator=user is None), user)
+
+
+def start(planned: RunPlan, user: User | None = None) -> Run:
+    """Queue a run as planned; with nothing left to score it is done at once.
+
+    Raises RunBusy if a run of the same setup is under way; what `require` raises.
     """
     if user is not None:
-        require(user, project, Permission.MANAGE_RUNS)
-    planned = plan(project, evaluator_name, given, selection, by_operator=user is None)
+        require(user, planned.project, Permission.MANAGE_RUNS)
     with transaction.atomic():
         setup = _stored_setup(planned)
         unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()

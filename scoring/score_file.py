@@ -15,6 +15,7 @@ from scoring.contract import (
     PoolExample,
     Scored,
     fingerprint,
+    foreseen_problem,
     score_unseen,
     signature,
 )
@@ -83,13 +84,15 @@ def score_file(
     output_path: Path | str,
     *,
     label_scale: tuple[float, float] = (0.0, 1.0),
+    announce: Callable[[Mapping[str, int]], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     retry_delays_s: Sequence[float] = RETRY_DELAYS_S,
 ) -> FileScores:
     """Score an examples file into a scores file, one line per example, in their order.
 
-    `settings` are the evaluator's parameters as strings or JSON values; `progress(done, total)` is called
-    after each batch. Where the evaluator needs labels, those in the file serve (see `labelled_pool`), and
+    `settings` are the evaluator's parameters as strings or JSON values. `announce` is told, before any is
+    scored, how many summaries will stay without a score on some dimension and why; `progress(done, total)`
+    follows each batch. Where the evaluator needs labels, those in the file serve (see `labelled_pool`), and
     summaries of articles it has learnt from are left unscored, with the reason.
 
     An outage is waited out for `retry_delays_s`; summaries that stay unscored get its message as reason.
@@ -107,6 +110,9 @@ def score_file(
     items = [each.item for each in examples]
     if Need.CORPUS in evaluator_class.needs_for(params):
         evaluator.survey(items)
+    if announce:
+        problems = [foreseen_problem(evaluator, item) for item in items]
+        announce(Counter(problem for problem in problems if problem))
     scored: list[Scored] = []
     failed = False
     for batch, error in _batches(evaluator, items, retry_delays_s):

@@ -1,5 +1,7 @@
 """English function words: those that metrics leave out because they occur in every text."""
 
+from collections.abc import Iterable
+
 _ENGLISH = """
     a about above after again against all am an and any are as at
     be because been before being below between both but by can
@@ -17,3 +19,12 @@ _ENGLISH = """
 """
 ENGLISH = frozenset(_ENGLISH.split())
 """179 words; contractions stand whole and in the parts that tokenizers make of them."""
+
+LISTS = {"none": frozenset[str](), "english": ENGLISH}
+LIST_DOC = "A list of words to leave out: none, or the 179 English function words that come with Touchstone."
+WORDS_DOC = "Further words to leave out, separated by commas, so that any list can take the place of ours."
+
+
+def chosen(stop_list: str, words: Iterable[str]) -> frozenset[str]:
+    """The words of the list of that name (see `LISTS`) and `words`, all in lower case."""
+    return LISTS[stop_list] | {word.lower() for word in words}

@@ -9,6 +9,8 @@ from scoring.contract import EvaluatorError
 
 COUNTED = (".safetensors", ".json", ".txt", ".model", ".tsv")
 """Endings of the files on which a number may depend: weights, configuration, vocabulary, tables."""
+TABLES = (".tsv", ".csv")
+"""Endings of files that can be named alone, beside a model."""
 PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """Endings of files that run code when they are loaded; they never are."""
 HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
@@ -32,12 +34,17 @@ def weights_dir() -> Path:
 def locate(model: str) -> Path:
     """The folder of `model`: a path, a folder in `weights_dir()`, or a hub id, `owner/name[@revision]`.
 
+    A table that goes with a model is a file and found in the same two places, by its ending.
     A hub id is looked up among what has been downloaded before; nothing is fetched here. Raises
     MissingWeights.
     """
-    for folder in (Path(model).expanduser(), weights_dir() / model):
-        if model and folder.is_dir():
-            return _loadable(folder, model)
+    for place in (Path(model).expanduser(), weights_dir() / model):
+        if model and place.is_dir():
+            return _loadable(place, model)
+        if place.suffix in TABLES and place.is_file():
+            return place
+    if Path(model).suffix in TABLES:
+        raise MissingWeights(f"There is no file {model!r}, neither from here nor in {weights_dir()}.")
     hub_id = HUB_ID.fullmatch(model)
     if hub_id is None:
         raise MissingWeights(

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.items import StoredCorpus, inputs_digest, items_of, language_problem
+from scoring.items import StoredCorpus, inputs_digest, items_of
 from scoring.models import Batch, Run, SetUp
 from scoring.params import read_params
 from scoring.pool import stored_pool
@@ -109,14 +109,8 @@ def _work_on_batch(evaluator: Evaluator, claim: Claim) -> None:
 
 
 def score_items(evaluator: Evaluator, items: dict[int, Item]) -> dict[int, Scored]:
-    """Summary id -> result, for languages that the evaluator does not cover with that as the reason."""
-    problems = {pk: language_problem(evaluator, item.language) for pk, item in items.items()}
-    covered = {pk: item for pk, item in items.items() if not problems[pk]}
-    scored = dict(zip(covered, score_unseen(evaluator, list(covered.values())), strict=True))
-    return {
-        pk: scored[pk] if pk in scored else Scored.unscored(evaluator.dimensions, problem or "")
-        for pk, problem in problems.items()
-    }
+    """Summary id -> result."""
+    return dict(zip(items, score_unseen(evaluator, list(items.values())), strict=True))
 
 
 def _after_failure(evaluator: Evaluator, claim: Claim, items: dict[int, Item], error: EvaluatorError) -> None:

@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -14,6 +14,8 @@ from scoring.contract import (
     fingerprint,
     identity,
     score_unseen,
+    shares_in_words,
+    shares_read,
     signature,
 )
 from scoring.params import param
@@ -154,4 +156,39 @@ def test_an_evaluator_without_need_of_a_pool_refuses_one():
 
 
 def test_needs_are_plain_words_in_json():
-    assert [str(need) for need in Need] == ["article", "references", "labelled_pool"]
+    assert [str(need) for need in Need] == ["article", "references", "labelled_pool", "corpus"]
+
+
+class TestCorpus:
+    class Surveyor(Evaluator):
+        name, title, version, source = "surveyor", "Surveyor", 1, "here"
+        needs = frozenset({Need.CORPUS})
+
+    ITEMS = (Item("a", "One.", article="An article."), Item("b", "Two.", references=("A reference.",)))
+
+    def surveyed(self, items) -> Evaluator:
+        @dataclass(frozen=True)
+        class Params:
+            pass
+
+        evaluator = self.Surveyor(Params())
+        evaluator.survey(items)
+        return evaluator
+
+    def test_the_corpus_is_part_of_the_fingerprint_whatever_its_order(self):
+        one = fingerprint(self.surveyed(self.ITEMS))
+        assert fingerprint(self.surveyed(self.ITEMS[::-1])) == one
+        assert fingerprint(self.surveyed(self.ITEMS[:1])) != one
+        assert "corpus:" in signature(self.surveyed(self.ITEMS))
+
+    def test_one_text_changed_is_another_corpus(self):
+        changed = (self.ITEMS[0], replace(self.ITEMS[1], references=("Another reference.",)))
+        assert fingerprint(self.surveyed(changed)) != fingerprint(self.surveyed(self.ITEMS))
+
+
+def test_shares_read_are_below_one():
+    with pytest.raises(ValueError, match="share read of 'article' is 1"):
+        Scored({GENERAL: 1.0}, shares_read={"article": 1.0})
+    assert shares_read([("article", 0.5), ("article", 0.25), ("summary", 1.0)]) == {"article": 0.25}
+    assert shares_in_words({"article": 0.714}) == "read: 71% of the article"
+    assert shares_in_words({}) == ""

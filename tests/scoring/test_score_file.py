@@ -7,6 +7,7 @@ from scoring.evaluators import UnknownEvaluator
 from scoring.examples import FaultyFile
 from scoring.score_file import score_file
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.tiny_models import tiny_model
 
 
 @pytest.fixture
@@ -173,3 +174,32 @@ class TestOutages:
         with pytest.raises(EvaluatorError, match="401"):
             run(folder, "ice", rows, ice_settings(endpoint))
         assert nothing_written(folder)
+
+
+def test_what_is_known_to_stay_without_a_score_is_said_before_the_first_is_computed(folder, monkeypatch):
+    order = []
+    monkeypatch.setattr("scoring.evaluators.rouge.Rouge.languages", frozenset({"en", "de"}))
+    rows = [
+        row(1, references=["Summary 1."], language="en"),
+        row(2),
+        row(3, references=["R"], language="vi"),
+        row(4, references=["R"]),
+    ]
+    _, written = run(
+        folder,
+        "rouge",
+        rows,
+        announce=lambda foreseen: order.append(dict(foreseen)),
+        progress=lambda done, total: order.append(done),
+    )
+    assert order == [{"no reference": 1, "language vi is none of de, en": 1}, 4]
+    assert written["s3"]["reasons"] == {"general": "language vi is none of de, en"}
+    assert written["s4"]["scores"]["general"] is not None
+
+
+def test_texts_that_a_model_cut_are_counted_and_marked(folder):
+    rows = [row(1, references=["word " * 2000]), row(2, references=["A reference."])]
+    result, written = run(folder, "similarity", rows, {"model": str(tiny_model("bert"))})
+    assert result.cut == 1
+    assert 0 < written["s1"]["shares_read"]["references"] < 1
+    assert "shares_read" not in written["s2"]

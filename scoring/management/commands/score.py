@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from scoring.errors import RunBusy
 from scoring.evaluators import UnknownEvaluator
 from scoring.items import Selection
 from scoring.models import Batch, Run
-from scoring.planning import plan_run
+from scoring.planning import plan, start
 from scoring.progress import progress_of, reasons_of
 from scoring.progress_bar import ProgressBar
 from scoring.score_file import score_file
@@ -82,6 +82,7 @@ class Command(BaseCommand):
                     options["input"],
                     options["output"],
                     label_scale=tuple(options["label_scale"] or (0.0, 1.0)),
+                    announce=self._announce,
                     progress=lambda done, total: bar(options["evaluator"], done, total),
                 )
         except (UnknownEvaluator, ValueError, OSError) as error:
@@ -100,7 +101,9 @@ class Command(BaseCommand):
         project = named_project(options["project"])
         selection = Selection(tuple(options["language"]), options["rated_only"])
         try:
-            run = plan_run(project, options["evaluator"], given, selection=selection)
+            planned = plan(project, options["evaluator"], given, selection, by_operator=True)
+            self._announce(planned.foreseen)
+            run = start(planned)
         except RunBusy as error:
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
@@ -124,6 +127,13 @@ class Command(BaseCommand):
         if run.total:
             progress = progress_of(run)
             self._conclude(progress.scored, progress.total, reasons_of(run))
+
+    def _announce(self, foreseen: Mapping[str, int]) -> None:
+        """Say before the work begins what will stay without a score."""
+        for reason, count in foreseen.items():
+            self.stderr.write(
+                f"{count:,} summaries will stay without a score, on some dimension at least: {reason}."
+            )
 
     def _follow(self, run: Run) -> None:
         """Show how far the run is until it has ended; say so if no worker seems to be there."""
