@@ -190,7 +190,7 @@ def test_what_is_known_to_stay_without_a_score_is_said_before_the_first_is_compu
         "rouge",
         rows,
         announce=lambda foreseen: order.append(dict(foreseen)),
-        progress=lambda done, total: order.append(done),
+        progress=lambda done, _: order.append(done),
     )
     assert order == [{"no reference": 1, "language vi is none of de, en": 1}, 4]
     assert written["s3"]["reasons"] == {"general": "language vi is none of de, en"}
