@@ -17,6 +17,7 @@ EVALUATORS = {
     "similarity": "scoring.evaluators.similarity.Similarity",
     "bartscore": "scoring.evaluators.bartscore.BartScore",
     "entailment": "scoring.evaluators.entailment.Entailment",
+    "blanc": "scoring.evaluators.blanc.Blanc",
     "ice": "scoring.evaluators.ice.Ice",
 }
 

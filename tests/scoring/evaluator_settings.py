@@ -26,6 +26,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
         "layer": lambda: "2",
     },
     "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
+    "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
     "bertscore": {"model": model("roberta"), "layer": lambda: "2"},
@@ -39,6 +40,11 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "relevance_model": lambda: str(ctc_model(seed=2)),
     },
     "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
+    "blanc": {
+        "model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1)),
+        "filler": lambda: ",",
+        "separator": lambda: ":",
+    },
     "ice": {
         "model": lambda: "another",
         "base_url": lambda: "http://127.0.0.1:9/v1",

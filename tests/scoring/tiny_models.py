@@ -19,12 +19,12 @@ HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
 
 
 @functools.cache
-def tiny_model(kind: str, head: str = "", **changes: Any) -> Path:
+def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **changes: Any) -> Path:
     """The folder of a model, always the same one for the same arguments.
 
     `kind` is bert, roberta, xlm-roberta, bart, t5 or mt5; `head` the ending of a class of transformers
     (Model, ForMaskedLM, ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration);
-    `changes` go into its configuration.
+    `labels` are those a classifier tells apart; `changes` go into its configuration.
     """
     import torch
     import transformers
@@ -34,7 +34,8 @@ def tiny_model(kind: str, head: str = "", **changes: Any) -> Path:
     tokenizer.save_pretrained(folder)
     name, sizes = _ARCHITECTURES[kind]
     config = getattr(transformers, f"{name}Config")(
-        **{**sizes, "vocab_size": len(tokenizer), **_special_ids(kind, tokenizer), **changes}
+        **{**sizes, "vocab_size": len(tokenizer), **_special_ids(kind, tokenizer), **changes},
+        **({"id2label": dict(enumerate(labels))} if labels else {}),
     )
     default = "ForConditionalGeneration" if kind in ("bart", "t5", "mt5") else "Model"
     generator_state = torch.random.get_rng_state()

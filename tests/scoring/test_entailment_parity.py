@@ -1,0 +1,63 @@
+"""Entailment beside a plain computation with the library's pair encoding and classifier."""
+
+import json
+import math
+
+import pytest
+
+from scoring.evaluators import load_evaluator
+from scoring.examples import read_examples
+from scoring.params import read_params
+
+TOLERANCE = 1e-5
+VALUES = {"entailment": "prob_entailment", "ratio": "entailment_over_entailment_plus_contradiction"}
+
+
+@pytest.fixture
+def folder(shared):
+    return shared / "parity" / "entailment"
+
+
+@pytest.fixture
+def expected(folder):
+    rows = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+    return {row["id"]: row for row in rows}
+
+
+@pytest.fixture
+def items(folder, expected):
+    found = [each.item for each in read_examples(folder / "inputs.jsonl")]
+    assert [item.id for item in found] == list(expected)
+    return found
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_the_probabilities(folder, items, expected, value, record_property):
+    evaluator_class = load_evaluator("entailment")
+    settings = {"model": str(folder / "model"), "value": value}
+    results = evaluator_class(read_params(evaluator_class, settings)).score(items)
+
+    deviations = []
+    for item, scored in zip(items, results, strict=True):
+        if not item.summary.strip():
+            assert scored.reasons["general"] == "empty summary"
+            continue
+        deviations.append(abs(scored.values["general"] - expected[item.id][VALUES[value]]))
+        is_cut = len(expected[item.id]["input_ids"]) == 512
+        assert list(scored.shares_read) == (["article"] if is_cut else [])
+    assert len(deviations) == len(items) - 1
+    assert not any(map(math.isnan, deviations))
+    record_property("largest deviation", max(deviations))
+    assert max(deviations) <= TOLERANCE
+
+
+def test_the_ids_and_token_types(folder, items, expected):
+    from scoring.neural.entailment import PairClassifier
+
+    classifier = PairClassifier(folder / "model", "float32", 512, contradiction=False)
+    for item in items:
+        if not item.summary:
+            continue
+        [[pair]] = classifier.grid([item.article], [item.summary], in_parts=False).rows
+        assert list(pair.ids) == expected[item.id]["input_ids"], item.id
+        assert sum(pair.types) == expected[item.id]["n_type_1"], item.id
