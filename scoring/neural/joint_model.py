@@ -1,0 +1,197 @@
+"""A model in the layout of UniTE's and UMSE's authors: encoder, mix of its layers, estimator on top."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor, nn
+
+from scoring.neural.device import DTYPES, device
+from scoring.neural.joint_encoder import FAMILIES, JointEncoder
+from scoring.neural.layer_mix import LayerMix, LayerSums
+from scoring.neural.loading import fill, load_tensors
+from scoring.neural.segments import Joined, joined
+from scoring.neural.tokens import TextTokenizer
+from scoring.weights import MissingWeights
+
+FIXED: Mapping[str, object] = {
+    "combine_inputs": True,
+    "layer": "mix",
+    "layerwise_attention_layer_norm": True,
+    "multiple_segment_embedding": False,
+    "pool": "cls",
+    "prefix_projection": False,
+    "bos_for_segments": ["<s>", "</s>", "</s>"],
+    "eos_for_segments": ["</s>", "</s>", "</s>"],
+}
+"""Settings of which only this value is understood; where a file of settings has another, it is refused."""
+ENCODER = "encoder.model."
+PREFIX = "encoder.prefix_encoder.embedding.weight"
+MIX = "layerwise_attention."
+ESTIMATOR = "estimator.ff."
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model says of one sequence: the estimator's outputs, and the share of each text it read."""
+
+    outputs: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+class JointModel:
+    """A folder with model.safetensors in the authors' names, and the encoder's config.json and tokenizer.
+
+    `settings_name` is the file of training settings, read where the folder has it; `joint_limit` holds where
+    it does not say. `outputs` is how many numbers the estimator gives. Raises MissingWeights where the
+    folder has something else.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        precision: str,
+        *,
+        settings_name: str,
+        joint_limit: int,
+        outputs: int,
+        with_prefix: bool = False,
+        regional: bool = False,
+        restart: bool = False,
+    ) -> None:
+        settings = _settings(folder / settings_name)
+        tensors = load_tensors(folder)
+        model = _encoder(folder, tensors, precision)
+        prefix = _prefix(folder, tensors, model.config) if with_prefix else None
+        if not with_prefix and PREFIX in tensors:
+            raise MissingWeights(f"The model in {folder} has a prefix, which UMSE's have: it is no UniTE.")
+        self._encoder = JointEncoder(model, prefix, regional=regional, restart=restart)
+        self._tokens = TextTokenizer(folder)
+        self._text_limit = settings.get("max_text_length", model.config.max_position_embeddings - 2)
+        self._joint_limit = min(settings.get("max_concat_length", joint_limit), self._encoder.room)
+        try:
+            self._mix = LayerMix.of(_part(tensors, MIX), model.config.num_hidden_layers + 1)
+        except KeyError as error:
+            raise MissingWeights(f"The weights in {folder} lack {MIX}{error.args[0]}.") from error
+        self._estimator = _estimator(folder, _part(tensors, ESTIMATOR), settings, outputs)
+
+    @torch.inference_mode()
+    def read(self, groups: Sequence[Sequence[tuple[str, ...]]]) -> list[list[Reading | None]]:
+        """For each tuple of texts what the model says of it; None for a group that ran out of memory.
+
+        The layers are normalised over all sequences of a group together, so that an output depends on the
+        others of its group, but on nothing else.
+        """
+        sequences, shares = self._joined([texts for group in groups for texts in group])
+        sums = iter(self._encoder.sums(sequences))
+        vectors = [self._mixed([next(sums) for _ in group]) for group in groups]
+        known = [each for each in vectors if each is not None]
+        outputs = iter(self._estimator(torch.cat(known)).tolist() if known else ())
+        answers = [
+            None if vector is None else tuple(next(outputs))
+            for vector, group in zip(vectors, groups, strict=True)
+            for _ in group
+        ]
+        readings = iter(
+            None if answer is None else Reading(answer, share)
+            for answer, share in zip(answers, shares, strict=True)
+        )
+        return [[next(readings) for _ in group] for group in groups]
+
+    def _joined(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
+        flat = list(dict.fromkeys(text for each in texts for text in each))
+        pieces = dict(zip(flat, self._tokens.pieces(flat), strict=True))
+        opening, closing = self._tokens.opening[0], self._tokens.closing[-1]
+        limits = self._text_limit, self._joint_limit
+        found = [joined([pieces[text] for text in each], opening, closing, *limits) for each in texts]
+        return [sequence for sequence, _ in found], [shares for _, shares in found]
+
+    def _mixed(self, sums: Sequence[LayerSums | None]) -> Tensor | None:
+        whole = [each for each in sums if each is not None]
+        return self._mix.vectors(whole) if len(whole) == len(sums) else None
+
+
+def _part(tensors: Mapping[str, Tensor], beginning: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(beginning): each for name, each in tensors.items() if name.startswith(beginning)
+    }
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MissingWeights(f"{path} is not JSON: {error}") from error
+    for name, value in FIXED.items():
+        if found.get(name, value) != value:
+            raise MissingWeights(
+                f"{path} says {name} is {json.dumps(found[name])}; only {json.dumps(value)} is understood."
+            )
+    return found
+
+
+def _encoder(folder: Path, tensors: Mapping[str, Tensor], precision: str) -> Any:
+    try:
+        config = transformers.AutoConfig.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        raise MissingWeights(f"The configuration in {folder} cannot be read: {error}") from error
+    if config.model_type not in FAMILIES:
+        raise MissingWeights(
+            f"The encoder in {folder} is of type {config.model_type}, not one of {', '.join(FAMILIES)}."
+        )
+    model: Any = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+    # Older versions of the library stored a list of positions, and a pooler plays no part here.
+    own = {
+        name: each
+        for name, each in _part(tensors, ENCODER).items()
+        if not name.startswith("pooler.") and name != "embeddings.position_ids"
+    }
+    fill(model, own, folder)
+    return model.to(DTYPES[precision])
+
+
+def _prefix(folder: Path, tensors: Mapping[str, Tensor], config: transformers.PretrainedConfig) -> Tensor:
+    """[layers, keys and values, heads, rows, dimensions of a head]."""
+    if PREFIX not in tensors:
+        raise MissingWeights(f"The weights in {folder} lack {PREFIX}. Is it a UMSE model?")
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    rows = tensors[PREFIX]
+    if rows.shape[1] != layers * 2 * config.hidden_size:
+        raise MissingWeights(
+            f"{PREFIX} in {folder} has {rows.shape[1]} columns, which do not fit the encoder."
+        )
+    return rows.view(len(rows), layers, 2, heads, -1).permute(1, 2, 3, 0, 4).contiguous()
+
+
+def _estimator(
+    folder: Path, tensors: Mapping[str, Tensor], settings: Mapping[str, Any], outputs: int
+) -> nn.Sequential:
+    """Linear layers, each but the last with its activation; dropout stands in the names' numbers only."""
+    numbers = sorted({int(found[1]) for name in tensors if (found := re.match(r"(\d+)\.", name))})
+    steps: list[nn.Module] = []
+    for number in numbers:
+        weight = tensors[f"{number}.weight"]
+        linear = nn.Linear(weight.shape[1], weight.shape[0])
+        fill(linear, _part(tensors, f"{number}."), folder)
+        steps += [linear, _activation(settings.get("activations", "Tanh"))]
+    if not steps or steps[-2].out_features != outputs:
+        raise MissingWeights(f"The estimator in {folder} does not end in {outputs} numbers.")
+    last = settings.get("final_activation")
+    steps[-1:] = [_activation(last)] if last else []
+    return nn.Sequential(*steps).to(device()).eval()
+
+
+def _activation(name: str) -> nn.Module:
+    kind = getattr(nn, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+        raise MissingWeights(f"{name!r} is no activation of torch.nn.")
+    return kind()

@@ -1,0 +1,73 @@
+"""One vector of a sequence from all layers of an encoder, each layer normalised, as COMET and UniTE mix them.
+
+A layer is normalised by one mean and one standard deviation over all dimensions of all tokens, of one
+sequence or of several together. Sequences are therefore summed up one by one, however they were batched for
+the encoder, and put together afterwards.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from scoring.neural.device import device
+
+VARIANCE_FLOOR = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSums:
+    """What the mix needs to know of one sequence, per layer: the embeddings' output first."""
+
+    first: Tensor
+    """Vectors of the first token [layers, dimensions]."""
+    mean: Tensor
+    """Of all tokens and dimensions [layers]."""
+    deviation: Tensor
+    """Sum of the squared distances from `mean` [layers]."""
+    numbers: int
+    """How many numbers a mean is of: tokens times dimensions."""
+
+
+def layer_sums(layers: Sequence[tuple[Tensor, Tensor, Tensor]], numbers: Sequence[int]) -> list[LayerSums]:
+    """One for each sequence of a batch, from what `layer_moments` gives of each layer."""
+    first, mean, deviation = (torch.stack(each, dim=1) for each in zip(*layers, strict=True))
+    return [LayerSums(*each) for each in zip(first, mean, deviation, numbers, strict=True)]
+
+
+def layer_moments(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """First vectors [sequences, dimensions], means and sums of squared distances from them [sequences].
+
+    `states` is [sequences, tokens, dimensions], `mask` [sequences, tokens] with 1 where a token counts.
+    """
+    states = states.float()
+    counted = mask[:, :, None].to(states.dtype)
+    numbers = mask.sum(dim=1) * states.shape[-1]
+    mean = (states * counted).sum(dim=(1, 2)) / numbers
+    distances = (states - mean[:, None, None]) * counted
+    return states[:, 0], mean, distances.square().sum(dim=(1, 2))
+
+
+class LayerMix:
+    """Weights of the layers (before the softmax) and the factor of their sum."""
+
+    def __init__(self, weights: Tensor, gamma: Tensor) -> None:
+        self._shares = (weights.softmax(dim=0) * gamma).to(device())
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, Tensor], layers: int) -> Self:
+        """From `scalar_parameters.0` to `.layers - 1` and `gamma`. Raises KeyError where one is missing."""
+        weights = torch.cat([tensors[f"scalar_parameters.{layer}"].float() for layer in range(layers)])
+        return cls(weights, tensors["gamma"].float())
+
+    def vectors(self, sequences: Sequence[LayerSums]) -> Tensor:
+        """Vectors [sequences, dimensions] of sequences that are normalised together."""
+        numbers = torch.tensor([each.numbers for each in sequences], device=device())[:, None]
+        means = torch.stack([each.mean for each in sequences])
+        mean = (numbers * means).sum(dim=0) / numbers.sum()
+        deviation = torch.stack([each.deviation for each in sequences]) + numbers * (means - mean).square()
+        scale = (deviation.sum(dim=0) / numbers.sum() + VARIANCE_FLOOR).sqrt()
+        first = torch.stack([each.first for each in sequences])
+        return torch.einsum("l,sld->sd", self._shares, (first - mean[:, None]) / scale[:, None])
