@@ -14,6 +14,7 @@ EVALUATORS = {
     "rouge": "scoring.evaluators.rouge.Rouge",
     "ctc": "scoring.evaluators.ctc.Ctc",
     "bertscore": "scoring.evaluators.bertscore.BertScore",
+    "moverscore": "scoring.evaluators.moverscore.MoverScore",
     "similarity": "scoring.evaluators.similarity.Similarity",
     "bartscore": "scoring.evaluators.bartscore.BartScore",
     "entailment": "scoring.evaluators.entailment.Entailment",

@@ -29,6 +29,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
+    "moverscore": {"model": model("bert")},
     "bertscore": {"model": model("roberta"), "layer": lambda: "2"},
     "bartscore": {"model": model("bart")},
 }
@@ -53,6 +54,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "sees": lambda: "relevance=article",
     },
     "similarity": {"model": model("roberta")},
+    "moverscore": {"model": model("roberta"), "stop_words": lambda: "the,a"},
     "bertscore": {
         "model": model("bert"),
         "baseline": table("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.3,0.3,0.3\n"),

@@ -1,0 +1,281 @@
+"""CTC's three aligners: how well each token of one text is grounded in another."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import fsum, nan
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import torch
+from torch.nn.functional import normalize
+
+from scoring.contract import OUT_OF_MEMORY
+from scoring.neural.batching import in_batches, padded
+from scoring.neural.device import device
+from scoring.neural.encoder import Encoder, input_limit
+from scoring.neural.loading import load_model, load_tensors
+from scoring.neural.tokens import TextTokenizer
+from scoring.weights import MissingWeights
+
+ONLY_STOP_WORDS = "stop words only"
+WORDS_DISAGREE = "words and word pieces do not agree, as after a line break"
+LIMIT = 512
+"""Ids that go into a model at most."""
+BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
+"""How pieces that begin a word are marked: by byte-level pairs, and by sentence pieces."""
+_GROUNDED = 0
+_STRAIGHT = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'"})
+_JOINED = (
+    *((f" {mark}", mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    *((f" {ending}", ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
+)
+"""What the decoder of the transformers library joined when the models were trained, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """How well a text is grounded in its context: a number, or nan and why; the shares of both read."""
+
+    value: float
+    reason: str = ""
+    text_read: float = 1.0
+    context_read: float = 1.0
+
+
+class Aligner(Protocol):
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
+        """One result for each (text, context), in their order; neither may be blank."""
+
+
+class EmbeddingAligner:
+    """E: a token's score is its largest cosine to a token of the context, in [-1, 1].
+
+    Each text is encoded alone, cut to 512 ids; special tokens count on neither side, nor do tokens that are
+    in `left_out`.
+    """
+
+    def __init__(self, folder: Path, precision: str, layer: int, left_out: Collection[str] = ()) -> None:
+        self._encoder = Encoder(folder, precision, depth=layer)
+        self._layer = layer
+        self._left_out = left_out
+        self._lead = " " if _space_mark(self._encoder.tokens) == BYTE_SPACE else ""
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
+        texts = list(dict.fromkeys(chain.from_iterable(pairs)))
+        tokens = self._encoder.tokens
+        whole = tokens.whole([self._lead + text.strip() for text in texts], min(LIMIT, self._encoder.limit))
+        inner = slice(len(tokens.opening), -len(tokens.closing) or None)
+        states = self._encoder.states([each.ids for each in whole], [self._layer])
+        known = {
+            text: (
+                each.ids[inner],
+                None if found is None else normalize(found[0, inner].float(), dim=-1),
+                each.share_read,
+            )
+            for text, each, found in zip(texts, whole, states, strict=True)
+        }
+        return [self._aligned(known[text], known[context]) for text, context in pairs]
+
+    def _aligned(
+        self,
+        text: tuple[Sequence[int], torch.Tensor | None, float],
+        context: tuple[Sequence[int], torch.Tensor | None, float],
+    ) -> Aligned:
+        (ids, vectors, text_read), (_, others, context_read) = text, context
+        if vectors is None or others is None:
+            return Aligned(nan, OUT_OF_MEMORY)
+        nearest = (vectors @ others.T).max(dim=1).values.tolist()
+        tokens = [str(self._encoder.tokens.tokenizer.decode([each])) for each in ids]
+        return _mean(tokens, nearest, self._left_out, text_read, context_read)
+
+
+class _PairModel:
+    """A model that reads two texts together, with a linear layer of its own on top."""
+
+    head: ClassVar[str]
+    """The file that has the layer's `weight` [outputs, dimensions] and `bias` [outputs]."""
+    outputs: ClassVar[int]
+    cut: ClassVar[str]
+    """Which of both texts is cut when they are too long, as tokenizers name it."""
+
+    def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
+        self.tokens = TextTokenizer(folder)
+        self.model = load_model(folder, precision=precision, may_lack=may_lack)
+        self.limit = min(LIMIT, input_limit(self.model.config, self.tokens))
+        tensors = load_tensors(folder, self.head)
+        expected = {"weight": (self.outputs, self.model.config.hidden_size), "bias": (self.outputs,)}
+        if {name: tuple(tensor.shape) for name, tensor in tensors.items()} != expected:
+            raise MissingWeights(f"{folder / self.head} does not fit the model beside it; needed: {expected}")
+        self._weight = tensors["weight"].float().to(device())
+        self.bias = tensors["bias"].float()
+
+    @torch.inference_mode()
+    def read(self, pairs: Sequence[tuple[str, str]]) -> "list[_Read]":
+        """What the model gives for each (first, second), each distinct one read once."""
+        distinct = list(dict.fromkeys(pairs))
+        firsts, seconds = [first for first, _ in distinct], [second for _, second in distinct]
+        encoded = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
+
+        def compute(batch: list[int]) -> torch.Tensor:
+            ids, mask = padded([encoded["input_ids"][index] for index in batch], self.tokens.padding)
+            inputs = {"input_ids": ids, "attention_mask": mask}
+            if "token_type_ids" in encoded:
+                inputs["token_type_ids"], _ = padded([encoded["token_type_ids"][index] for index in batch], 0)
+            return (self.features(self.model(**inputs)).float() @ self._weight.T).cpu()
+
+        products = in_batches([len(ids) for ids in encoded["input_ids"]], compute)
+        pieces = zip(self.tokens.pieces(firsts), self.tokens.pieces(seconds), strict=True)
+        found = {}
+        for index, (pair, (first, second)) in enumerate(zip(distinct, pieces, strict=True)):
+            side = encoded.sequence_ids(index)
+            places = [place for place, text in enumerate(side) if text == 0]
+            found[pair] = _Read(
+                products[index],
+                places,
+                len(places) / max(1, len(first)),
+                side.count(1) / max(1, len(second)),
+            )
+        return [found[pair] for pair in pairs]
+
+    def features(self, output: Any) -> torch.Tensor:
+        """What the linear layer looks at: [pairs, features, dimensions]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    products: torch.Tensor | None
+    """The linear layer's outputs [features, outputs] before its bias; None out of memory."""
+    places: list[int]
+    """Where the pieces of the first text stand."""
+    first_read: float
+    second_read: float
+
+
+class DiscriminativeAligner(_PairModel):
+    """D: a word's score is the probability, in [0, 1], that the context has what it says.
+
+    Both texts are cleaned and folded to small letters; the first 256 ids of the text are read, with as much
+    of the context as fits 512. A word's features are the sum of those of its pieces.
+    """
+
+    head, outputs, cut = "classifier.safetensors", 2, "only_second"
+
+    def __init__(self, folder: Path, precision: str, left_out: Collection[str] = ()) -> None:
+        super().__init__(folder, precision, may_lack=("pooler.",))
+        self._left_out = left_out
+        self._mark = _space_mark(self.tokens)
+        if not self._mark:
+            raise MissingWeights(
+                f"The tokenizer in {folder} does not mark where words begin, so they cannot be scored."
+            )
+
+    def features(self, output: Any) -> torch.Tensor:
+        states: torch.Tensor = output.last_hidden_state
+        return states
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
+        prepared = {text: self._prepared(text) for text in dict.fromkeys(text for text, _ in pairs)}
+        told = [(prepared[text].text, cleaned(context)) for text, context in pairs if prepared[text].pieces]
+        read = iter(self.read(told) if told else ())
+        return [
+            self._aligned(prepared[text], next(read))
+            if prepared[text].pieces
+            else Aligned(nan, WORDS_DISAGREE)
+            for text, _ in pairs
+        ]
+
+    def _aligned(self, prepared: "_Prepared", read: _Read) -> Aligned:
+        if read.products is None:
+            return Aligned(nan, OUT_OF_MEMORY)
+        words = read.products[read.places].split(prepared.pieces)
+        logits = torch.stack([pieces.sum(dim=0) for pieces in words]) + self.bias
+        grounded = logits.softmax(dim=-1)[:, _GROUNDED].tolist()
+        return _mean(prepared.text.split(), grounded, self._left_out, prepared.share_read, read.second_read)
+
+    def _prepared(self, text: str) -> "_Prepared":
+        """The detour over ids cuts the text, and joins what decoding joined when the models were trained."""
+        tokenizer = self.tokens.tokenizer
+        [ids] = self.tokens.pieces([cleaned(text)])
+        kept = ids[: self.limit // 2 - len(self.tokens.opening)]
+        decoded = str(tokenizer.decode(list(kept), clean_up_tokenization_spaces=False))
+        for apart, joined in _JOINED:
+            decoded = decoded.replace(apart, joined)
+        for special in (tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token):
+            decoded = decoded.replace(special or "\0", "")
+        decoded = decoded.replace("  ", " ").strip(" ")
+        pieces = self._pieces_of_words(decoded)
+        agree = len(pieces) == len(decoded.split())
+        return _Prepared(decoded, pieces if agree else [], len(kept) / max(1, len(ids)))
+
+    def _pieces_of_words(self, text: str) -> list[int]:
+        """How many pieces each word has, where a word begins at each piece that is marked so."""
+        [ids] = self.tokens.pieces([text])
+        counts: list[int] = []
+        for piece in self.tokens.tokenizer.convert_ids_to_tokens(list(ids)):
+            if not counts or piece.startswith(self._mark):
+                counts.append(0)
+            counts[-1] += 1
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A text as the discriminative aligner reads it."""
+
+    text: str
+    pieces: list[int]
+    """How many each word has; empty where words and pieces do not agree."""
+    share_read: float
+
+
+class RegressionAligner(_PairModel):
+    """R: one number for the text, unbounded, as BLEURT gives it: the context comes first in the input.
+
+    Where both are longer than 512 ids, the longer is cut.
+    """
+
+    head, outputs, cut = "dense.safetensors", 1, "longest_first"
+
+    def features(self, output: Any) -> torch.Tensor:
+        pooled: torch.Tensor = output.pooler_output
+        return pooled[:, None]
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
+        read = self.read([(context, text) for text, context in pairs])
+        return [
+            Aligned(nan, OUT_OF_MEMORY)
+            if each.products is None
+            else Aligned((each.products[0] + self.bias).item(), "", each.second_read, each.first_read)
+            for each in read
+        ]
+
+
+def cleaned(text: str) -> str:
+    """Straight quotes, single spaces, letters folded, ends trimmed; line breaks stay."""
+    return re.sub(" +", " ", text.translate(_STRAIGHT)).casefold().strip()
+
+
+def _space_mark(tokens: TextTokenizer) -> str:
+    """How the tokenizer marks pieces that begin a word; empty where it does not."""
+    [ids] = tokens.pieces(["a a"])
+    later = tokens.tokenizer.convert_ids_to_tokens(list(ids))[1:]
+    return next((piece[0] for piece in later if piece[0] in (BYTE_SPACE, PIECE_SPACE)), "")
+
+
+def _mean(
+    tokens: Sequence[str],
+    scores: Sequence[float],
+    left_out: Collection[str],
+    text_read: float,
+    context_read: float,
+) -> Aligned:
+    counted = [
+        score for token, score in zip(tokens, scores, strict=True) if token.strip().lower() not in left_out
+    ]
+    if not counted:
+        return Aligned(nan, ONLY_STOP_WORDS)
+    return Aligned(fsum(counted) / len(counted), "", text_read, context_read)

@@ -1,0 +1,23 @@
+"""A tiny model that serves all three of CTC's aligners."""
+
+import functools
+import shutil
+import tempfile
+from pathlib import Path
+
+from tests.scoring.tiny_models import HIDDEN, tiny_model
+
+
+@functools.cache
+def ctc_model(kind: str = "roberta", seed: int = 0) -> Path:
+    """The folder of a tiny encoder with both linear layers beside it, different ones for each seed."""
+    import torch
+    from safetensors.torch import save_file
+
+    folder = Path(tempfile.mkdtemp(prefix="tiny-ctc-")) / "model"
+    shutil.copytree(tiny_model(kind), folder)
+    generator = torch.Generator().manual_seed(seed)
+    for name, outputs in (("classifier", 2), ("dense", 1)):
+        weight = torch.randn(outputs, HIDDEN, generator=generator)
+        save_file({"weight": weight, "bias": torch.zeros(outputs)}, folder / f"{name}.safetensors")
+    return folder
