@@ -1,0 +1,238 @@
+"""Short answers of T5 and mT5 beside the library's modules, on random models of every make."""
+
+import json
+import shutil
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from scoring.neural.checkpoint import Checkpoint
+from scoring.neural.t5 import FirstToken, WholeAnswer
+from scoring.neural.t5_layers import position_buckets
+from scoring.neural.t5_pass import T5Pass
+from scoring.weights import MissingWeights
+from tests.scoring.tiny_models import tiny_model
+
+INPUTS = [tuple(range(3, 40)), (5, 1), tuple(7 + n % 60 for n in range(400)), (5, 1), (1,)]
+WANTED = [9, 4, 30]
+
+
+def settle(folder, untied=False, **stated):
+    """Gives every norm a gain of its own, and the file an output matrix where it is to be `untied`."""
+    drawn = torch.Generator().manual_seed(1)
+    tensors = load_file(folder / "model.safetensors")
+    for name, tensor in tensors.items():
+        if tensor.ndim == 1:
+            tensors[name] = torch.rand(tensor.shape, generator=drawn) + 0.5
+    if untied:
+        tensors["lm_head.weight"] = 0.3 * torch.randn(tensors["shared.weight"].shape, generator=drawn)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    if untied:
+        config["tie_word_embeddings"] = False
+        config.pop("scale_decoder_outputs", None)
+    (folder / "config.json").write_text(json.dumps(config | stated))
+    return folder
+
+
+@pytest.fixture
+def made(tmp_path):
+    def make(kind, untied=False, stated=None, **changes):
+        folder = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(tiny_model(kind, **changes), folder)
+        return settle(folder, untied, **(stated or {}))
+
+    return make
+
+
+def library_logits(folder, inputs, decoder_ids):
+    """[inputs, steps, vocabulary], one input at a time."""
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        return torch.cat(
+            [
+                model(input_ids=torch.tensor([ids]), decoder_input_ids=torch.tensor([decoder_ids])).logits
+                for ids in inputs
+            ]
+        )
+
+
+MAKES = {
+    "classic": ("t5", False, {"tie_word_embeddings": True, "feed_forward_proj": "relu"}),
+    "version 1.1": ("t5", True, {}),
+    "multilingual": ("mt5", True, {}),
+    "silu": ("mt5", True, {"feed_forward_proj": "gated-silu"}),
+    "uneven": ("t5", True, {"num_layers": 2, "num_decoder_layers": 4, "num_heads": 3, "d_kv": 6, "d_ff": 20}),
+    "other distances": (
+        "mt5",
+        True,
+        {"relative_attention_num_buckets": 12, "relative_attention_max_distance": 50},
+    ),
+    "other start": ("t5", True, {"decoder_start_token_id": 2, "layer_norm_epsilon": 0.01}),
+}
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_the_first_logits_are_the_librarys(made, make):
+    kind, untied, changes = MAKES[make]
+    folder = made(kind, untied, **changes)
+    model = FirstToken(folder)
+    expected = library_logits(folder, INPUTS, [model.start])[:, 0]
+    assert expected.std() > 0.1
+    found = torch.stack(model.logits(INPUTS, WANTED))
+    torch.testing.assert_close(found, expected[:, WANTED], atol=1e-5, rtol=0)
+    probabilities = torch.stack(model.log_probabilities(INPUTS, WANTED))
+    torch.testing.assert_close(probabilities, expected.log_softmax(-1)[:, WANTED], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_answers_of_several_tokens_are_the_librarys(made, make):
+    kind, untied, changes = MAKES[make]
+    folder = made(kind, untied, **changes)
+    model = WholeAnswer(folder)
+    answers = [(9, 4, 1), (30, 1), (12,)]
+    found = torch.stack(model.answer_log_probabilities(INPUTS, answers))
+    for column, answer in enumerate(answers):
+        logits = library_logits(folder, INPUTS, [model.start, *answer[:-1]]).log_softmax(-1)
+        expected = sum(logits[:, step, token] for step, token in enumerate(answer))
+        torch.testing.assert_close(found[:, column], expected, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("make", ["version 1.1", "multilingual"])
+def test_what_it_writes_is_what_the_library_generates(made, make):
+    kind, untied, changes = MAKES[make]
+    folder = made(kind, untied, **changes)
+    model = WholeAnswer(folder)
+    library = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    for ids, written in zip(INPUTS, model.written(INPUTS, at_most=10), strict=True):
+        [expected] = library.generate(torch.tensor([ids]), max_new_tokens=10, do_sample=False).tolist()
+        assert list(written) == [each for each in expected[1:] if each != 1]
+    assert len({tuple(each) for each in model.written(INPUTS, at_most=10)}) > 1
+
+
+def test_it_stops_writing_at_the_closing_id(made):
+    folder = made("t5", untied=True)
+    tensors = load_file(folder / "model.safetensors")
+    model = WholeAnswer(folder)
+    [(first, *_)] = model.written([INPUTS[0]], at_most=1)
+    tensors["lm_head.weight"][1] = 2 * tensors["lm_head.weight"][first]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    assert WholeAnswer(folder).written([INPUTS[0]], at_most=5) == [()]
+
+
+def test_a_batch_does_not_move_a_result(made):
+    model = FirstToken(made("mt5", untied=True))
+    together = model.logits(INPUTS, WANTED)
+    for ids, found in zip(INPUTS, together, strict=True):
+        [alone] = model.logits([ids], WANTED)
+        torch.testing.assert_close(alone, found, atol=1e-5, rtol=0)
+    assert together[1] is together[3]
+
+
+def first_logits(folder):
+    return torch.stack(FirstToken(folder).logits(INPUTS, WANTED))
+
+
+def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled(made):
+    """The library sets `tie_word_embeddings` in memory, whatever the file says."""
+    folder = made("t5", untied=True)
+    model = T5Pass(folder)
+    tensors = load_file(folder / "model.safetensors")
+    assert model.config.tie_word_embeddings
+    [hidden] = torch.eye(32)[:1]
+    torch.testing.assert_close(model.logits(hidden), tensors["lm_head.weight"][:, 0], atol=0, rtol=0)
+    unsaid = made("t5", untied=True, stated={"tie_word_embeddings": True})
+    torch.testing.assert_close(first_logits(unsaid), first_logits(folder), atol=0, rtol=0)
+
+
+def test_a_matrix_stored_twice_counts_as_one(made):
+    folder = made("t5", tie_word_embeddings=True)
+    once = first_logits(folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["lm_head.weight"] = tensors["shared.weight"].clone()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    torch.testing.assert_close(first_logits(folder), once, atol=0, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "stated", "scaled"),
+    [
+        ("t5", {"scale_decoder_outputs": True}, True),
+        ("t5", {"scale_decoder_outputs": False}, False),
+        ("t5", {"tie_word_embeddings": True}, True),
+        ("t5", {}, True),
+        ("t5", {"tie_word_embeddings": False}, False),
+        ("mt5", {"tie_word_embeddings": True, "transformers_version": "4.30.2"}, True),
+        ("mt5", {"tie_word_embeddings": True, "transformers_version": "5.23.0"}, False),
+        ("mt5", {"tie_word_embeddings": False, "transformers_version": "4.30.2"}, False),
+    ],
+)
+def test_one_matrix_for_both_scales_as_the_file_says(made, kind, stated, scaled):
+    folder = made(kind, tie_word_embeddings=True)
+    config = json.loads((folder / "config.json").read_text())
+    for name in ("scale_decoder_outputs", "tie_word_embeddings"):
+        config.pop(name, None)
+    plain = config | {"scale_decoder_outputs": False}
+    (folder / "config.json").write_text(json.dumps(plain))
+    unscaled = first_logits(folder)
+    (folder / "config.json").write_text(json.dumps(config | stated))
+    factor = 32**-0.5 if scaled else 1
+    torch.testing.assert_close(first_logits(folder), unscaled * factor, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("sees_ahead", [True, False])
+@pytest.mark.parametrize(("count", "farthest"), [(32, 128), (12, 50), (64, 1000), (8, 20)])
+def test_distances_fall_into_the_librarys_buckets(count, farthest, sees_ahead):
+    from transformers.models.t5.modeling_t5 import T5Attention
+
+    distances = torch.arange(-3000, 3001)
+    expected = T5Attention._relative_position_bucket(distances, sees_ahead, count, farthest)
+    assert position_buckets(distances, count, farthest, sees_ahead).equal(expected)
+
+
+def test_weights_in_several_files_are_read(made):
+    folder = made("t5", untied=True)
+    expected = first_logits(folder)
+    model = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = sorted(model)
+    index = {}
+    for part, chosen in enumerate((names[:20], names[20:])):
+        save_file({name: model[name] for name in chosen}, folder / f"part{part}.safetensors")
+        index |= dict.fromkeys(chosen, f"part{part}.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
+    torch.testing.assert_close(first_logits(folder), expected, atol=0, rtol=0)
+
+
+def test_a_part_that_is_not_there_is_said(made):
+    folder = made("t5", untied=True)
+    (folder / "model.safetensors").rename(folder / "part1.safetensors")
+    index = {"weight_map": {"shared.weight": "part2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(MissingWeights, match="cannot be read"), Checkpoint(folder):
+        pass
+
+
+def test_weights_that_are_not_there_are_said(made):
+    folder = made("t5", untied=True)
+    tensors = load_file(folder / "model.safetensors")
+    lacking = "decoder.block.1.layer.1.EncDecAttention.k.weight"
+    del tensors[lacking]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(MissingWeights, match=lacking):
+        FirstToken(folder)
+
+
+def test_another_kind_of_model_is_refused():
+    with pytest.raises(MissingWeights, match="bart"):
+        FirstToken(tiny_model("bart"))
+
+
+def test_bfloat16_comes_near(made):
+    folder = made("mt5", untied=True)
+    near = torch.stack(FirstToken(folder, "bfloat16").logits(INPUTS, WANTED))
+    exact = first_logits(folder)
+    assert (near - exact).abs().max() < 0.2 * exact.std()
+    assert not near.equal(exact)
