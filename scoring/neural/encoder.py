@@ -26,7 +26,8 @@ class Encoder:
                 )
             blocks = getattr(getattr(self.model, "encoder", None), "layer", None)
             if isinstance(blocks, torch.nn.ModuleList):
-                del blocks[depth:]
+                # The library notes the output of the embeddings only where a block takes it up.
+                del blocks[max(1, depth) :]
 
     @property
     def limit(self) -> int:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -48,6 +49,18 @@ class TextTokenizer:
         """The longest input in tokens that the tokenizer's configuration states, if it states one."""
         limit = self.tokenizer.model_max_length
         return limit if limit < NO_LIMIT else None
+
+    @cached_property
+    def heeds_spaces(self) -> bool:
+        """Whether a space before a text changes its ids, as with byte-level tokenizers (RoBERTa, GPT-2)."""
+        bare, spaced = self.pieces(["a", " a"])
+        return bare != spaced
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """For each id its piece in lower case, without the mark of a word's beginning that some have."""
+        pieces = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
+        return tuple((piece or "").lstrip("\u2581\u0120").lower() for piece in pieces)
 
     def pieces(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The ids of each text without special ids, uncut."""
