@@ -51,14 +51,9 @@ class Bart:
             [token for source in sources for token in source],
             [position for length in lengths for position in range(length)],
         )
+        spans = [(length, length) for length in lengths]
         for layer in self._encoder.layers:
-            attention = layer.self_attn
-            attended = _attended(
-                attention,
-                *(project(states) for project in (attention.q_proj, attention.k_proj, attention.v_proj)),
-                list(zip(lengths, lengths, strict=True)),
-            )
-            states = layer.self_attn_layer_norm(states + attention.out_proj(attended))
+            states = layer.self_attn_layer_norm(states + _attended(layer.self_attn, states, states, spans))
             states = _fed_forward(layer, states)
         return list(states.split(lengths))
 
@@ -89,25 +84,15 @@ class Bart:
         step_of_node[steps] = torch.arange(len(steps), device=device())
         for layer in self._decoder.layers:
             attention = layer.self_attn
-            attended = _attended(
-                attention,
-                *(
-                    project(states)[steps]
-                    for project in (attention.q_proj, attention.k_proj, attention.v_proj)
-                ),
-                own_spans,
-                causal=True,
-            )
-            states = layer.self_attn_layer_norm(states + attention.out_proj(attended[step_of_node]))
-            attention = layer.encoder_attn
-            attended = _attended(
-                attention,
+            queries, keys, values = (
                 attention.q_proj(states),
-                attention.k_proj(memory),
-                attention.v_proj(memory),
-                source_spans,
+                attention.k_proj(states),
+                attention.v_proj(states),
             )
-            states = layer.encoder_attn_layer_norm(states + attention.out_proj(attended))
+            mixed = _mixed(attention, queries[steps], keys[steps], values[steps], own_spans, causal=True)
+            states = layer.self_attn_layer_norm(states + attention.out_proj(mixed[step_of_node]))
+            attended = _attended(layer.encoder_attn, states, memory, source_spans)
+            states = layer.encoder_attn_layer_norm(states + attended)
             states = _fed_forward(layer, states)
         return states
 
@@ -137,6 +122,17 @@ class Bart:
 
 
 def _attended(
+    attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[tuple[int, int]]
+) -> torch.Tensor:
+    """What the tokens of `states` take from those of `memory`, within spans as in `_mixed`."""
+    mixed = _mixed(
+        attention, attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory), spans
+    )
+    attended: torch.Tensor = attention.out_proj(mixed)
+    return attended
+
+
+def _mixed(
     attention: Any,
     queries: torch.Tensor,
     keys: torch.Tensor,
@@ -144,30 +140,28 @@ def _attended(
     spans: Iterable[tuple[int, int]],
     causal: bool = False,
 ) -> torch.Tensor:
-    """Values [tokens, dimensions] mixed by attention within spans: consecutive (queries, keys) in number.
+    """`values` mixed for each query [queries, dimensions], within spans: so many queries and so many keys.
 
-    Neighbouring spans of the same size are computed together.
+    Spans follow one another; neighbours of the same size are computed together.
     """
+
+    def by_head(tokens: torch.Tensor, start: int, size: int, count: int) -> torch.Tensor:
+        part = tokens[start : start + count * size]
+        return part.view(count, size, attention.num_heads, attention.head_dim).transpose(1, 2)
+
     found = []
     query = key = 0
-    for (more_queries, more_keys), alike in groupby(spans):
+    for (some_queries, some_keys), alike in groupby(spans):
         count = len(list(alike))
         mixed = scaled_dot_product_attention(
-            *(
-                tensor[start : start + count * size]
-                .view(count, size, attention.num_heads, attention.head_dim)
-                .transpose(1, 2)
-                for tensor, start, size in (
-                    (queries, query, more_queries),
-                    (keys, key, more_keys),
-                    (values, key, more_keys),
-                )
-            ),
+            by_head(queries, query, some_queries, count),
+            by_head(keys, key, some_keys, count),
+            by_head(values, key, some_keys, count),
             is_causal=causal,
         )
-        found.append(mixed.transpose(1, 2).reshape(count * more_queries, -1))
-        query += count * more_queries
-        key += count * more_keys
+        found.append(mixed.transpose(1, 2).reshape(count * some_queries, -1))
+        query += count * some_queries
+        key += count * some_keys
     return torch.cat(found)
 
 

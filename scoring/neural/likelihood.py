@@ -52,7 +52,7 @@ class Likelihood:
 
 
 def _cut(pairs: Sequence[Pair], tokens: int) -> Iterator[list[int]]:
-    """Consecutive indices of pairs of at most so many tokens, a source of several counted once; at least one."""
+    """Consecutive indices, at least one at a time, of so many tokens at most; a source counts once."""
     batch: list[int] = []
     total = 0
     for index, (source, target) in enumerate(pairs):
