@@ -19,6 +19,8 @@ EVALUATORS = {
     "bartscore": "scoring.evaluators.bartscore.BartScore",
     "entailment": "scoring.evaluators.entailment.Entailment",
     "blanc": "scoring.evaluators.blanc.Blanc",
+    "unite": "scoring.evaluators.unite.Unite",
+    "umse": "scoring.evaluators.umse.Umse",
     "ice": "scoring.evaluators.ice.Ice",
 }
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.scoring.ctc_model import ctc_model
+from tests.scoring.joint_models import tiny_umse, tiny_unite
 from tests.scoring.tiny_models import tiny_model
 
 
@@ -32,6 +33,8 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "moverscore": {"model": model("bert")},
     "bertscore": {"model": model("roberta"), "layer": lambda: "2"},
     "bartscore": {"model": model("bart")},
+    "unite": {"model": lambda: str(tiny_unite())},
+    "umse": {"model": lambda: str(tiny_umse())},
 }
 """Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
 
@@ -63,6 +66,8 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "model": lambda: str(tiny_model("bart", activation_function="relu")),
         "prompts": lambda: "In short",
     },
+    "unite": {"model": lambda: str(tiny_unite(seed=1))},
+    "umse": {"model": lambda: str(tiny_umse(seed=1))},
 }
 """Evaluator -> parameter that is a free text or a list -> what gives a second valid value."""
 
