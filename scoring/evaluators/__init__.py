@@ -17,6 +17,7 @@ EVALUATORS = {
     "moverscore": "scoring.evaluators.moverscore.MoverScore",
     "similarity": "scoring.evaluators.similarity.Similarity",
     "bartscore": "scoring.evaluators.bartscore.BartScore",
+    "unieval": "scoring.evaluators.unieval.UniEval",
     "entailment": "scoring.evaluators.entailment.Entailment",
     "blanc": "scoring.evaluators.blanc.Blanc",
     "unite": "scoring.evaluators.unite.Unite",

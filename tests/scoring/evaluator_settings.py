@@ -26,6 +26,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
         "relevance_model": lambda: str(ctc_model(seed=1)),
         "layer": lambda: "2",
     },
+    "unieval": {"model": model("t5")},
     "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
     "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
     "ice": {"model": lambda: "scripted"},
@@ -43,6 +44,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "model": lambda: str(ctc_model(seed=2)),
         "relevance_model": lambda: str(ctc_model(seed=2)),
     },
+    "unieval": {"model": model("mt5"), "dimensions": lambda: "fluency,coherence"},
     "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
     "blanc": {
         "model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1)),

@@ -1,0 +1,85 @@
+"""BLANC beside the authors' package: scores, and the counts of right guesses, which are whole numbers."""
+
+import json
+import re
+from itertools import chain
+
+import pytest
+
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+
+HELP = {
+    "help_default": {},
+    "help_paper_gap6": {"gap": 6},
+    "help_improve": {"measure": "improve"},
+    "help_batch_16": {},
+    "help_gap4_mask2": {"gap": 4, "masked_per_gap": 2},
+}
+TUNE = {
+    "tune_default_seed1": {},
+    "tune_no_replacement_seed1": {"learning_rate": 1e-3, "p_replace": 0, "p_keep": 0},
+    "tune_lr1e-3_seed1": {"learning_rate": 1e-3},
+}
+
+
+@pytest.fixture(scope="module")
+def parity(shared):
+    folder = shared / "parity" / "blanc"
+    rows = [json.loads(line) for line in (folder / "inputs.jsonl").read_text(encoding="utf-8").splitlines()]
+    items = [
+        Item(
+            row["id"],
+            row["summary"],
+            language=row["language"],
+            article=row["article"],
+            article_sentences=tuple(row["article_sentences"]),
+            summary_sentences=tuple(row["summary_sentences"]),
+        )
+        for row in rows
+    ]
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+    return folder / "model", items, {each["id"]: each for each in expected}
+
+
+def counts(scored):
+    """[[never, only with the summary], [only without, either way]], as the package writes its counts."""
+    _, gained, lost, both, never = map(int, re.findall(r"\d+", scored.explanations["general"])[:5])
+    return [[never, gained], [lost, both]]
+
+
+def differences(parity, variant, settings):
+    """Per item with a summary: the largest difference of its four counts."""
+    model, items, expected = parity
+    wanted = [item for item in items if expected[item.id].get(variant)]
+    blanc = load_evaluator("blanc")
+    found = {}
+    evaluator = blanc(read_params(blanc, {"model": str(model), **settings}))
+    for item, scored in zip(wanted, evaluator.score(wanted), strict=True):
+        their = expected[item.id][variant]
+        if not item.summary.strip():
+            assert scored.reasons == {"general": "empty summary"}
+            assert their["score"] == 0
+            continue
+        ours, theirs = (list(chain.from_iterable(each)) for each in (counts(scored), their["S"]))
+        found[item.id] = max(abs(one - two) for one, two in zip(ours, theirs, strict=True))
+        if not found[item.id]:
+            assert scored.values["general"] == pytest.approx(their["score"], abs=1e-12)
+    return found
+
+
+@pytest.mark.parametrize("variant", HELP)
+def test_help_counts_what_the_authors_count(parity, variant, record_property):
+    found = differences(parity, variant, HELP[variant])
+    record_property("largest difference of a count", max(found.values()))
+    assert len(found) >= 10
+    assert found == dict.fromkeys(found, 0)
+
+
+@pytest.mark.parametrize("variant", TUNE)
+def test_tune_counts_what_the_authors_count(parity, variant, record_property):
+    found = differences(parity, variant, {"form": "tune", "replacements_from": 5, **TUNE[variant]})
+    record_property("largest difference of a count", max(found.values()))
+    assert len(found) >= 9
+    assert found == dict.fromkeys(found, 0)
