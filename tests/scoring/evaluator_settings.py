@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.scoring.ctc_model import ctc_model
 from tests.scoring.joint_models import tiny_umse, tiny_unite
+from tests.scoring.t5_models import label_model
 from tests.scoring.tiny_models import tiny_model
 
 
@@ -36,9 +37,17 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "bartscore": {"model": model("bart")},
     "unite": {"model": lambda: str(tiny_unite())},
     "umse": {"model": lambda: str(tiny_umse())},
+    "seahorse": {"model": lambda: str(label_model())},
+    "true_nli": {"model": lambda: str(label_model("t5"))},
+    "xnli_mt5": {"model": lambda: str(label_model())},
 }
 """Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
 
+LABELLED = {
+    "model": lambda: str(label_model("mt5", num_decoder_layers=1)),
+    "prompt": lambda: "hypothesis: {summary} premise: {article}",
+    "labels": lambda: "0,1,2",
+}
 OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "ctc": {
         "model": lambda: str(ctc_model(seed=2)),
@@ -70,6 +79,9 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unite": {"model": lambda: str(tiny_unite(seed=1))},
     "umse": {"model": lambda: str(tiny_umse(seed=1))},
+    "seahorse": LABELLED | {"positive": lambda: "0"},
+    "true_nli": LABELLED | {"positive": lambda: "0"},
+    "xnli_mt5": LABELLED | {"positive": lambda: "0"},
 }
 """Evaluator -> parameter that is a free text or a list -> what gives a second valid value."""
 

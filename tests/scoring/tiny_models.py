@@ -15,6 +15,8 @@ Die Katze saß auf der Matte. Am Montag sprach der Minister über die Wahl.
 El gato se sentó en la alfombra. Кошка сидела на ковре. Министр сказал, что переговоры идут.
 Kedi halının üzerinde oturdu. Bakan konuştu. Con mèo ngồi trên thảm. 猫坐在垫子上。很好。
 """
+ANSWERS = "Yes No " * 8
+"""What T5 models answer with is to be a piece of its own, told apart by its first token."""
 HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
 
 
@@ -90,7 +92,7 @@ def _sentence_pieces(opening: bool = False) -> Any:
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
     trained.decoder = Metaspace()
     trained.train_from_iterator(
-        [TEXT],
+        [TEXT, ANSWERS],
         trainers.UnigramTrainer(
             vocab_size=400, special_tokens=specials, unk_token="<unk>", show_progress=False
         ),
