@@ -87,7 +87,7 @@ class JointModel:
         The layers are normalised over all sequences of a group together, so that an output depends on the
         others of its group, but on nothing else.
         """
-        sequences, shares = self._joined([texts for group in groups for texts in group])
+        sequences, shares = self.joined([texts for group in groups for texts in group])
         sums = iter(self._encoder.sums(sequences))
         vectors = [self._mixed([next(sums) for _ in group]) for group in groups]
         known = [each for each in vectors if each is not None]
@@ -103,7 +103,8 @@ class JointModel:
         )
         return [[next(readings) for _ in group] for group in groups]
 
-    def _joined(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
+    def joined(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
+        """What the encoder is given for each tuple of texts, and the share of each text that is in it."""
         flat = list(dict.fromkeys(text for each in texts for text in each))
         pieces = dict(zip(flat, self._tokens.pieces(flat), strict=True))
         opening, closing = self._tokens.opening[0], self._tokens.closing[-1]

@@ -1,0 +1,52 @@
+"""The mix of normalised layers, against its definition."""
+
+import pytest
+import torch
+
+from scoring.neural.layer_mix import LayerMix, layer_moments, layer_sums
+
+LAYERS, DIMENSIONS = 4, 6
+LENGTHS = (3, 7, 5)
+
+
+@pytest.fixture
+def batch():
+    """States [layers, sequences, tokens, dimensions] with something large in the padding, and the mask."""
+    draw = torch.Generator().manual_seed(0)
+    states = torch.randn(LAYERS, len(LENGTHS), max(LENGTHS), DIMENSIONS, generator=draw) * 3 + 1
+    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
+    states[:, ~mask] = 1e3
+    return states, mask
+
+
+@pytest.fixture
+def mix():
+    tensors = {f"scalar_parameters.{layer}": torch.tensor([layer / 2]) for layer in range(LAYERS)}
+    return LayerMix.of(tensors | {"gamma": torch.tensor([1.3])}, LAYERS)
+
+
+def sums(states, mask):
+    moments = [layer_moments(each, mask) for each in states]
+    return layer_sums(moments, [length * DIMENSIONS for length in LENGTHS])
+
+
+def defined(states, mask, members):
+    weights = torch.tensor([layer / 2 for layer in range(LAYERS)]).softmax(dim=0)
+    mixed = torch.zeros(len(members), DIMENSIONS)
+    for weight, layer in zip(weights, states, strict=True):
+        counted = layer[members][mask[members]]
+        scaled = (layer[members, 0] - counted.mean()) / counted.std(unbiased=False)
+        mixed += 1.3 * weight * scaled
+    return mixed
+
+
+@pytest.mark.parametrize("members", [[0], [1], [2], [0, 1], [0, 1, 2]])
+def test_one_mean_and_deviation_hold_for_all_that_are_normalised_together(batch, mix, members):
+    states, mask = batch
+    found = mix.vectors([sums(states, mask)[index] for index in members]).cpu()
+    assert torch.allclose(found, defined(states, mask, members), atol=1e-5)
+
+
+def test_a_missing_weight_is_not_made_up():
+    with pytest.raises(KeyError, match=r"scalar_parameters\.1"):
+        LayerMix.of({"scalar_parameters.0": torch.zeros(1), "gamma": torch.ones(1)}, 2)

@@ -1,0 +1,56 @@
+"""Texts joined into one sequence, and the cut that takes from them together."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.neural.segments import cut_lengths, joined
+
+OPENING, CLOSING = 0, 2
+
+
+@pytest.mark.parametrize(
+    ("lengths", "limit", "cut"),
+    [
+        ((100, 280), 380, [100, 280]),
+        ((30, 512), 380, [30, 350]),
+        ((512, 30), 380, [350, 30]),
+        ((190, 512), 380, [190, 190]),
+        ((191, 512), 380, [29, 350]),
+        ((200, 230), 380, [175, 205]),
+        ((60, 1024), 100, [60, 40]),
+        ((300, 1024), 100, [50, 50]),
+        ((512, 512, 512), 512, [170, 170, 170]),
+        ((40, 500, 60), 380, [40, 280, 60]),
+        ((40, 500, 200), 380, [40, 170, 170]),
+        ((120, 500, 200), 380, [120, 130, 130]),
+        ((126, 500, 200), 380, [126, 127, 127]),
+        ((126, 500, 127), 380, [126, 127, 127]),
+        ((130, 140, 150), 380, [116, 126, 136]),
+        ((130, 512, 512), 380, [126, 126, 126]),
+    ],
+)
+def test_the_cut_is_the_authors(lengths, limit, cut):
+    assert cut_lengths(lengths, limit) == cut
+
+
+@given(st.lists(st.integers(2, 600), min_size=2, max_size=3), st.integers(12, 700))
+def test_a_cut_fits_and_takes_no_more_than_it_must(lengths, limit):
+    cut = cut_lengths(lengths, limit)
+    assert all(0 < new <= old for new, old in zip(cut, lengths, strict=True))
+    assert sum(cut) <= limit
+    if sum(lengths) > limit:
+        assert sum(cut) > limit - len(lengths)
+
+
+def test_texts_stand_between_marks_and_a_cut_one_keeps_its_end_mark():
+    sequence, shares = joined([(10, 11), (20, 21, 22, 23), ()], OPENING, CLOSING, 5, 100)
+    assert sequence.ids == (0, 10, 11, 2, 2, 20, 21, 22, 2, 2, 2)
+    assert sequence.lengths == (4, 5, 2)
+    assert shares == (1, 0.75, 1)
+
+
+def test_a_joint_cut_is_counted_in_the_shares():
+    sequence, shares = joined([(10, 11), tuple(range(20, 40))], OPENING, CLOSING, 100, 16)
+    assert sequence.ids == (0, 10, 11, 2, 2, *range(20, 30), 2)
+    assert shares == (1, 0.5)

@@ -1,0 +1,188 @@
+"""UniTE on a tiny model of random weights."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+from scoring.weights import MissingWeights
+from tests.scoring.joint_models import changed, tiny_umse, tiny_unite
+
+ITEM = Item(
+    "a",
+    "The cat sat on the mat.",
+    article="It was a good mat, and the cat liked it. Officials said so.",
+    references=("The cat liked the mat.", "Officials said on Monday that the talks went on."),
+)
+OTHER = Item(
+    "b", "She paid 3.50 for it!", article="The company's shares fell. " * 20, references=("Really?",)
+)
+MODES = {"src_ref": (ITEM.article, ITEM.references[0]), "src": (ITEM.article,), "ref": ITEM.references[:1]}
+
+
+def unite(folder=None, **settings):
+    evaluator_class = load_evaluator("unite")
+    given = {"model": str(folder or tiny_unite()), **settings}
+    return evaluator_class(read_params(evaluator_class, given))
+
+
+def values(evaluator, *items):
+    return [scored.values["general"] for scored in evaluator.score(items)]
+
+
+def value(item, **settings):
+    return values(unite(**settings), item)[0]
+
+
+def defined(texts, regional=False, restart=False):
+    """The score by the paper's words and the library's own encoder, one sequence at a time."""
+    import torch
+    import transformers
+    from safetensors.torch import load_file
+
+    folder = tiny_unite()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    encoder = transformers.XLMRobertaModel(
+        transformers.AutoConfig.from_pretrained(folder), add_pooling_layer=False
+    ).eval()
+    tensors = load_file(folder / "model.safetensors")
+    names = {name.removeprefix("encoder.model."): each for name, each in tensors.items()}
+    encoder.load_state_dict({name: names[name] for name in encoder.state_dict()})
+    segments = [tokenizer(text)["input_ids"] for text in texts]
+    for segment in segments[1:]:
+        segment[0] = tokenizer.sep_token_id
+    owner = torch.tensor([number for number, segment in enumerate(segments) for _ in segment])
+    inputs = {"input_ids": torch.tensor([[token for segment in segments for token in segment]])}
+    if restart:
+        inputs["position_ids"] = torch.tensor(
+            [[place for segment in segments for place in range(len(segment))]]
+        )
+    if regional:
+        apart = (owner[:, None] * owner[None] == 2)[None, None]
+        inputs["attention_mask"] = torch.zeros(apart.shape).masked_fill(apart, -1e9)
+    weights = [tensors[f"layerwise_attention.scalar_parameters.{layer}"] for layer in range(4)]
+    with torch.no_grad():
+        states = encoder(**inputs, output_hidden_states=True).hidden_states
+        mixed = tensors["layerwise_attention.gamma"] * sum(
+            share * (layer[0, 0] - layer.mean()) / layer.std(unbiased=False)
+            for share, layer in zip(torch.cat(weights).softmax(dim=0), states, strict=True)
+        )
+        for number in (0, 3, 6):
+            mixed = tensors[f"estimator.ff.{number}.weight"] @ mixed + tensors[f"estimator.ff.{number}.bias"]
+            mixed = mixed if number == 6 else mixed.tanh()
+    return mixed.item()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_is_what_the_paper_defines(mode):
+    assert value(ITEM, mode=mode) == pytest.approx(defined([ITEM.summary, *MODES[mode]]), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "how"),
+    [({"attention": "regional"}, {"regional": True}), ({"positions": "restart"}, {"restart": True})],
+)
+def test_article_and_reference_may_be_kept_apart_and_positions_restart(settings, how):
+    expected = defined([ITEM.summary, *MODES["src_ref"]], **how)
+    assert value(ITEM, **settings) == pytest.approx(expected, abs=1e-5)
+    assert abs(value(ITEM) - expected) > 1e-4
+
+
+def test_a_score_depends_on_no_other_summary_unless_asked_for():
+    alone = value(ITEM)
+    assert values(unite(), OTHER, ITEM, OTHER)[1] == pytest.approx(alone, abs=1e-5)
+    together = unite(layer_norm="batches_of_8")
+    assert values(together, ITEM)[0] == pytest.approx(alone, abs=1e-5)
+    assert abs(values(together, ITEM, OTHER)[0] - alone) > 1e-4
+
+
+def test_eight_places_in_a_row_are_normalised_together_whatever_stands_in_them():
+    evaluator = unite(layer_norm="batches_of_8")
+    nothing_beside = Item("c", "The cat sat.")
+    first_eight = values(evaluator, ITEM, *[OTHER] * 6, nothing_beside, ITEM, OTHER)
+    assert first_eight[0] == pytest.approx(values(evaluator, ITEM, *[OTHER] * 6)[0], abs=1e-5)
+    assert first_eight[8:] == pytest.approx(values(evaluator, ITEM, OTHER), abs=1e-5)
+    assert math.isnan(first_eight[7])
+
+
+def test_an_empty_summary_is_unscored_or_scored_as_the_authors_do():
+    empty = replace(ITEM, summary="")
+    [scored] = unite().score([empty])
+    assert scored.reasons == {"general": "empty summary"}
+    expected = defined(["", *MODES["src_ref"]])
+    assert value(empty, empty_summary="score") == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("empty_summary", ["unscored", "score"])
+def test_an_empty_summary_counts_in_its_eight_either_way(empty_summary):
+    evaluator = unite(layer_norm="batches_of_8", empty_summary=empty_summary)
+    with_empty = values(evaluator, ITEM, replace(OTHER, summary=""))
+    assert abs(with_empty[0] - value(ITEM)) > 1e-4
+    assert math.isnan(with_empty[1]) == (empty_summary == "unscored")
+
+
+@pytest.mark.parametrize(
+    ("mode", "lacks", "reason"),
+    [
+        ("src", {"article": " "}, "no article"),
+        ("src_ref", {"article": None}, "no article"),
+        ("ref", {"references": (" ",)}, "no reference"),
+        ("src_ref", {"references": ()}, "no reference"),
+    ],
+)
+@pytest.mark.parametrize("summary", ["The cat sat.", ""])
+def test_what_is_missing_is_said(mode, lacks, reason, summary):
+    [scored] = unite(mode=mode, empty_summary="score").score([replace(ITEM, summary=summary, **lacks)])
+    assert scored.reasons == {"general": reason}
+
+
+def test_of_several_references_the_first_the_mean_or_the_highest_counts():
+    each = [value(replace(ITEM, references=(text,))) for text in ITEM.references]
+    item = replace(ITEM, references=(" ", *ITEM.references))
+    assert value(item) == pytest.approx(each[0], abs=1e-5)
+    assert value(item, references="mean") == pytest.approx(sum(each) / 2, abs=1e-5)
+    assert value(item, references="max") == pytest.approx(max(each), abs=1e-5)
+
+
+def test_the_share_of_cut_texts_is_said():
+    [scored] = unite().score([replace(ITEM, article="The cat sat. " * 400)])
+    assert set(scored.shares_read) == {"article"}
+    assert 0.1 < scored.shares_read["article"] < 0.3
+    [whole] = unite().score([ITEM])
+    assert not whole.shares_read
+
+
+def test_settings_beside_the_weights_are_followed_or_refused():
+    name = "unite_hparams.json"
+    shorter = changed(tiny_unite(), settings=(name, {"max_concat_length": 30}))
+    assert unite(shorter).score([ITEM])[0].shares_read
+    bounded = changed(tiny_unite(), settings=(name, {"final_activation": "Sigmoid"}))
+    assert values(unite(bounded), ITEM)[0] == pytest.approx(1 / (1 + math.exp(-value(ITEM))), abs=1e-5)
+    pooled = changed(tiny_unite(), settings=(name, {"pool": "avg"}))
+    with pytest.raises(MissingWeights, match='says pool is "avg"'):
+        unite(pooled).score([ITEM])
+    unknown = changed(tiny_unite(), settings=(name, {"activations": "Tangent"}))
+    with pytest.raises(MissingWeights, match="no activation"):
+        unite(unknown).score([ITEM])
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("layerwise_attention.scalar_parameters.3", r"lack layerwise_attention\.scalar_parameters\.3"),
+        ("layerwise_attention.gamma", r"lack layerwise_attention\.gamma"),
+        ("encoder.model.encoder.layer.2.output.dense.bias", "do not fit"),
+        ("estimator.ff.6.bias", "do not fit"),
+    ],
+)
+def test_a_weight_that_is_missing_is_not_made_up(missing, message):
+    with pytest.raises(MissingWeights, match=message):
+        unite(changed(tiny_unite(), **{missing: None})).score([ITEM])
+
+
+def test_a_model_of_another_metric_is_refused():
+    with pytest.raises(MissingWeights, match="it is no UniTE"):
+        unite(tiny_umse()).score([ITEM])

@@ -1,0 +1,84 @@
+"""UniTE against what the authors' model code gives with a tiny model."""
+
+import json
+
+import pytest
+
+from scoring.evaluators import load_evaluator
+from scoring.examples import read_examples
+from scoring.params import read_params
+
+TOLERANCE = 5e-5
+VARIANTS = {
+    "ref": {"mode": "ref"},
+    "src": {"mode": "src"},
+    "src_ref": {"mode": "src_ref"},
+    "src_ref_no_src_ref_attention": {"mode": "src_ref", "attention": "regional"},
+    "src_ref_positions_restart": {"mode": "src_ref", "positions": "restart"},
+}
+TEXTS = {
+    "ref": lambda item: (item.summary, item.references[0]),
+    "src": lambda item: (item.summary, item.article),
+    "src_ref": lambda item: (item.summary, item.article, item.references[0]),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(shared):
+    return shared / "parity" / "unite"
+
+
+@pytest.fixture(scope="module")
+def items(folder):
+    return [each.item for each in read_examples(folder / "inputs.jsonl")]
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    return json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+
+
+def unite(folder, **settings):
+    evaluator_class = load_evaluator("unite")
+    given = {"model": str(folder / "model"), "empty_summary": "score", **settings}
+    return evaluator_class(read_params(evaluator_class, given))
+
+
+def largest_deviation(evaluator, items, wanted, record_property):
+    found = [scored.values["general"] for scored in evaluator.score(items)]
+    largest = max(abs(one - two) for one, two in zip(found, wanted, strict=True))
+    record_property("largest deviation", largest)
+    return largest
+
+
+def test_every_variant_of_the_set_is_held(expected):
+    for each in expected:
+        assert set(each) == {"id", "batch_1", "batches_of_8", "segment_lengths", "input_ids"}
+        assert set(each["batch_1"]) == set(each["segment_lengths"]) == set(VARIANTS)
+        assert set(each["batches_of_8"]) == set(each["input_ids"]) == set(TEXTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_ids_and_lengths_are_the_authors(folder, items, expected, variant):
+    settings = VARIANTS[variant]
+    sequences, _ = unite(folder, **settings).model.joined([TEXTS[settings["mode"]](item) for item in items])
+    assert [list(each.ids) for each in sequences] == [
+        each["input_ids"][settings["mode"]] for each in expected
+    ]
+    assert [list(each.lengths) for each in sequences] == [
+        each["segment_lengths"][variant] for each in expected
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_scores_are_the_authors_at_batch_1(folder, items, expected, variant, record_property):
+    wanted = [each["batch_1"][variant] for each in expected]
+    evaluator = unite(folder, **VARIANTS[variant])
+    assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE
+
+
+@pytest.mark.parametrize("mode", TEXTS)
+def test_eight_summaries_in_a_row(folder, items, expected, mode, record_property):
+    wanted = [each["batches_of_8"][mode] for each in expected]
+    evaluator = unite(folder, mode=mode, layer_norm="batches_of_8")
+    assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE
