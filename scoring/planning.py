@@ -44,6 +44,8 @@ from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.waking import wake
 from scoring.weights import is_offered
 
+FIRST_BATCH = 16
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -282,7 +284,9 @@ def _as_json(value: Any) -> Any:
 
 
 def _batches(run: Run, planned: RunPlan) -> Iterator[Batch]:
+    """The first one is small, so that a slow evaluator soon shows how fast it is."""
     size = planned.evaluator.batch_size
-    for number, start in enumerate(range(0, len(planned.to_score), size)):
-        ids = planned.to_score[start : start + size]
+    first = min(size, FIRST_BATCH)
+    for number, start in enumerate([0, *range(first, len(planned.to_score), size)]):
+        ids = planned.to_score[start : start + size if number else first]
         yield Batch(run=run, number=number, summary_ids=list(ids), size=len(ids))

@@ -16,30 +16,35 @@ from typing import Any
 import psycopg
 import pytest
 
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+from tests.scoring.tiny_models import tiny_model
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SUMMARIES, BATCH_SIZE = 2000, 10
 KILLED_AFTER = 40  # batches
-PATIENCE_S = 60
+PATIENCE_S = 240  # a worker that loads a model on a busy machine takes its time
 
-PLAN = f"""
+PLAN = """
 from annotation.models import Article, Project, Summary, System
 from annotation.actions.projects import create_project
 from annotation.protocol import SEAHORSE
-from scoring.evaluators.length import Length
+from scoring.evaluators import load_evaluator
 from scoring.planning import plan_run
 
 project = create_project("Killed", SEAHORSE)
 system = System.objects.create(project=project, name="system")
 articles = Article.objects.bulk_create(
     Article(project=project, external_id=str(number), language="en", text="A text.")
-    for number in range({SUMMARIES})
+    for number in range({summaries})
 )
 Summary.objects.bulk_create(
     Summary(project=project, article=article, system=system, text="word " * (number % 97))
     for number, article in enumerate(articles)
 )
-Length.batch_size = {BATCH_SIZE}
-plan_run(project, "length", {{}})
+load_evaluator({evaluator!r}).batch_size = {batch_size}
+plan_run(project, {evaluator!r}, {settings!r})
 """
 
 
@@ -79,6 +84,7 @@ def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
         "VAR_DIR": str(tmp_path),
         "BROKER_URL": f"sqla+sqlite:///{tmp_path / 'broker.sqlite3'}",
         "CLAIM_LEASE_S": "2",
+        "OMP_NUM_THREADS": "1",
     }
     surroundings.pop("DJANGO_SETTINGS_MODULE", None)
     url = os.environ.get("DATABASE_URL", "")
@@ -107,6 +113,11 @@ def manage(environment: dict[str, str], *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def plan(environment: dict[str, str], evaluator: str, settings: dict[str, str], summaries: int) -> None:
+    filled = {"evaluator": evaluator, "settings": settings, "summaries": summaries}
+    manage(environment, "shell", "--no-imports", "-c", PLAN.format(**filled, batch_size=BATCH_SIZE))
+
+
 @contextmanager
 def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A worker as script/up starts it, all processes in one group; killed at the end of the block."""
@@ -130,7 +141,7 @@ def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_killed_worker_loses_no_score_and_doubles_none(environment):
     manage(environment, "migrate", "--verbosity", "0")
-    manage(environment, "shell", "--no-imports", "-c", PLAN)
+    plan(environment, "length", {}, SUMMARIES)
     database = Database(environment["DATABASE_URL"])
 
     with worker(environment) as first:
@@ -152,3 +163,35 @@ def test_a_killed_worker_loses_no_score_and_doubles_none(environment):
     assert all(value == len(text.split()) for _, _, value, text in scores)
     assert before.items() <= {summary: score for summary, score, _, _ in scores}.items()
     assert database.value("SELECT revision FROM annotation_project") == SUMMARIES / BATCH_SIZE
+
+
+def test_a_run_with_a_model_goes_on_where_the_killed_worker_stopped(environment):
+    summaries, killed_after = 400, 8
+    settings = {"model": str(tiny_model("bert")), "against": "article"}
+    manage(environment, "migrate", "--verbosity", "0")
+    plan(environment, "similarity", settings, summaries)
+    database = Database(environment["DATABASE_URL"])
+
+    with worker(environment) as first:
+        enough = f"SELECT count(*) >= {killed_after} FROM scoring_batch WHERE state = 'done'"
+        database.wait_for(enough, True, first)
+    before = dict(database.rows("SELECT summary_id, id FROM scoring_score"))
+    assert killed_after * BATCH_SIZE <= len(before) < summaries, "killed in the middle"
+
+    with worker(environment) as second:
+        database.wait_for("SELECT status FROM scoring_run", "done", second)
+
+    scores = database.rows(
+        "SELECT scoring_score.summary_id, scoring_score.id, value, reason, text FROM scoring_score "
+        "JOIN annotation_summary ON annotation_summary.id = scoring_score.summary_id"
+    )
+    assert len(scores) == summaries
+    assert before.items() <= {summary: score for summary, score, *_ in scores}.items()
+    evaluator_class = load_evaluator("similarity")
+    here = evaluator_class(read_params(evaluator_class, settings))
+    expected = here.score([Item(str(pk), text, article="A text.") for pk, _, _, _, text in scores])
+    for (_, _, value, reason, _), scored in zip(scores, expected, strict=True):
+        if reason:
+            assert scored.reasons == {"general": reason}
+        else:
+            assert value == pytest.approx(scored.values["general"], abs=1e-5)
