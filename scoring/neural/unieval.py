@@ -38,8 +38,8 @@ class YesOrNo:
         end = self._tokens.tokenizer.eos_token_id
         if end is None or self._yes == self._no:
             raise MissingWeights(
-                f"The tokenizer in {folder} has no end of sequence, or begins Yes and No with the same token, "
-                "which then does not tell them apart. Is it the right model?"
+                f"The tokenizer in {folder} has no end of sequence, or begins Yes and No with the same "
+                "token, which then does not tell them apart. Is it the right model?"
             )
         self._end: int = end
         self._room = max_length - len(self._tokens.closing)
