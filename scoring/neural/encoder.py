@@ -7,6 +7,7 @@ import torch
 from transformers import PreTrainedConfig
 
 from scoring.neural.batching import in_batches, padded
+from scoring.neural.encoder_pass import COUNTING_FROM_PADDING, EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import NO_LIMIT, TextTokenizer
 from scoring.weights import MissingWeights
@@ -28,6 +29,7 @@ class Encoder:
             if isinstance(blocks, torch.nn.ModuleList):
                 # The library notes the output of the embeddings only where a block takes it up.
                 del blocks[max(1, depth) :]
+        self._pass = EncoderPass(self.model) if EncoderPass.fits(self.model) else None
 
     @property
     def limit(self) -> int:
@@ -45,7 +47,7 @@ class Encoder:
 
         Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
         `combine` makes of [sequences, layers, tokens, dimensions] what is kept of each batch: any number of
-        layers and dimensions, but the same sequences and tokens.
+        layers and dimensions, but the same sequences and tokens, each token by itself.
         """
         distinct = list(dict.fromkeys(sequences))
         found = in_batches(
@@ -61,6 +63,10 @@ class Encoder:
         layers: Sequence[int],
         combine: Callable[[torch.Tensor], torch.Tensor] | None,
     ) -> list[torch.Tensor]:
+        if self._pass is not None:
+            joined = self._pass.states(sequences, layers)[None]
+            joined = joined if combine is None else combine(joined)
+            return [each.clone() for each in joined[0].split([len(ids) for ids in sequences], dim=1)]
         ids, mask = padded(sequences, self.tokens.padding)
         states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
         chosen = torch.stack([states[layer] for layer in layers], dim=1)
@@ -74,6 +80,6 @@ class Encoder:
 def input_limit(config: PreTrainedConfig, tokens: TextTokenizer) -> int:
     """In tokens: what the tokenizer states or the model's position embeddings allow, whichever is less."""
     positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
-    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+    if config.model_type in COUNTING_FROM_PADDING:
         positions -= config.pad_token_id + 1
     return min(positions, tokens.own_limit or positions)
