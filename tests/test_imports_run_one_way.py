@@ -35,6 +35,7 @@ PURE = (
     "scoring/endpoint.py",
     "scoring/examples.py",
     "scoring/lcs.py",
+    "scoring/label_evaluator.py",
     "scoring/model_evaluator.py",
     "scoring/neural",
     "scoring/overlap.py",

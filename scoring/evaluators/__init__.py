@@ -22,6 +22,7 @@ EVALUATORS = {
     "true_nli": "scoring.evaluators.true_nli.TrueNli",
     "xnli_mt5": "scoring.evaluators.xnli_mt5.XnliMt5",
     "entailment": "scoring.evaluators.entailment.Entailment",
+    "summaqa": "scoring.evaluators.summaqa.SummaQA",
     "blanc": "scoring.evaluators.blanc.Blanc",
     "unite": "scoring.evaluators.unite.Unite",
     "umse": "scoring.evaluators.umse.Umse",

@@ -29,6 +29,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unieval": {"model": model("t5")},
     "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
+    "summaqa": {"model": model("bert", "ForQuestionAnswering")},
     "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
@@ -43,10 +44,11 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
 }
 """Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
 
-LABELLED = {
+LABELLED: dict[str, Callable[[], str]] = {
     "model": lambda: str(label_model("mt5", num_decoder_layers=1)),
     "prompt": lambda: "hypothesis: {summary} premise: {article}",
     "labels": lambda: "0,1,2",
+    "positive": lambda: "0",
 }
 OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "ctc": {
@@ -55,6 +57,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unieval": {"model": model("mt5"), "dimensions": lambda: "fluency,coherence"},
     "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
+    "summaqa": {"model": model("roberta", "ForQuestionAnswering")},
     "blanc": {
         "model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1)),
         "filler": lambda: ",",
@@ -79,9 +82,9 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unite": {"model": lambda: str(tiny_unite(seed=1))},
     "umse": {"model": lambda: str(tiny_umse(seed=1))},
-    "seahorse": LABELLED | {"positive": lambda: "0"},
-    "true_nli": LABELLED | {"positive": lambda: "0"},
-    "xnli_mt5": LABELLED | {"positive": lambda: "0"},
+    "seahorse": LABELLED,
+    "true_nli": LABELLED,
+    "xnli_mt5": LABELLED,
 }
 """Evaluator -> parameter that is a free text or a list -> what gives a second valid value."""
 

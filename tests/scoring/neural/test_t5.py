@@ -1,7 +1,6 @@
 """Short answers of T5 and mT5 beside the library's modules, on random models of every make."""
 
 import json
-import shutil
 
 import pytest
 import torch
@@ -13,38 +12,11 @@ from scoring.neural.t5 import FirstToken, WholeAnswer
 from scoring.neural.t5_layers import position_buckets
 from scoring.neural.t5_pass import T5Pass
 from scoring.weights import MissingWeights
+from tests.scoring.t5_models import t5_model
 from tests.scoring.tiny_models import tiny_model
 
 INPUTS = [tuple(range(3, 40)), (5, 1), tuple(7 + n % 60 for n in range(400)), (5, 1), (1,)]
 WANTED = [9, 4, 30]
-
-
-def settle(folder, untied=False, **stated):
-    """Gives every norm a gain of its own, and the file an output matrix where it is to be `untied`."""
-    drawn = torch.Generator().manual_seed(1)
-    tensors = load_file(folder / "model.safetensors")
-    for name, tensor in tensors.items():
-        if tensor.ndim == 1:
-            tensors[name] = torch.rand(tensor.shape, generator=drawn) + 0.5
-    if untied:
-        tensors["lm_head.weight"] = 0.3 * torch.randn(tensors["shared.weight"].shape, generator=drawn)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = json.loads((folder / "config.json").read_text())
-    if untied:
-        config["tie_word_embeddings"] = False
-        config.pop("scale_decoder_outputs", None)
-    (folder / "config.json").write_text(json.dumps(config | stated))
-    return folder
-
-
-@pytest.fixture
-def made(tmp_path):
-    def make(kind, untied=False, stated=None, **changes):
-        folder = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
-        shutil.copytree(tiny_model(kind, **changes), folder)
-        return settle(folder, untied, **(stated or {}))
-
-    return make
 
 
 def library_logits(folder, inputs, decoder_ids):
@@ -75,9 +47,9 @@ MAKES = {
 
 
 @pytest.mark.parametrize("make", MAKES)
-def test_the_first_logits_are_the_librarys(made, make):
+def test_the_first_logits_are_the_librarys(make):
     kind, untied, changes = MAKES[make]
-    folder = made(kind, untied, **changes)
+    folder = t5_model(kind, untied=untied, **changes)
     model = FirstToken(folder)
     expected = library_logits(folder, INPUTS, [model.start])[:, 0]
     assert expected.std() > 0.1
@@ -88,9 +60,9 @@ def test_the_first_logits_are_the_librarys(made, make):
 
 
 @pytest.mark.parametrize("make", MAKES)
-def test_answers_of_several_tokens_are_the_librarys(made, make):
+def test_answers_of_several_tokens_are_the_librarys(make):
     kind, untied, changes = MAKES[make]
-    folder = made(kind, untied, **changes)
+    folder = t5_model(kind, untied=untied, **changes)
     model = WholeAnswer(folder)
     answers = [(9, 4, 1), (30, 1), (12,)]
     found = torch.stack(model.answer_log_probabilities(INPUTS, answers))
@@ -101,9 +73,9 @@ def test_answers_of_several_tokens_are_the_librarys(made, make):
 
 
 @pytest.mark.parametrize("make", ["version 1.1", "multilingual"])
-def test_what_it_writes_is_what_the_library_generates(made, make):
+def test_what_it_writes_is_what_the_library_generates(make):
     kind, untied, changes = MAKES[make]
-    folder = made(kind, untied, **changes)
+    folder = t5_model(kind, untied=untied, **changes)
     model = WholeAnswer(folder)
     library = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     for ids, written in zip(INPUTS, model.written(INPUTS, at_most=10), strict=True):
@@ -112,8 +84,8 @@ def test_what_it_writes_is_what_the_library_generates(made, make):
     assert len({tuple(each) for each in model.written(INPUTS, at_most=10)}) > 1
 
 
-def test_it_stops_writing_at_the_closing_id(made):
-    folder = made("t5", untied=True)
+def test_it_stops_writing_at_the_closing_id():
+    folder = t5_model("t5", untied=True)
     tensors = load_file(folder / "model.safetensors")
     model = WholeAnswer(folder)
     [(first, *_)] = model.written([INPUTS[0]], at_most=1)
@@ -122,8 +94,8 @@ def test_it_stops_writing_at_the_closing_id(made):
     assert WholeAnswer(folder).written([INPUTS[0]], at_most=5) == [()]
 
 
-def test_a_batch_does_not_move_a_result(made):
-    model = FirstToken(made("mt5", untied=True))
+def test_a_batch_does_not_move_a_result():
+    model = FirstToken(t5_model("mt5", untied=True))
     together = model.logits(INPUTS, WANTED)
     for ids, found in zip(INPUTS, together, strict=True):
         [alone] = model.logits([ids], WANTED)
@@ -135,20 +107,20 @@ def first_logits(folder):
     return torch.stack(FirstToken(folder).logits(INPUTS, WANTED))
 
 
-def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled(made):
+def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled():
     """The library sets `tie_word_embeddings` in memory, whatever the file says."""
-    folder = made("t5", untied=True)
+    folder = t5_model("t5", untied=True)
     model = T5Pass(folder)
     tensors = load_file(folder / "model.safetensors")
     assert model.config.tie_word_embeddings
     [hidden] = torch.eye(32)[:1]
     torch.testing.assert_close(model.logits(hidden), tensors["lm_head.weight"][:, 0], atol=0, rtol=0)
-    unsaid = made("t5", untied=True, stated={"tie_word_embeddings": True})
+    unsaid = t5_model("t5", untied=True, stated={"tie_word_embeddings": True})
     torch.testing.assert_close(first_logits(unsaid), first_logits(folder), atol=0, rtol=0)
 
 
-def test_a_matrix_stored_twice_counts_as_one(made):
-    folder = made("t5", tie_word_embeddings=True)
+def test_a_matrix_stored_twice_counts_as_one():
+    folder = t5_model("t5", tie_word_embeddings=True)
     once = first_logits(folder)
     tensors = load_file(folder / "model.safetensors")
     tensors["lm_head.weight"] = tensors["shared.weight"].clone()
@@ -169,8 +141,8 @@ def test_a_matrix_stored_twice_counts_as_one(made):
         ("mt5", {"tie_word_embeddings": False, "transformers_version": "4.30.2"}, False),
     ],
 )
-def test_one_matrix_for_both_scales_as_the_file_says(made, kind, stated, scaled):
-    folder = made(kind, tie_word_embeddings=True)
+def test_one_matrix_for_both_scales_as_the_file_says(kind, stated, scaled):
+    folder = t5_model(kind, tie_word_embeddings=True)
     config = json.loads((folder / "config.json").read_text())
     for name in ("scale_decoder_outputs", "tie_word_embeddings"):
         config.pop(name, None)
@@ -192,8 +164,8 @@ def test_distances_fall_into_the_librarys_buckets(count, farthest, sees_ahead):
     assert position_buckets(distances, count, farthest, sees_ahead).equal(expected)
 
 
-def test_weights_in_several_files_are_read(made):
-    folder = made("t5", untied=True)
+def test_weights_in_several_files_are_read():
+    folder = t5_model("t5", untied=True)
     expected = first_logits(folder)
     model = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
@@ -206,8 +178,8 @@ def test_weights_in_several_files_are_read(made):
     torch.testing.assert_close(first_logits(folder), expected, atol=0, rtol=0)
 
 
-def test_a_part_that_is_not_there_is_said(made):
-    folder = made("t5", untied=True)
+def test_a_part_that_is_not_there_is_said():
+    folder = t5_model("t5", untied=True)
     (folder / "model.safetensors").rename(folder / "part1.safetensors")
     index = {"weight_map": {"shared.weight": "part2.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
@@ -215,8 +187,8 @@ def test_a_part_that_is_not_there_is_said(made):
         pass
 
 
-def test_weights_that_are_not_there_are_said(made):
-    folder = made("t5", untied=True)
+def test_weights_that_are_not_there_are_said():
+    folder = t5_model("t5", untied=True)
     tensors = load_file(folder / "model.safetensors")
     lacking = "decoder.block.1.layer.1.EncDecAttention.k.weight"
     del tensors[lacking]
@@ -230,8 +202,8 @@ def test_another_kind_of_model_is_refused():
         FirstToken(tiny_model("bart"))
 
 
-def test_bfloat16_comes_near(made):
-    folder = made("mt5", untied=True)
+def test_bfloat16_comes_near():
+    folder = t5_model("mt5", untied=True)
     near = torch.stack(FirstToken(folder, "bfloat16").logits(INPUTS, WANTED))
     exact = first_logits(folder)
     assert (near - exact).abs().max() < 0.2 * exact.std()

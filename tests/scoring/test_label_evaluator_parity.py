@@ -1,0 +1,61 @@
+"""SEAHORSE, TRUE and XNLI beside the published recipe run with the library's modules, on tiny models."""
+
+import json
+
+import pytest
+
+from scoring.evaluators import load_evaluator
+from scoring.examples import read_examples
+from scoring.neural.prompts import Prompts
+from scoring.neural.tokens import TextTokenizer
+from scoring.params import read_params
+
+TOLERANCE = 2e-5
+SETS = {"seahorse": "seahorse", "true_nli": "t5_nli", "xnli_mt5": "mt5_xnli"}
+VARIANTS = {
+    "prob_1_two_labels": {"long_article": "cut_end"},
+    "prob_1_full_vocabulary": {"long_article": "cut_end", "score": "vocabulary"},
+    "prob_1_two_sequences": {"long_article": "cut_end", "score": "sequences"},
+    "generated_is_1": {"long_article": "cut_end", "score": "decision"},
+    "prob_1_two_labels_max_length_512": {"long_article": "cut_end", "max_length": "512"},
+    "prob_1_two_labels_article_cut": {},
+    "prob_1_full_vocabulary_article_cut": {"score": "vocabulary"},
+}
+"""Key in expected.json -> parameters. Those of the article cut stand at items beyond the limit only."""
+
+
+def recipe(shared, name):
+    folder = shared / "parity" / SETS[name]
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    items = [each.item for each in read_examples(folder / "inputs.jsonl")]
+    assert [each["id"] for each in expected["items"]] == [item.id for item in items]
+    return folder / "model", expected["items"], items
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_recipes_numbers(shared, name, variant, record_property):
+    model, expected, items = recipe(shared, name)
+    evaluator_class = load_evaluator(name)
+    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(model), **VARIANTS[variant]}))
+    [dimension] = evaluator.dimensions
+
+    deviations = []
+    for item, each, scored in zip(items, expected, evaluator.score(items), strict=True):
+        if not item.summary:
+            assert scored.reasons[dimension] == "empty summary"
+        elif variant in each:
+            deviations.append(abs(scored.values[dimension] - float(each[variant])))
+            if evaluator.params.score == "decision":
+                assert scored.explanations.get(dimension, "") == each["generated_text"].strip()
+    assert len(deviations) == (2 if variant.endswith("article_cut") else len(items) - 1)
+    record_property("largest deviation", max(deviations))
+    assert max(deviations) <= (0 if variant == "generated_is_1" else TOLERANCE)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_recipes_ids(shared, name):
+    model, expected, items = recipe(shared, name)
+    prompts = Prompts(TextTokenizer(model), "premise: {article} hypothesis: {summary}", 2048, "cut_end")
+    found = prompts.of([(item.article, item.summary) for item in items])
+    assert [each.inputs for each in found] == [(tuple(each["input_ids"]),) for each in expected]
