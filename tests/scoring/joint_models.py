@@ -4,10 +4,11 @@ import functools
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.scoring.tiny_models import HIDDEN, LAYERS, tiny_model
+from tests.scoring.tiny_models import HEADS, HIDDEN, LAYERS, tiny_model
 
 PREFIX_ROWS = 5
 
@@ -33,6 +34,58 @@ def changed(folder: Path, *, settings: tuple[str, dict[str, Any]] | None = None,
     if settings:
         (copy / settings[0]).write_text(json.dumps(settings[1]))
     return copy
+
+
+def outputs_by_definition(
+    folder: Path, texts: Sequence[str], *, regional: bool = False, restart: bool = False
+) -> list[float]:
+    """The estimator's outputs by the papers' words, with the library's own encoder, for texts left uncut."""
+    import torch
+    import transformers
+    from safetensors.torch import load_file
+
+    tensors = load_file(folder / "model.safetensors")
+    encoder = transformers.AutoModel.from_pretrained(folder).eval()
+    encoder.load_state_dict(
+        {name: tensors.get(f"encoder.model.{name}", each) for name, each in encoder.state_dict().items()}
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    segments = [tokenizer(text)["input_ids"] for text in texts]
+    for segment in segments[1:]:
+        segment[0] = tokenizer.sep_token_id
+    ids = [token for segment in segments for token in segment]
+    options: dict[str, Any] = {}
+    if restart:
+        options["position_ids"] = torch.tensor([[place for each in segments for place in range(len(each))]])
+    if regional:
+        owner = torch.tensor([number for number, segment in enumerate(segments) for _ in segment])
+        apart = (owner[:, None] * owner[None] == 2)[None, None]
+        options["attention_mask"] = torch.zeros(apart.shape).masked_fill(apart, -1e9)
+    if "encoder.prefix_encoder.embedding.weight" in tensors:
+        options["past_key_values"] = _as_past(tensors["encoder.prefix_encoder.embedding.weight"])
+    weights = [tensors[f"layerwise_attention.scalar_parameters.{layer}"] for layer in range(LAYERS + 1)]
+    with torch.no_grad():
+        states = encoder(torch.tensor([ids]), output_hidden_states=True, **options).hidden_states
+        mixed = tensors["layerwise_attention.gamma"] * sum(
+            share * (layer[0, 0] - layer.mean()) / layer.std(unbiased=False)
+            for share, layer in zip(torch.cat(weights).softmax(dim=0), states, strict=True)
+        )
+        for number in (0, 3, 6):
+            mixed = tensors[f"estimator.ff.{number}.weight"] @ mixed + tensors[f"estimator.ff.{number}.bias"]
+            mixed = mixed if number == 6 else mixed.tanh()
+    outputs: list[float] = mixed.tolist()
+    return outputs
+
+
+def _as_past(prefix: Any) -> Any:
+    """Rows of a prefix as the library takes keys and values of tokens that went before."""
+    from transformers import DynamicCache
+
+    past = DynamicCache()
+    by_head = prefix.view(1, len(prefix), LAYERS * 2, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
+    for layer in range(LAYERS):
+        past.update(by_head[2 * layer], by_head[2 * layer + 1], layer)
+    return past
 
 
 def _folder(kind: str, outputs: int, seed: int, prefix_rows: int = 0) -> Path:

@@ -9,7 +9,7 @@ from scoring.contract import Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
 from scoring.weights import MissingWeights
-from tests.scoring.joint_models import changed, tiny_umse, tiny_unite
+from tests.scoring.joint_models import changed, outputs_by_definition, tiny_umse, tiny_unite
 
 ITEM = Item(
     "a",
@@ -37,43 +37,9 @@ def value(item, **settings):
     return values(unite(**settings), item)[0]
 
 
-def defined(texts, regional=False, restart=False):
-    """The score by the paper's words and the library's own encoder, one sequence at a time."""
-    import torch
-    import transformers
-    from safetensors.torch import load_file
-
-    folder = tiny_unite()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    encoder = transformers.XLMRobertaModel(
-        transformers.AutoConfig.from_pretrained(folder), add_pooling_layer=False
-    ).eval()
-    tensors = load_file(folder / "model.safetensors")
-    names = {name.removeprefix("encoder.model."): each for name, each in tensors.items()}
-    encoder.load_state_dict({name: names[name] for name in encoder.state_dict()})
-    segments = [tokenizer(text)["input_ids"] for text in texts]
-    for segment in segments[1:]:
-        segment[0] = tokenizer.sep_token_id
-    owner = torch.tensor([number for number, segment in enumerate(segments) for _ in segment])
-    inputs = {"input_ids": torch.tensor([[token for segment in segments for token in segment]])}
-    if restart:
-        inputs["position_ids"] = torch.tensor(
-            [[place for segment in segments for place in range(len(segment))]]
-        )
-    if regional:
-        apart = (owner[:, None] * owner[None] == 2)[None, None]
-        inputs["attention_mask"] = torch.zeros(apart.shape).masked_fill(apart, -1e9)
-    weights = [tensors[f"layerwise_attention.scalar_parameters.{layer}"] for layer in range(4)]
-    with torch.no_grad():
-        states = encoder(**inputs, output_hidden_states=True).hidden_states
-        mixed = tensors["layerwise_attention.gamma"] * sum(
-            share * (layer[0, 0] - layer.mean()) / layer.std(unbiased=False)
-            for share, layer in zip(torch.cat(weights).softmax(dim=0), states, strict=True)
-        )
-        for number in (0, 3, 6):
-            mixed = tensors[f"estimator.ff.{number}.weight"] @ mixed + tensors[f"estimator.ff.{number}.bias"]
-            mixed = mixed if number == 6 else mixed.tanh()
-    return mixed.item()
+def defined(texts, **how):
+    [number] = outputs_by_definition(tiny_unite(), texts, **how)
+    return number
 
 
 @pytest.mark.parametrize("mode", MODES)
