@@ -1,0 +1,160 @@
+"""Texts as heaps of weighted n-gram vectors, and how little work moves one heap onto another."""
+
+import string
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from scoring.neural.earth_mover import Floats, transport_cost
+from scoring.neural.encoder import Encoder
+
+TEXTS_COUNTED_AT_A_TIME = 1024
+STEPS_OF_MASS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Form:
+    """What tells the two published forms apart: layers, small constants, distance."""
+
+    layers: int
+    """The last of the encoder's blocks; of several, least, mean and greatest values are joined."""
+    gram_epsilon: float
+    norm_epsilon: float
+    mass_epsilon: float
+    squared: bool
+
+
+FORMS = {
+    "v1": Form(layers=5, gram_epsilon=1e-5, norm_epsilon=1e-6, mass_epsilon=1e-5, squared=True),
+    "v2": Form(layers=1, gram_epsilon=1e-30, norm_epsilon=1e-30, mass_epsilon=1e-30, squared=False),
+}
+
+
+@dataclass(frozen=True)
+class Heap:
+    """A text's n-grams: vectors [n-grams, dimensions] about 1 long, weights [n-grams], none negative."""
+
+    vectors: NDArray[np.float32]
+    weights: Floats
+    share_read: float
+
+    @property
+    def is_weightless(self) -> bool:
+        return not (self.weights > 0).any()
+
+    @cached_property
+    def points(self) -> Floats:
+        return self.vectors.astype(np.float64)
+
+    @cached_property
+    def width(self) -> float:
+        """The greatest squared distance between two of the n-grams."""
+        return float(_squared_distances(self.points, self.points).max())
+
+
+class Heaps:
+    """Makes heaps of texts with one encoder.
+
+    `weights` has, for each side of the comparison, the weights of all ids of the vocabulary.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        precision: str,
+        form: Form,
+        n_gram: int,
+        stop_words: frozenset[str],
+        keep_subwords: bool,
+    ) -> None:
+        self._encoder = Encoder(folder, precision)
+        self._form = form
+        self._n_gram = n_gram
+        pieces = self._encoder.tokens.vocabulary
+        left_out = stop_words | set(string.punctuation)
+        self._kept = np.array(
+            [piece not in left_out and (keep_subwords or "##" not in piece) for piece in pieces]
+        )
+        self.weights = dict.fromkeys(("summary", "other"), np.ones(len(pieces)))
+
+    def count(self, side: str, texts: Iterable[str]) -> None:
+        """Let a piece weigh ln((N + 1) / (n + 1)) on that side if n of the N `texts` have it."""
+        frequencies: Counter[int] = Counter()
+        total = 0
+        remaining = iter(texts)
+        while part := list(islice(remaining, TEXTS_COUNTED_AT_A_TIME)):
+            for read in self._encoder.tokens.whole(part, self._encoder.limit):
+                frequencies.update(set(read.ids))
+            total += len(part)
+        found = np.zeros(len(self._kept))
+        found[list(frequencies)] = list(frequencies.values())
+        self.weights[side] = np.log((total + 1) / (found + 1))
+
+    def of(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Heap | None]:
+        """For each pair of a side and a text its heap, None where the text ran out of memory."""
+        distinct = list(dict.fromkeys(texts))
+        read = self._encoder.tokens.whole([text for _, text in distinct], self._encoder.limit)
+        last = self._encoder.layers
+        layers = range(max(1, last + 1 - self._form.layers), last + 1)
+        combine = _power_means if self._form.layers > 1 else None
+        states = self._encoder.states([each.ids for each in read], layers, combine)
+        return {
+            (side, text): None
+            if vectors is None
+            else self._heap(vectors[0].float().cpu().numpy(), tokens.ids, side, tokens.share_read)
+            for (side, text), tokens, vectors in zip(distinct, read, states, strict=True)
+        }
+
+    def _heap(self, vectors: NDArray[np.float32], ids: Sequence[int], side: str, share_read: float) -> Heap:
+        places = np.array(ids)
+        kept = np.flatnonzero(self._kept[places])
+        if not len(kept):
+            return Heap(vectors[:0], np.zeros(0), share_read)
+        windows = np.lib.stride_tricks.sliding_window_view(kept, min(self._n_gram, len(kept)))
+        weights = self.weights[side][places][windows]
+        totals = weights.sum(axis=1)
+        shares = (weights / (totals + self._form.gram_epsilon)[:, None]).astype(np.float32)
+        grams = np.einsum("gn,gnd->gd", shares, vectors[windows])
+        grams /= np.linalg.norm(grams, axis=1, keepdims=True) + np.float32(self._form.norm_epsilon)
+        return Heap(grams, totals, share_read)
+
+
+def likeness(one: Heap, other: Heap, form: Form, rounded: bool = False) -> float:
+    """The score of two heaps, neither of them weightless, at most 1; nan where vectors are not finite.
+
+    Masses are weights over their sum. With the first form's constant they fall short of 1 by a little, not
+    by the same on both sides: what is left over costs as much as the greatest distance there is. `rounded`
+    takes masses in whole millionths, as the authors' solver does.
+    """
+    distances = _squared_distances(one.points, other.points)
+    if not np.isfinite(distances).all():
+        return float("nan")
+    supply, demand = (each.weights / (each.weights.sum() + form.mass_epsilon) for each in (one, other))
+    left_over = abs(supply.sum() - demand.sum())
+    if rounded:
+        steps = STEPS_OF_MASS / max(supply.sum(), demand.sum())
+        supply, demand = (np.floor(masses * steps + 0.5) / steps for masses in (supply, demand))
+    if not form.squared:
+        return 1 / (1 + transport_cost(np.sqrt(distances), supply, demand))
+    farthest = max(distances.max(), one.width, other.width)
+    return float(1 - transport_cost(distances, supply, demand) - left_over * farthest)
+
+
+def _power_means(states: torch.Tensor) -> torch.Tensor:
+    """[sequences, 1, tokens, 3 x dimensions] from [sequences, layers, tokens, dimensions]."""
+    unit = states.float()
+    unit = unit / unit.norm(dim=-1, keepdim=True)
+    return torch.cat([unit.amin(dim=1), unit.mean(dim=1), unit.amax(dim=1)], dim=-1).unsqueeze(1)
+
+
+def _squared_distances(one: Floats, other: Floats) -> Floats:
+    """In double precision: of equal vectors, single precision leaves noise that a square root blows up."""
+    products = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
+    return np.maximum(products, 0)

@@ -1,0 +1,166 @@
+"""MoverScore on a tiny encoder."""
+
+import math
+
+import numpy as np
+import pytest
+
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+from tests.scoring.tiny_models import tiny_model
+
+OTHERS = [
+    Item("x", "Officials said on Monday.", references=("The talks went on.",), article="It was Monday."),
+    Item("y", "She paid for it.", references=("Shares fell by 4 percent.",), article="Really? Yes. No."),
+]
+
+
+def moverscore(corpus=(), **settings):
+    evaluator_class = load_evaluator("moverscore")
+    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(tiny_model("bert")), **settings}))
+    if evaluator.params.idf:
+        evaluator.survey([*corpus, *OTHERS])
+    return evaluator
+
+
+def value(item, **settings):
+    [scored] = moverscore([item], **settings).score([item])
+    return scored.values["general"]
+
+
+def reason(item, corpus=(), **settings):
+    [scored] = moverscore([item, *corpus], **settings).score([item])
+    assert math.isnan(scored.values["general"])
+    return scored.reasons["general"]
+
+
+@pytest.mark.parametrize("form", ["v1", "v2"])
+@pytest.mark.parametrize("n_gram", [1, 2])
+def test_a_text_is_as_near_to_itself_as_can_be(form, n_gram):
+    item = Item("a", "The cat sat on the mat.", references=("The cat sat on the mat.",))
+    assert value(item, form=form, n_gram=n_gram, idf=False) == pytest.approx(1, abs=2e-6)
+    other = Item("a", "The cat sat on the mat.", references=("The minister said so.",))
+    assert value(other, form=form, n_gram=n_gram, idf=False) < 0.999
+
+
+def test_it_is_the_optimal_transport_between_word_vectors():
+    """Two words against one: all mass goes to the one, so the work is the weighted mean of two distances."""
+    import torch
+    import transformers
+
+    folder = tiny_model("bert")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+
+    def vectors(text):
+        with torch.no_grad():
+            return torch.nn.functional.normalize(
+                model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0], dim=-1
+            ).numpy()
+
+    item = Item("a", "cat mat", references=("Monday",))
+    weights = {word: math.log(4 / (1 + 1)) for word in ("cat", "mat")}
+    ends = vectors("monday")[1]
+    works = [
+        weights[word] * np.linalg.norm(vector - ends)
+        for word, vector in zip(weights, vectors("cat mat")[1:3], strict=True)
+    ]
+    expected = 1 / (1 + sum(works) / sum(weights.values()))
+    assert value(item, form="v2") == pytest.approx(expected, abs=1e-6)
+
+
+def test_of_several_references_the_average_the_nearest_or_the_first_counts():
+    item = Item("a", "The cat sat.", references=("Officials said.", "The cat sat.", " "))
+    first, best = value(item, references="first", idf=False), value(item, references="max", idf=False)
+    assert best == pytest.approx(1, abs=1e-5)
+    assert first < best
+    assert value(item, idf=False) == pytest.approx((first + best) / 2)
+
+
+def test_stop_words_are_those_of_the_list_and_those_given():
+    item = Item("a", "The cat sat on the mat.", references=("On Monday the minister sat.",))
+    none = value(item, idf=False)
+    english = value(item, idf=False, stop_list="english")
+    assert english != pytest.approx(none, abs=1e-4)
+    assert value(item, idf=False, stop_words="The,on") == pytest.approx(english, abs=1e-9)
+
+
+def test_rare_words_count_more():
+    item = Item("a", "The cat sat.", references=("The cat sat on the mat.",))
+    common = [Item(str(number), "sat", references=("sat",)) for number in range(20)]
+    [alone], [among_many] = (moverscore([item, *corpus]).score([item]) for corpus in ([], common))
+    assert alone.values["general"] != pytest.approx(among_many.values["general"], abs=1e-4)
+
+
+def test_a_reference_counts_once_for_its_article():
+    references = ("A cat on a mat.", "Monday.")
+    item = Item("a", "The cat sat.", references=references, article_id="1")
+    same_article = [Item(name, "It was good.", references=references, article_id="1") for name in "bcd"]
+    without = [Item(name, "It was good.", article_id="1") for name in "bcd"]
+    another = [Item(name, "It was good.", references=references, article_id=name) for name in "bcd"]
+    once, often, thrice = (
+        moverscore([item, *corpus]).score([item])[0].values["general"]
+        for corpus in (without, same_article, another)
+    )
+    assert often == once
+    assert thrice != pytest.approx(once, abs=1e-4)
+
+
+@pytest.mark.parametrize("form", ["v1", "v2"])
+def test_a_text_without_weight_is_not_scored(form):
+    references = ("The cat sat on the mat.",)
+    assert (
+        reason(Item("a", "... !", references=references), form=form)
+        == "no word of the summary has any weight"
+    )
+    assert (
+        reason(Item("a", "The the on.", references=references), form=form, stop_list="english")
+        == "no word of the summary has any weight"
+    )
+    assert (
+        reason(Item("a", "The cat sat.", references=("...",)), form=form)
+        == "no word of the text it is compared with has any weight"
+    )
+
+
+def test_a_word_that_all_summaries_have_has_no_weight():
+    item = Item("a", "Monday", references=("The cat.",))
+    corpus = [Item("b", "On Monday.", references=("The cat sat.",))]
+    evaluator = moverscore()
+    evaluator.survey([item, *corpus])
+    [scored] = evaluator.score([item])
+    assert scored.reasons["general"] == "no word of the summary has any weight"
+
+
+def test_of_references_without_weight_the_others_serve():
+    item = Item("a", "The cat sat.", references=("...", "The cat sat on the mat."))
+    without = Item("a", "The cat sat.", references=("The cat sat on the mat.",))
+    evaluator = moverscore([item])
+    assert evaluator.score([item])[0].values == evaluator.score([without])[0].values
+
+
+def test_what_is_missing_is_said():
+    results = moverscore().score([Item("a", " "), Item("b", "The cat.", references=(" ",))])
+    assert [each.reasons["general"] for each in results] == ["empty summary", "no reference"]
+
+
+def test_an_article_beyond_the_limit_is_cut_and_the_share_read_is_said():
+    item = Item("a", "The cat sat.", article="The cat sat. " * 300)
+    [scored] = moverscore([item], against="article").score([item])
+    assert 0 < scored.shares_read["article"] < 1
+
+
+def test_it_does_not_weight_by_rarity_before_it_knows_the_run():
+    evaluator_class = load_evaluator("moverscore")
+    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(tiny_model("bert"))}))
+    with pytest.raises(RuntimeError, match="survey"):
+        evaluator.score([Item("a", "The cat.", references=("A cat.",))])
+
+
+def test_vectors_that_are_not_finite_give_a_reason():
+    item = Item("a", "The cat.", references=("A cat.",))
+    evaluator = moverscore(idf=False)
+    evaluator._heaps._encoder.model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
+    [scored] = evaluator.score([item])
+    assert scored.reasons["general"] == "the encoder gave numbers that are not finite"
