@@ -76,7 +76,10 @@ def _needs_if(evaluator: type[Evaluator]) -> list[dict[str, Any]]:
     changes = []
     for spec in declared_params(evaluator.Params):
         for choice in spec.choices or ():
-            needs = evaluator.needs_for(replace(defaults, **{spec.name: choice}))
+            try:
+                needs = evaluator.needs_for(replace(defaults, **{spec.name: choice}))
+            except ValueError:  # this choice wants another parameter changed with it
+                continue
             if needs != evaluator.needs:
                 changes.append({"parameter": spec.name, "value": choice, "needs": _sorted(needs)})
     return changes
