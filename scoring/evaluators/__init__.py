@@ -15,6 +15,7 @@ EVALUATORS = {
     "ctc": "scoring.evaluators.ctc.Ctc",
     "bertscore": "scoring.evaluators.bertscore.BertScore",
     "moverscore": "scoring.evaluators.moverscore.MoverScore",
+    "supert": "scoring.evaluators.supert.Supert",
     "similarity": "scoring.evaluators.similarity.Similarity",
     "bartscore": "scoring.evaluators.bartscore.BartScore",
     "unieval": "scoring.evaluators.unieval.UniEval",

@@ -34,6 +34,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
     "moverscore": {"model": model("bert")},
+    "supert": {"model": model("bert")},
     "bertscore": {"model": model("roberta"), "layer": lambda: "2"},
     "bartscore": {"model": model("bart")},
     "unite": {"model": lambda: str(tiny_unite())},
@@ -72,6 +73,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     },
     "similarity": {"model": model("roberta")},
     "moverscore": {"model": model("roberta"), "stop_words": lambda: "the,a"},
+    "supert": {"model": model("roberta"), "stop_words": lambda: "cat"},
     "bertscore": {
         "model": model("bert"),
         "baseline": table("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.3,0.3,0.3\n"),

@@ -1,0 +1,72 @@
+"""SUPERT against what the authors' program gives with the same tiny model."""
+
+import json
+
+import pytest
+
+from scoring.evaluators import load_evaluator
+from scoring.examples import read_examples
+from scoring.params import read_params
+
+ABSOLUTE = 2e-5
+FIRST_SENTENCES = {"top10": 10, "top15": 15, "top30": 30, "full_doc": 0}
+MEASURES = ("f1", "precision", "recall")
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    folder = shared / "parity" / "supert"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    return folder / "model", expected, [each.item for each in read_examples(folder / "inputs.jsonl")]
+
+
+def test_every_variant_of_the_set_is_held(golden):
+    _, expected, _ = golden
+    told = {key for item in expected["items"] for key in item} - {"id", "n_reference_sentences_top15"}
+    assert told == {f"{length}/{measure}" for length in FIRST_SENTENCES for measure in MEASURES}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("length", FIRST_SENTENCES)
+def test_scores_are_the_authors(golden, length, measure, record_property):
+    model, expected, items = golden
+    evaluator_class = load_evaluator("supert")
+    settings = {
+        "model": str(model),
+        "first_sentences": FIRST_SENTENCES[length],
+        "measure": measure,
+        "stop_list": "none",
+        "stop_words": expected["settings"]["stop_words"],
+    }
+    scored = evaluator_class(read_params(evaluator_class, settings)).score(items)
+    deviations = []
+    for item, found, told in zip(items, scored, expected["items"], strict=True):
+        assert item.id == told["id"]
+        if told[f"{length}/{measure}"] is None:
+            assert found.reasons["general"] == "empty summary"
+        else:
+            deviations.append(abs(found.values["general"] - told[f"{length}/{measure}"]))
+    record_property("largest deviation", max(deviations))
+    print(f"{length}/{measure}: largest deviation {max(deviations):.1e}")
+    assert max(deviations) <= ABSOLUTE
+
+
+@pytest.mark.parametrize(("name", "first"), [("top15", 15), ("top2", 2)])
+def test_several_documents_are_one_pseudo_reference_or_one_each(golden, name, first):
+    from scoring.neural.supert import SentenceWords, agreement, joined, pseudo_references
+
+    model, expected, items = golden
+    told = expected["multi_document"][name]
+    by_id = {item.id: item for item in items}
+    references = pseudo_references([by_id[each].article_sentences for each in told["documents"]], first)
+    assert len(references) == told["n_pseudo_references"]
+    encoder = SentenceWords(model, "float32", frozenset(expected["settings"]["stop_words"]))
+
+    def words(sentences):
+        found = encoder.of(sentences)
+        return joined([found[each] for each in sentences])
+
+    pseudo = [words(each) for each in references]
+    for identifier, score in told["scores"].items():
+        found = agreement(words(by_id[identifier].summary_sentences), pseudo)["f1"]
+        assert found == pytest.approx(score, abs=ABSOLUTE), identifier
