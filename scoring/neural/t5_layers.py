@@ -41,7 +41,7 @@ class SelfAttention:
         self._outer = tensors[f"{layer}.SelfAttention.o.weight"]
 
     def __call__(self, hidden: torch.Tensor, lengths: Sequence[int], bias: torch.Tensor) -> torch.Tensor:
-        """[tokens, width] from the same for texts of `lengths`; `bias` is [heads, longest, longest]."""
+        """[tokens, width] from the same for texts of `lengths`; `bias` as PositionBias has it."""
         parts = linear(hidden, self._inner).view(len(hidden), 3, self._heads, -1)
         mixed = torch.empty_like(parts[:, 0])
         start = 0
@@ -49,7 +49,7 @@ class SelfAttention:
             end = start + length * len(list(texts))
             query, key, value = parts[start:end].unflatten(0, (-1, length)).permute(2, 0, 3, 1, 4)
             found = scaled_dot_product_attention(
-                query, key, value, attn_mask=bias[:, :length, :length], scale=1.0
+                query, key, value, attn_mask=bias[..., :length, :length], scale=1.0
             )
             mixed[start:end] = found.transpose(1, 2).flatten(0, 1)
             start = end
@@ -113,7 +113,10 @@ class PositionBias:
         """[buckets, heads]"""
 
     def __call__(self, length: int) -> torch.Tensor:
-        """[heads, length, length], rows for queries; minus infinity where a decoder would look ahead."""
+        """[1, heads, length, length], rows for queries; minus infinity where a decoder would look ahead.
+
+        Torch has no fast kernel for a bias of fewer than four axes, or with the keys not side by side.
+        """
         distances = torch.arange(1 - length, length, device=self._table.device)
         buckets = position_buckets(
             distances,
@@ -124,7 +127,7 @@ class PositionBias:
         by_distance = self._table[buckets].T
         if not self._sees_ahead:
             by_distance = by_distance.masked_fill(distances > 0, -math.inf)
-        return by_distance.unfold(-1, length, 1).flip(1)
+        return by_distance.contiguous().unfold(-1, length, 1).flip(1)[None]
 
 
 def position_buckets(distances: torch.Tensor, count: int, farthest: int, sees_ahead: bool) -> torch.Tensor:
