@@ -29,10 +29,10 @@ POOL = [
     )
     for number in range(8)
 ]
-ARTICLE = "The cat sat on the mat. It was a good mat."
+ARTICLE = "The cat sat on the mat. It was a good mat, said Ann."
 ITEMS = [
-    Item("plain", "The cat sat.", "en", ARTICLE, ("A cat sat on a mat.", "Cats sit."), "a1"),
-    Item("same", "The cat sat.", "en", ARTICLE, ("A cat sat on a mat.", "Cats sit."), "a1"),
+    Item("plain", "The cat sat with Ann.", "en", ARTICLE, ("A cat sat on a mat.", "Cats sit."), "a1"),
+    Item("same", "The cat sat with Ann.", "en", ARTICLE, ("A cat sat on a mat.", "Cats sit."), "a1"),
     Item("empty", "", "en", ARTICLE, ("A cat sat on a mat.",), "a1"),
     Item("blank", " \n ", "en", ARTICLE, ("A cat sat on a mat.",), "a1"),
     Item("russian", "Кошка сидела на ковре.", "ru", "Кошка сидела.", ("Кошка на ковре.",), "a2"),

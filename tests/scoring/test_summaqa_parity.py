@@ -1,0 +1,69 @@
+"""SummaQA beside the authors' scorer: every question's probability and answer, and the means."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scoring.answer_match import answer_f1
+from scoring.contract import Item
+from scoring.evaluators import load_evaluator
+from scoring.neural.extractive_qa import ExtractiveReader
+from scoring.neural.summaqa import replies
+from scoring.params import read_params
+
+TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def parity(shared):
+    folder = shared / "parity" / "summaqa"
+    rows = [json.loads(line) for line in (folder / "inputs.jsonl").read_text(encoding="utf-8").splitlines()]
+    items = [
+        Item(
+            row["id"],
+            row["summary"],
+            article=row["article"],
+            questions=tuple(row["questions"]),
+            answers=tuple(row["answers"]),
+        )
+        for row in rows
+    ]
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+    return str(folder / "model"), items, {each["id"]: each for each in expected}
+
+
+def test_every_question_is_answered_as_by_the_authors(parity, record_property):
+    model, items, expected = parity
+    reader = ExtractiveReader(Path(model), two_segments=False)
+    largest, count = 0.0, 0
+    for item in items:
+        found = replies(reader, [(question, item.summary) for question in item.questions])
+        for reply, answer, theirs in zip(found, item.answers, expected[item.id]["per_question"], strict=True):
+            assert reply.from_pieces == theirs["predicted_answer"]
+            assert answer_f1(reply.from_pieces, answer) == pytest.approx(theirs["fscore"], abs=1e-12)
+            largest = max(largest, abs(reply.probability - theirs["prob"]))
+            count += 1
+    record_property("largest difference of a probability", largest)
+    assert count > 60
+    assert largest < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [({}, "avg_prob"), ({"measure": "f1", "answer_text": "pieces"}, "avg_fscore")],
+    ids=["avg_prob", "avg_fscore"],
+)
+def test_means_equal_the_authors(parity, settings, name, record_property):
+    model, items, expected = parity
+    summaqa = load_evaluator("summaqa")
+    largest = 0.0
+    for item, scored in zip(
+        items, summaqa(read_params(summaqa, {"model": model, **settings})).score(items), strict=True
+    ):
+        if item.summary.strip():
+            largest = max(largest, abs(scored.values["general"] - expected[item.id][name]))
+        else:
+            assert scored.reasons == {"general": "empty summary"}
+    record_property("largest difference of a mean", largest)
+    assert largest < TOLERANCE
