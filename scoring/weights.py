@@ -38,8 +38,8 @@ def locate(model: str) -> Path:
     A hub id is looked up among what has been downloaded before; nothing is fetched here. Raises
     MissingWeights.
     """
-    for place in (Path(model).expanduser(), weights_dir() / model):
-        if model and place.is_dir():
+    for place in places(model):
+        if place.is_dir():
             return _loadable(place, model)
         if place.suffix in TABLES and place.is_file():
             return place
@@ -51,7 +51,7 @@ def locate(model: str) -> Path:
             f"There is no folder {model!r}, neither from here nor in {weights_dir()}, and it is no hub id "
             "(owner/name or owner/name@revision)."
         )
-    downloaded = _downloaded(hub_id["repository"], hub_id["revision"])
+    downloaded = snapshot(hub_id["repository"], hub_id["revision"])
     if downloaded is None:
         raise MissingWeights(
             f"The weights {model!r} are not on this machine. Download them once with: manage.py weights "
@@ -59,6 +59,25 @@ def locate(model: str) -> Path:
             f"{weights_dir() / model}."
         )
     return _loadable(downloaded, model)
+
+
+def places(model: str) -> tuple[Path, ...]:
+    """Where `model` is looked for on this machine, in this order, before it is taken for a hub id."""
+    return (Path(model).expanduser(), weights_dir() / model) if model else ()
+
+
+def snapshot(repository: str, revision: str | None) -> Path | None:
+    """The folder of what was downloaded from the hub, or None where that is nothing, or not complete."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    patterns = [f"*{ending}" for ending in COUNTED]
+    try:
+        return Path(
+            snapshot_download(repository, revision=revision, local_files_only=True, allow_patterns=patterns)
+        )
+    except LocalEntryNotFoundError:
+        return None
 
 
 def is_offered(model: str) -> bool:
@@ -110,22 +129,12 @@ def _file_digest(path: Path) -> str:
     return _hashes[key]
 
 
-def _downloaded(repository: str, revision: str | None) -> Path | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(repository, revision=revision, local_files_only=True))
-    except LocalEntryNotFoundError:
-        return None
-
-
 def _loadable(folder: Path, model: str) -> Path:
     if any(folder.glob("*.safetensors")):
         return folder
     if any(path.suffix in PICKLED for path in folder.iterdir()):
         raise MissingWeights(
             f"{model!r} has its weights as pickled files only, which can run code when they are loaded. "
-            f"Write them anew as safetensors with: manage.py weights convert {model}"
+            f"Write them anew as safetensors with: manage.py weights convert {model} --to FOLDER"
         )
     raise MissingWeights(f"The folder {folder} has no *.safetensors file, so there are no weights to load.")

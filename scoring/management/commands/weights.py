@@ -1,0 +1,141 @@
+"""manage.py weights: which models are on this machine; download one; write a pickled one as safetensors."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from scoring.contract import EvaluatorError
+from scoring.hub import UnknownModel, fetch
+from scoring.installed import Installed, installed, source_of
+from scoring.progress_bar import ProgressBar
+from scoring.weights import MissingWeights, digest, size
+
+FAILED, BAD_ARGUMENTS = 1, 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Models on this machine: list them, download one from the Hugging Face hub, write a pickled "
+        "checkpoint as safetensors. Scoring never downloads anything. "
+        "Exit code 0: done; 1: failed; 2: bad arguments."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        listing = verbs.add_parser("list", help="what is in WEIGHTS_DIR or was downloaded, size and SHA-256")
+        listing.add_argument("--json", action="store_true", help="for programs")
+        fetching = verbs.add_parser("fetch", help="download a model from the Hugging Face hub")
+        fetching.add_argument("model", metavar="OWNER/NAME[@REVISION]")
+        fetching.add_argument(
+            "--pickled", action="store_true", help="pickled weights too, which have to be converted then"
+        )
+        converting = verbs.add_parser("convert", help="write a pickled checkpoint as safetensors")
+        converting.add_argument(
+            "source", help="a file; or a folder, by path, by name in WEIGHTS_DIR or by hub id"
+        )
+        converting.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="new or empty")
+        converting.add_argument(
+            "--configuration",
+            metavar="FOLDER",
+            help="where config.json and vocabulary are, if not beside the weights; found as SOURCE is",
+        )
+        converting.add_argument(
+            "--part",
+            action="append",
+            default=[],
+            metavar="BEGINNING=FILE",
+            help="tensors whose names begin so go into FILE.safetensors, without that beginning; can be "
+            "repeated",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['verb']}")(options)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        found = list(installed())
+        if options["json"]:
+            self.stdout.write(json.dumps([_described(each) for each in found], indent=2))
+            return
+        for each in found:
+            self.stdout.write(f"{each.model}\n    {_state(each)}\n    {each.folder}")
+        if not found:
+            self.stdout.write("There are none yet. manage.py weights fetch OWNER/NAME downloads one.")
+
+    def _fetch(self, options: dict[str, Any]) -> None:
+        model = options["model"]
+        with ProgressBar(sys.stderr, unit="bytes") as bar:
+            try:
+                folder = fetch(
+                    model,
+                    pickled=options["pickled"],
+                    progress=None if sys.stderr.isatty() else bar,
+                )
+            except UnknownModel as error:
+                raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+            except EvaluatorError as error:
+                raise CommandError(str(error), returncode=FAILED) from error
+        self.stdout.write(f"{model} is in {folder}: {_in_words(size(folder))}, {digest(folder)}")
+
+    def _convert(self, options: dict[str, Any]) -> None:
+        from scoring.neural.conversion import NotConvertible, convert
+
+        try:
+            done = convert(
+                source_of(options["source"]),
+                options["to"],
+                configuration=source_of(options["configuration"]) if options["configuration"] else None,
+                parts=_parts(options["part"]),
+            )
+        except (MissingWeights, NotConvertible) as error:
+            raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+        except OSError as error:
+            raise CommandError(f"Nothing was written: {error}", returncode=FAILED) from error
+        for name, tensors in done.tensors.items():
+            self.stdout.write(f"{name}: {tensors:,} tensors, read back and equal")
+        self.stdout.write(f"Copied: {', '.join(done.copied)}")
+        if done.left_out:
+            shown = ", ".join(done.left_out[:5]) + (", ..." if len(done.left_out) > 5 else "")
+            self.stdout.write(f"Left out, since no --part has them: {len(done.left_out):,} tensors: {shown}")
+        self.stdout.write(f"{done.folder}: {_in_words(size(done.folder))}, {digest(done.folder)}")
+
+
+def _state(found: Installed) -> str:
+    if found.is_usable:
+        return f"{_in_words(size(found.folder))}, {digest(found.folder)}"
+    return "pickled only: manage.py weights convert" if found.is_pickled else "not whole: fetch it again"
+
+
+def _described(found: Installed) -> dict[str, Any]:
+    return {
+        "model": found.model,
+        "folder": str(found.folder),
+        "bytes": size(found.folder),
+        "sha256": digest(found.folder) if found.is_usable else None,
+    }
+
+
+def _parts(given: list[str]) -> dict[str, str]:
+    parts = {}
+    for each in given:
+        beginning, equals, name = each.partition("=")
+        if not equals or not name or Path(name).name != name:
+            raise CommandError(f"--part: found {each!r}, expected BEGINNING=FILE", returncode=BAD_ARGUMENTS)
+        parts[beginning] = name
+    return parts
+
+
+def _in_words(size_in_bytes: int) -> str:
+    """Such as "1.4 GB"; decimal units, as the hub states them."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size_in_bytes >= factor:
+            return f"{size_in_bytes / factor:.1f} {unit}"
+    return f"{size_in_bytes} bytes"
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")

@@ -1,0 +1,202 @@
+"""Pickled checkpoints written anew as safetensors, without ever running what is in them."""
+
+import json
+import os
+import pickle
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from scoring.weights import COUNTED, PICKLED
+
+MAIN = "model"
+INDEX = "pytorch_model.bin.index.json"
+LAYERS = ("state_dict", "model_state_dict", "model")
+"""Names under which training frameworks keep a model's tensors, beside what else they keep."""
+OF_TRAINING = ("training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt")
+
+
+class NotConvertible(ValueError):
+    """The checkpoint cannot be written anew; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    folder: Path
+    tensors: Mapping[str, int]
+    """File written -> number of its tensors."""
+    copied: tuple[str, ...]
+    """Files of configuration and vocabulary beside them."""
+    left_out: tuple[str, ...]
+    """Names of tensors that belong to none of the parts asked for."""
+
+
+def convert(
+    source: Path,
+    target: Path,
+    *,
+    configuration: Path | None = None,
+    parts: Mapping[str, str] | None = None,
+) -> Converted:
+    """Write the tensors of `source`, a pickled file or a folder with one, as safetensors into `target`.
+
+    `target` is a new or empty folder; it appears whole or not at all. Names stay as they are. With `parts`,
+    beginning of names -> name of a file, tensors go into several files, each without that beginning.
+    Configuration and vocabulary are copied from `configuration`, by default from beside the weights. What was
+    written is read back and compared. Raises NotConvertible and OSError.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise NotConvertible(f"{target} exists already; nothing is overwritten")
+    state = _without_wrapping(dict(_state(source)))
+    files, left_out = _distributed(state, parts or {"": MAIN})
+    beside = configuration or (source if source.is_dir() else source.parent)
+    if not (beside / "config.json").is_file():
+        raise NotConvertible(
+            f"there is no config.json in {beside}; name a folder that has configuration and vocabulary of "
+            "the model, such as that of the encoder it was trained from (--configuration)"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
+        folder = Path(scratch) / "model"
+        folder.mkdir()
+        for name, tensors in files.items():
+            _write(folder / f"{name}.safetensors", tensors)
+        copied = [path for path in sorted(beside.iterdir()) if _is_configuration(path)]
+        for path in copied:
+            shutil.copyfile(path, folder / path.name)
+        os.replace(folder, target)
+    return Converted(
+        target,
+        {f"{name}.safetensors": len(tensors) for name, tensors in files.items()},
+        tuple(path.name for path in copied),
+        left_out,
+    )
+
+
+def _state(source: Path) -> Iterator[tuple[str, torch.Tensor]]:
+    for path in _pickled_files(source):
+        yield from _tensors(path).items()
+
+
+def _pickled_files(source: Path) -> list[Path]:
+    if source.is_file():
+        return [source]
+    if not source.is_dir():
+        raise NotConvertible(f"there is no file and no folder {source}")
+    if (source / INDEX).is_file():
+        listed = json.loads((source / INDEX).read_text(encoding="utf-8"))["weight_map"].values()
+        return [source / name for name in sorted(set(listed))]
+    found = sorted(
+        path for path in source.iterdir() if path.suffix in PICKLED and path.name not in OF_TRAINING
+    )
+    if len(found) != 1:
+        raise NotConvertible(
+            f"{source} has {len(found)} pickled files of weights"
+            + (f" ({', '.join(path.name for path in found)}); name one of them" if found else "")
+        )
+    return found
+
+
+def _tensors(path: Path) -> Mapping[str, torch.Tensor]:
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except pickle.UnpicklingError as error:
+        raise NotConvertible(
+            f"{path} holds more than tensors{_named(error)}, which could run code, so it is not loaded. If "
+            "you trust it, load it where it was made and save its tensors alone: "
+            "torch.save(checkpoint['state_dict'], 'weights.bin')"
+        ) from error
+    except (RuntimeError, EOFError, ValueError, KeyError) as error:
+        raise NotConvertible(f"{path} is no checkpoint that torch can read: {_first(error)}") from error
+    for layer in LAYERS:
+        if isinstance(content, Mapping) and isinstance(content.get(layer), Mapping):
+            content = content[layer]
+    if not isinstance(content, Mapping) or not content:
+        raise NotConvertible(f"{path} holds no tensors by name, but a {type(content).__name__}")
+    others = [str(name) for name, value in content.items() if not isinstance(value, torch.Tensor)]
+    if others:
+        raise NotConvertible(f"{path} holds entries that are no tensors: {', '.join(others[:5])}")
+    return content
+
+
+def _without_wrapping(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Training on several cards puts one word before every name."""
+    word = "module."
+    return (
+        {name.removeprefix(word): tensor for name, tensor in state.items()}
+        if all(name.startswith(word) for name in state)
+        else state
+    )
+
+
+def _distributed(
+    state: Mapping[str, torch.Tensor], parts: Mapping[str, str]
+) -> tuple[dict[str, dict[str, torch.Tensor]], tuple[str, ...]]:
+    files: dict[str, dict[str, torch.Tensor]] = {name: {} for name in parts.values()}
+    left_out = []
+    for name, tensor in state.items():
+        beginning = max((each for each in parts if name.startswith(each)), key=len, default=None)
+        if beginning is None:
+            left_out.append(name)
+        else:
+            files[parts[beginning]][name.removeprefix(beginning)] = tensor
+    for beginning, name in parts.items():
+        if not files[name]:
+            raise NotConvertible(
+                f"no tensor's name begins with {beginning!r}; there are {', '.join(sorted(state)[:5])}, ..."
+            )
+    return files, tuple(left_out)
+
+
+def _write(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Tensors that share memory, as tied matrices do, are written once for each of their names."""
+    apart = {}
+    memories = set()
+    for name, tensor in tensors.items():
+        memory = tensor.untyped_storage().data_ptr()
+        apart[name] = (
+            tensor.contiguous()
+            if memory not in memories
+            else tensor.clone(memory_format=torch.contiguous_format)
+        )
+        memories.add(memory)
+    save_file(apart, path, {"format": "pt"})
+    written = load_file(path)
+    if written.keys() != tensors.keys():
+        raise OSError(f"{path.name} reads back with other names than were written")
+    for name, tensor in tensors.items():
+        if not _same(written[name], tensor):
+            raise OSError(f"{path.name} reads back with another {name} than was written")
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and torch.equal(_octets(one), _octets(other))
+
+
+def _octets(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def _is_configuration(path: Path) -> bool:
+    return (
+        path.is_file()
+        and path.suffix in COUNTED
+        and path.suffix != ".safetensors"
+        and not path.name.endswith(".index.json")
+    )
+
+
+def _named(error: Exception) -> str:
+    found = re.search(r"GLOBAL (\S+)", str(error))
+    return f" ({found[1]})" if found else ""
+
+
+def _first(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
