@@ -32,7 +32,7 @@ class Words:
 class SentenceWords:
     """Vectors of a sentence's words in the encoder's last layer, each sentence encoded alone.
 
-    The special tokens around it and pieces among `stop_words` are left out; punctuation and parts of words stay.
+    Special tokens around it and pieces among `stop_words` are left out; punctuation and parts of words stay.
     """
 
     def __init__(self, folder: Path, precision: str, stop_words: frozenset[str]) -> None:
