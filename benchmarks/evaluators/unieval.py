@@ -96,7 +96,7 @@ def random_model(folder: Path, texts: Iterable[str], width: int, layers: int) ->
 def load_peer(checkout: Path, model: Path, items: Sequence[Item]) -> Any:
     """The authors' evaluator, but for the folder of its model, the CPU and the sentences."""
     sys.path.insert(0, str(checkout))
-    module = importlib.import_module("metric.evaluator")
+    module: Any = importlib.import_module("metric.evaluator")
     scorer = module.UniEvaluator
     module.UniEvaluator = lambda model_name_or_path, **rest: scorer(str(model), **rest)  # noqa: ARG005
     module.sent_tokenize = {item.summary: list(item.summary_sentences or ()) for item in items}.__getitem__
@@ -144,7 +144,7 @@ def unavoidable_products(model: Path, asked: set[str]) -> float:
     """Floating-point operations of the encoder's matrix products and of those with its output, which the
     decoder makes for one position: its keys and values need not be formed.
     """
-    config = T5Config.from_pretrained(model)
+    config: Any = T5Config.from_pretrained(model)
     inner = config.num_heads * config.d_kv
     feed_forward = (3 if config.is_gated_act else 2) * config.d_model * config.d_ff
     total = 0.0

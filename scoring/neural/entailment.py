@@ -135,7 +135,9 @@ class PairClassifier:
         starts = [index for index in range(len(ids)) if ids[index : index + len(inner)] == inner]
         first, second = starts[0], starts[-1]
         ends = first + len(inner), second + len(inner)
-        self._has_types = "token_type_ids" in encoded
+        self._has_types = (
+            "token_type_ids" in encoded and getattr(self._model.config, "type_vocab_size", 0) > 1
+        )
         types: list[int] = encoded["token_type_ids"] if self._has_types else [0] * len(ids)
         self._opening, self._opening_types = tuple(ids[:first]), tuple(types[:first])
         self._middle, self._middle_types = tuple(ids[ends[0] : second]), tuple(types[ends[0] : second])
