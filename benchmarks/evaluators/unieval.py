@@ -80,15 +80,14 @@ def random_model(folder: Path, texts: Iterable[str], width: int, layers: int) ->
         tokenizer_object=trained, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=VOCABULARY,
-        d_model=width,
-        d_kv=64,
-        num_heads=width // 64,
-        d_ff=4 * width,
-        num_layers=layers,
-        decoder_start_token_id=0,
-    )
+    sizes: dict[str, Any] = {
+        "d_model": width,
+        "d_kv": 64,
+        "num_heads": width // 64,
+        "d_ff": 4 * width,
+        "num_layers": layers,
+    }
+    config = T5Config(vocab_size=VOCABULARY, decoder_start_token_id=0, **sizes)
     T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
