@@ -28,9 +28,27 @@ AUTHORS_LAYERS = {
     "distilroberta-base": 5,
     "scibert_scivocab_uncased": 8,
     "scibert_scivocab_cased": 9,
+    "deberta-base": 9,
     "deberta-base-mnli": 9,
+    "deberta-large": 16,
     "deberta-large-mnli": 18,
+    "deberta-xlarge": 18,
     "deberta-xlarge-mnli": 40,
+    "deberta-v2-xlarge": 10,
+    "deberta-v2-xlarge-mnli": 17,
+    "deberta-v2-xxlarge": 21,
+    "deberta-v2-xxlarge-mnli": 22,
+    "electra-base-discriminator": 9,
+    "electra-large-discriminator": 14,
+    "mpnet-base": 8,
+    "albert-base-v2": 9,
+    "albert-large-v2": 14,
+    "albert-xlarge-v2": 13,
+    "albert-xxlarge-v2": 8,
+    "longformer-base-4096": 7,
+    "longformer-large-4096": 14,
+    "spanbert-base-cased": 8,
+    "spanbert-large-cased": 17,
 }
 """Model -> the layer of which scores went best with people's in WMT16, as the authors' package lists them."""
 
@@ -45,10 +63,11 @@ class BertScore(ModelEvaluator):
     practice between 0.8 and 1 with the authors' model, unless rescaled. Special tokens can be matched but are
     not averaged over. Of several references the best counts, for each measure on its own.
 
-    As in the authors' package bert-score 0.3.13, with two differences. A blank summary is not scored, and
-    blank references are left out (theirs gives 0, which rescaling takes below 0). A measure that idf leaves
-    undefined, as no token has any weight, is not scored where theirs gives nan; against several references
-    f1 is the best of those it is defined for. Padding plays no part, so scores do not depend on the batch.
+    The numbers are those of the authors' package bert-score 0.3.13, with these differences. A blank summary
+    is not scored and blank references are left out (theirs gives 0, which rescaling takes below 0). A measure
+    that idf leaves undefined, as no token has any weight, is not scored (theirs is nan); of several
+    references, those for which f1 is undefined do not count for it, as with theirs. Padding plays no part, so
+    scores do not depend on the batch.
     """
 
     name = "bertscore"
@@ -60,7 +79,8 @@ class BertScore(ModelEvaluator):
         "F1 = 2PR / (P + R)"
     )
     weaknesses = (
-        "Rewards the same words with the wrong numbers, names or negation. Raw values lie in a narrow range. "
+        "Forgiving of wrong numbers, names and negation among the right words. Raw values lie in a narrow "
+        "range. The default model knows English only; for other languages name a multilingual one. "
         "What exceeds the encoder's limit (512 tokens) is not read unless the article is taken in parts. "
         "With idf a score depends on the other texts of the run."
     )
