@@ -86,8 +86,9 @@ def random_model(folder: Path, texts: Iterable[str], width: int, layers: int) ->
         "num_heads": width // 64,
         "d_ff": 4 * width,
         "num_layers": layers,
+        "decoder_start_token_id": 0,
     }
-    config = T5Config(vocab_size=VOCABULARY, decoder_start_token_id=0, **sizes)
+    config = T5Config(vocab_size=VOCABULARY, **sizes)
     T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
