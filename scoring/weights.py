@@ -101,9 +101,10 @@ def is_here(model: str) -> bool:
     return True
 
 
-def size(folder: Path) -> int:
-    """Bytes of the weights in a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+def size(place: Path) -> int:
+    """Bytes of the weights in a folder, or of one file."""
+    weights = [place] if place.is_file() else place.rglob("*.safetensors")
+    return sum(path.stat().st_size for path in weights)
 
 
 def digest(place: Path) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.weights import MissingWeights, digest, is_offered, locate
+from scoring.weights import MissingWeights, digest, is_offered, locate, size
 
 
 @pytest.fixture
@@ -31,10 +31,11 @@ def test_no_other_file_can_be_named(weights):
         locate("secrets.txt")
 
 
-def test_its_hash_is_that_of_its_content(weights):
+def test_its_hash_and_its_size_are_those_of_its_content(weights):
     one, two = weights / "one.tsv", weights / "two.tsv"
     one.write_text("LAYER,P,R,F\n0,0,0,0\n")
     two.write_text("LAYER,P,R,F\n0,0,0,0\n")
     assert digest(one) == digest(two)
     two.write_text("LAYER,P,R,F\n0,0,0,0.5\n")
     assert digest(one) != digest(two)
+    assert size(two) == size(one) + len(".5")
