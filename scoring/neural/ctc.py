@@ -61,7 +61,7 @@ class EmbeddingAligner:
         self._encoder = Encoder(folder, precision, depth=layer)
         self._layer = layer
         self._left_out = left_out
-        self._lead = " " if _space_mark(self._encoder.tokens) == BYTE_SPACE else ""
+        self._lead = " " if self._encoder.tokens.heeds_spaces else ""
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
         texts = list(dict.fromkeys(chain.from_iterable(pairs)))

@@ -1,0 +1,118 @@
+"""Sentences in the languages of the data."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.sentences import sentences, sentences_of
+
+LANGUAGES = ["en", "de", "es", "ru", "tr", "vi"]
+
+EXAMPLES = {
+    "en": [
+        ["Dr. Smith met Mr. Jones at 3 p.m. on Jan. 5.", "They talked."],
+        ["J. K. Rowling wrote it.", "She is British."],
+        ["Prices fell 3.5 percent.", "Why?", "Nobody knows!"],
+        ['He said: "Stop!"', "Then he left."],
+        ["The U.S. Senate voted.", "J.P. Morgan agreed."],
+        ["Wait... what?", "Fine."],
+    ],
+    "de": [
+        ["Am 3. Oktober feierte Dr. Müller z. B. den Tag der Einheit.", "Danach ging er heim."],
+        ["Der 1. FC Köln gewann am 21. Spieltag.", "Das war im 19. Jahrhundert anders."],
+        ["Sie ist 25.", "Er ist älter."],
+        ["Das kostet ca. 5 Mio. Euro.", "Das ist viel."],
+        ["Er sagte: „Halt!“", "Dann ging er."],
+        ["Die Fa. Müller u. a. kamen.", "Kaiser Wilhelm II. floh."],
+    ],
+    "es": [
+        ["El Sr. Pérez llegó a las 5 p.m. ayer.", "¿Por qué?", "Nadie sabe."],
+        ["¡Hola!", "¿Cómo estás?", "Bien."],
+        ["La Sra. García vive en EE. UU. desde 2010.", "D. Juan y Dña. Ana también."],
+        ["El Dr. López dijo: «No».", "Luego salió."],
+        ["J. L. Borges nació el 24 de agosto.", "Costó 3.500 euros."],
+    ],
+    "ru": [
+        ["Президент В. В. Путин прибыл в г. Москву.", "Он выступил."],
+        ["Завод им. Ленина стоит на пл. Мира.", "В 1999 г. он закрылся."],
+        ["Он сказал: «Стой!»", "И ушёл."],
+        ["Собака лаяла!", "Почему?", "Не знаю..."],
+        ["Это стоит 5 тыс. руб. за штуку.", "Дорого."],
+    ],
+    "tr": [
+        ["Dr. Ahmet Bey saat 15.30'da geldi.", "Sonra gitti."],
+        ["2. Dünya Savaşı 1945'te bitti.", "19. yüzyılda değil."],
+        ["Doç. Dr. Ayşe Yılmaz konuştu.", "II. Abdülhamit tahta çıktı."],
+        ["Atatürk Cad. No. 5 adresinde oturuyor.", "Neden?"],
+        ["Kitap, kalem vb. aldı.", "Eve döndü."],
+    ],
+    "vi": [
+        ["TP. Hồ Chí Minh có mưa.", "Hà Nội nắng."],
+        ["UBND TP.HCM họp.", "Ông Nguyễn Văn A. đến lúc 5 giờ."],
+        ["GS. TS. Trần Văn B phát biểu.", "PGS.TS. Hà và ThS. Lan nghe."],
+        ["Ông nói: “Dừng lại!”", "Rồi ông đi."],
+        ["Giá là 3.500 đồng.", "Tại sao?", "Tôi không biết!"],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [(language, expected) for language in LANGUAGES for expected in EXAMPLES[language]],
+    ids=lambda value: value if isinstance(value, str) else value[0][:30],
+)
+def test_abbreviations_initials_ordinals_and_quotes_end_no_sentence(language, expected):
+    assert list(sentences(" ".join(expected), language)) == expected
+
+
+def test_a_blank_text_has_none():
+    assert sentences("") == sentences(" \n\t ") == ()
+
+
+def test_an_empty_line_ends_a_sentence_without_a_stop():
+    assert sentences("A headline\n\nthe text begins. It goes on.") == (
+        "A headline",
+        "the text begins.",
+        "It goes on.",
+    )
+
+
+def test_a_language_that_is_not_known_is_read_as_english():
+    text = "Dr. Smith met Mr. Jones. They talked."
+    assert sentences(text) == sentences(text, "en") == sentences(text, "en-GB") == sentences(text, "xx")
+
+
+def test_chinese_sentences_need_no_spaces():
+    assert sentences("猫坐在垫子上。很好。", "zh") == ("猫坐在垫子上。", "很好。")
+
+
+def test_given_sentences_go_before_found_ones():
+    assert sentences_of("One. Two.", "en", ("One. Two.", " ")) == ("One. Two.",)
+    assert (
+        sentences_of("One. Two.", "en", (" ",)) == sentences_of("One. Two.", "en", None) == ("One.", "Two.")
+    )
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["Dr.", "TP.", "am", "3.", "II.", "word", "Word", "!", "?", "...", "\n\n", "“A”", "им.", "。"]
+    )
+    | st.text(max_size=6),
+    max_size=20,
+).map(" ".join)
+
+
+@given(PIECES, st.sampled_from(LANGUAGES))
+def test_nothing_is_lost_but_white_space(text, language):
+    found = sentences(text, language)
+    assert re.sub(r"\s", "", "".join(found)) == re.sub(r"\s", "", text)
+    assert all(each and each == each.strip() for each in found)
+
+
+@given(PIECES, st.sampled_from(LANGUAGES))
+def test_sentences_stand_in_the_text_as_they_are(text, language):
+    position = 0
+    for each in sentences(text, language):
+        position = text.index(each, position) + len(each)
