@@ -59,8 +59,8 @@ class BartScore(ModelEvaluator):
     )
     weights = (
         "The authors use facebook/bart-large-cnn (1.6 GB). Their own, trained further on paraphrases "
-        "(ParaBank 2), is a pickled state of the same model (bart.pth), to be written as safetensors into a "
-        "folder with that model's configuration and tokenizer. Any other BART serves as well."
+        "(ParaBank 2), is a pickled state of the same model; write it as safetensors with: manage.py weights "
+        "convert bart.pth --to FOLDER --configuration facebook/bart-large-cnn. Any other BART serves as well."
     )
     needs = frozenset({Need.ARTICLE})
 

@@ -15,7 +15,7 @@ import transformers
 from torch.nn.functional import linear, scaled_dot_product_attention
 
 from scoring.neural.device import device
-from scoring.neural.loading import load_model
+from scoring.neural.loading import load_model, model_type
 from scoring.neural.prefix_tree import PrefixTrees
 from scoring.weights import MissingWeights
 
@@ -29,12 +29,13 @@ class Bart:
     """A folder's BartForConditionalGeneration."""
 
     def __init__(self, folder: Path, precision: str = "float32") -> None:
-        model: Any = load_model(folder, transformers.AutoModelForSeq2SeqLM, precision)
-        if model.config.model_type != "bart":
+        kind = model_type(folder)
+        if kind != "bart":
             raise MissingWeights(
-                f"The model in {folder} is of the type {model.config.model_type}; only bart can be read here "
+                f"The model in {folder} is of the type {kind}; only bart can be read here "
                 "(facebook/bart-large-cnn and its like), not mBART, PEGASUS or T5."
             )
+        model: Any = load_model(folder, transformers.BartForConditionalGeneration, precision)
         self.limit: int = model.config.max_position_embeddings
         """The longest source or target in tokens."""
         self._start: int = model.config.decoder_start_token_id
@@ -79,18 +80,13 @@ class Bart:
         memory = torch.cat(list(sources))
         own_spans = [(len(path), len(path)) for path in trees.paths]
         source_spans = [(size, len(source)) for size, source in zip(trees.sizes, sources, strict=True)]
-        # Any target that passes a node has the same state there; the last one written is as good as another.
-        step_of_node = torch.empty(len(states), dtype=torch.long, device=device())
-        step_of_node[steps] = torch.arange(len(steps), device=device())
+        firsts = torch.tensor(trees.firsts, device=device())
         for layer in self._decoder.layers:
             attention = layer.self_attn
-            queries, keys, values = (
-                attention.q_proj(states),
-                attention.k_proj(states),
-                attention.v_proj(states),
-            )
-            mixed = _mixed(attention, queries[steps], keys[steps], values[steps], own_spans, causal=True)
-            states = layer.self_attn_layer_norm(states + attention.out_proj(mixed[step_of_node]))
+            projections = (attention.q_proj, attention.k_proj, attention.v_proj)
+            queries, keys, values = (project(states)[steps] for project in projections)
+            mixed = _mixed(attention, queries, keys, values, own_spans, causal=True)
+            states = layer.self_attn_layer_norm(states + attention.out_proj(mixed[firsts]))
             attended = _attended(layer.encoder_attn, states, memory, source_spans)
             states = layer.encoder_attn_layer_norm(states + attended)
             states = _fed_forward(layer, states)
@@ -103,7 +99,7 @@ class Bart:
             [
                 torch.stack(
                     [
-                        linear(block, output, bias).float().logsumexp(dim=-1)
+                        _log_sum_exp_(linear(block, output, bias).float())
                         for output, bias in zip(
                             self._output.split(columns), self._output_bias.split(columns), strict=True
                         )
@@ -125,10 +121,8 @@ def _attended(
     attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[tuple[int, int]]
 ) -> torch.Tensor:
     """What the tokens of `states` take from those of `memory`, within spans as in `_mixed`."""
-    mixed = _mixed(
-        attention, attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory), spans
-    )
-    attended: torch.Tensor = attention.out_proj(mixed)
+    queries, keys, values = attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory)
+    attended: torch.Tensor = attention.out_proj(_mixed(attention, queries, keys, values, spans))
     return attended
 
 
@@ -163,6 +157,12 @@ def _mixed(
         query += count * some_queries
         key += count * some_keys
     return torch.cat(found)
+
+
+def _log_sum_exp_(logits: torch.Tensor) -> torch.Tensor:
+    """Logarithm of the rows' sums of exponentials; overwrites `logits`, since a copy would cost a quarter."""
+    top = logits.amax(dim=-1, keepdim=True)
+    return logits.sub_(top).exp_().sum(dim=-1).log_() + top.squeeze(-1)
 
 
 def _fed_forward(layer: Any, states: torch.Tensor) -> torch.Tensor:

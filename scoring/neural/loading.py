@@ -27,6 +27,18 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     return found
 
 
+def model_type(folder: Path) -> str:
+    """The architecture in the words of the folder's configuration, such as bart. Raises MissingWeights."""
+    try:
+        config = transformers.AutoConfig.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
+    found: str = config.model_type
+    return found
+
+
 def load_model(
     folder: Path,
     model_class: Any = transformers.AutoModel,

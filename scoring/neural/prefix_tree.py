@@ -18,6 +18,9 @@ class PrefixTrees:
         """Nodes of each group."""
         self.paths: list[list[int]] = []
         """For each sequence, group by group, the nodes of its beginnings."""
+        self.firsts: list[int] = []
+        """Where each node first stands in all paths, one after another."""
+        self._steps = 0
         for group in groups:
             before = len(self.tokens)
             self._grow(group)
@@ -33,6 +36,8 @@ class PrefixTrees:
                     children[edge] = len(self.tokens)
                     self.tokens.append(token)
                     self.positions.append(position)
+                    self.firsts.append(self._steps + position)
                 node = children[edge]
                 path.append(node)
             self.paths.append(path)
+            self._steps += len(path)
