@@ -23,6 +23,7 @@ EVALUATORS = {
     "true_nli": "scoring.evaluators.true_nli.TrueNli",
     "xnli_mt5": "scoring.evaluators.xnli_mt5.XnliMt5",
     "entailment": "scoring.evaluators.entailment.Entailment",
+    "qa": "scoring.evaluators.qa.QuestionAnswering",
     "summaqa": "scoring.evaluators.summaqa.SummaQA",
     "blanc": "scoring.evaluators.blanc.Blanc",
     "unite": "scoring.evaluators.unite.Unite",

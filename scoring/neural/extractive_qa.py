@@ -56,10 +56,14 @@ class ExtractiveReader:
         self._passages: OrderedDict[str, Passage] = OrderedDict()
 
     @property
+    def specials(self) -> int:
+        """Special ids in an input."""
+        return len(self.tokens.opening) + len(self._between) + len(self.tokens.closing)
+
+    @property
     def room(self) -> int:
         """Ids that question and text may have together."""
-        specials = len(self.tokens.opening) + len(self._between) + len(self.tokens.closing)
-        return self._limit - specials
+        return self._limit - self.specials
 
     def passage(self, text: str) -> Passage:
         if text not in self._passages:

@@ -29,6 +29,14 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unieval": {"model": model("t5")},
     "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
+    "qa": {
+        "model": model("bert", "ForQuestionAnswering"),
+        "question_model": model("t5"),
+        "round_trip": lambda: "no",
+        "no_answer": lambda: "no",
+        "beams": lambda: "2",
+        "longest_question": lambda: "8",
+    },
     "summaqa": {"model": model("bert", "ForQuestionAnswering")},
     "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
     "ice": {"model": lambda: "scripted"},
@@ -58,6 +66,11 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     },
     "unieval": {"model": model("mt5"), "dimensions": lambda: "fluency,coherence"},
     "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
+    "qa": {
+        "model": model("roberta", "ForQuestionAnswering"),
+        "question_model": model("bart"),
+        "prompt": lambda: "{context} [SEP] {answer}",
+    },
     "summaqa": {"model": model("roberta", "ForQuestionAnswering")},
     "blanc": {
         "model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1)),

@@ -176,7 +176,8 @@ class TestEvery:
     def test_each_parameter_moves_fingerprint_and_signature(self, name):
         evaluator = set_up(name)
         for spec in declared_params(evaluator.Params):
-            settings = params_as_json(evaluator.params) | {spec.name: other_value(name, spec)}
+            settings = params_as_json(evaluator.params)
+            settings[spec.name] = other_value(name, replace(spec, default=settings[spec.name]))
             other = set_up(name, params=read_params(type(evaluator), settings))
             assert fingerprint(other) != fingerprint(evaluator), spec.name
             assert signature(other) != signature(evaluator), spec.name
