@@ -59,8 +59,11 @@ class TextTokenizer:
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """For each id its piece in lower case, without the mark of a word's beginning that some have."""
-        pieces = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
-        return tuple((piece or "").lstrip("\u2581\u0120").lower() for piece in pieces)
+        numbers = self.tokenizer.get_vocab()
+        pieces = [""] * (max(numbers.values()) + 1)
+        for piece, number in numbers.items():
+            pieces[number] = piece.lstrip("\u2581\u0120").lower()
+        return tuple(pieces)
 
     def pieces(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The ids of each text without special ids, uncut."""
