@@ -56,7 +56,7 @@ MISSING = {"article": NO_ARTICLE, "references": NO_REFERENCE}
 
 
 class UniEval(ModelEvaluator):
-    """Whether the summary is coherent, consistent, fluent and relevant, as a T5 model says that is asked.
+    """Whether a summary is coherent, consistent, fluent and relevant: a T5 model is asked and says Yes or No.
 
     Each in [0, 1]: the probability of Yes against No as the first token of the answer. Coherence is asked of
     summary and article, relevance of summary and reference, consistency of each sentence and the article,
