@@ -48,8 +48,8 @@ class Entailment(ModelEvaluator):
     )
     weights = (
         "Any encoder with a classification head of which one label is named entailment. Default: "
-        "FacebookAI/roberta-large-mnli (1.4 GB, safetensors), SummaC's model for MNLI. The numbers in UMSE's "
-        "Table 4 are those of Maynez et al. 2020, whose BERT-large tuned on MNLI was not released."
+        "FacebookAI/roberta-large-mnli (1.4 GB, safetensors), SummaC's model for MNLI. UMSE's Table 4 takes "
+        "its numbers from Maynez et al. 2020, who tuned a BERT-large on MNLI."
     )
     libraries = (*ModelEvaluator.libraries, *LIBRARIES)
     needs = frozenset({Need.ARTICLE})
