@@ -1,12 +1,13 @@
 """What evaluators there are, read from their declarations: for command, API and docs/evaluators.md."""
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from scoring.contract import Evaluator, Need
-from scoring.evaluators import EVALUATORS, load_evaluator
+from scoring.evaluators import EVALUATORS, FAMILIES, load_evaluator
 from scoring.model_evaluator import ModelEvaluator
 from scoring.params import ParamSpec, declared_params, value_as_text
 
@@ -31,11 +32,27 @@ def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
 
 def as_markdown(names: Iterable[str] | None = None) -> str:
     """The text of docs/evaluators.md, or of some of its sections. Raises UnknownEvaluator."""
-    sections = [_section(each) for each in describe(names)]
-    title = (
-        "# Evaluators\n\nMade from the evaluators' declarations by `manage.py evaluators`; do not edit.\n\n"
-    )
-    return (title if names is None else "") + "\n".join(sections)
+    sections = "\n".join(_section(each) for each in describe(names))
+    return _contents() + sections if names is None else sections
+
+
+def _contents() -> str:
+    lines = [
+        "# Evaluators",
+        "",
+        "Made from the evaluators' declarations by `manage.py evaluators`; do not edit.",
+        "",
+    ]
+    for family, names in FAMILIES.items():
+        links = ", ".join(f"[{load_evaluator(name).title}](#{_anchor(name)})" for name in names)
+        lines.append(f"- {family}: {links}")
+    return "\n".join([*lines, "", ""])
+
+
+def _anchor(name: str) -> str:
+    """Where the section's heading is, as Git hosts and others make it from its words."""
+    heading = f"{load_evaluator(name).title} {name}".lower()
+    return re.sub(r"[^\w -]", "", heading).replace(" ", "-")
 
 
 def _describe(evaluator: type[Evaluator]) -> dict[str, Any]:

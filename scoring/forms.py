@@ -1,6 +1,5 @@
 """The form of a new run: an evaluator's parameters, made from its declaration, and the summaries."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -12,6 +11,7 @@ from scoring.items import Selection
 from scoring.params import ParamSpec, declared_params, read_params, value_as_text
 
 LONGEST_TEXT = 500  # characters of a parameter
+MOST_IN_SIGHT = 8  # parameters
 
 
 class RunForm(forms.Form):
@@ -43,8 +43,18 @@ class RunForm(forms.Form):
             assert isinstance(chooser, forms.MultipleChoiceField)
             chooser.choices = [(code, language_name(code)) for code in languages]
 
-    def parameters(self) -> Iterator[forms.BoundField]:
-        return (self[f"param_{spec.name}"] for spec in self._specs)
+    def parameters(self) -> list[forms.BoundField]:
+        return self._all_parameters()[:MOST_IN_SIGHT]
+
+    def further_parameters(self) -> list[forms.BoundField]:
+        """Those that a form opens on demand; an evaluator declares first what people change most."""
+        return self._all_parameters()[MOST_IN_SIGHT:]
+
+    def further_are_wrong(self) -> bool:
+        return any(field.errors for field in self.further_parameters())
+
+    def _all_parameters(self) -> list[forms.BoundField]:
+        return [self[f"param_{spec.name}"] for spec in self._specs]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

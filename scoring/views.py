@@ -21,7 +21,7 @@ from annotation.permissions import Permission
 from annotation.signed_in import SignedInRequest
 from scoring.catalogue import describe
 from scoring.errors import InvalidRun, RunBusy
-from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
+from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.forms import RunForm
 from scoring.models import EvaluatorSetup, Run
 from scoring.params import value_as_text
@@ -63,8 +63,11 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     name = request.POST.get("evaluator") or request.GET.get("evaluator")
     if not name:
-        evaluators = [each | {"weights_here": _default_weights_are_here(each)} for each in describe()]
-        return render(request, "scoring/run_choose.html", {"evaluators": evaluators})
+        families = {
+            family: [each | {"weights_here": _default_weights_are_here(each)} for each in describe(names)]
+            for family, names in FAMILIES.items()
+        }
+        return render(request, "scoring/run_choose.html", {"families": families})
     try:
         [described] = describe([name])
     except UnknownEvaluator as error:

@@ -7,29 +7,48 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scoring.contract import Evaluator
 
-EVALUATORS = {
-    "majority": "scoring.evaluators.majority.Majority",
-    "length": "scoring.evaluators.length.Length",
-    "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
-    "rouge": "scoring.evaluators.rouge.Rouge",
-    "ctc": "scoring.evaluators.ctc.Ctc",
-    "bertscore": "scoring.evaluators.bertscore.BertScore",
-    "moverscore": "scoring.evaluators.moverscore.MoverScore",
-    "supert": "scoring.evaluators.supert.Supert",
-    "similarity": "scoring.evaluators.similarity.Similarity",
-    "bartscore": "scoring.evaluators.bartscore.BartScore",
-    "unieval": "scoring.evaluators.unieval.UniEval",
-    "seahorse": "scoring.evaluators.seahorse.Seahorse",
-    "true_nli": "scoring.evaluators.true_nli.TrueNli",
-    "xnli_mt5": "scoring.evaluators.xnli_mt5.XnliMt5",
-    "entailment": "scoring.evaluators.entailment.Entailment",
-    "qa": "scoring.evaluators.qa.QuestionAnswering",
-    "summaqa": "scoring.evaluators.summaqa.SummaQA",
-    "blanc": "scoring.evaluators.blanc.Blanc",
-    "unite": "scoring.evaluators.unite.Unite",
-    "umse": "scoring.evaluators.umse.Umse",
-    "ice": "scoring.evaluators.ice.Ice",
+FAMILIES = {
+    "Baselines": {
+        "majority": "scoring.evaluators.majority.Majority",
+        "length": "scoring.evaluators.length.Length",
+        "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
+    },
+    "Overlap of words": {
+        "rouge": "scoring.evaluators.rouge.Rouge",
+    },
+    "Likeness of embeddings": {
+        "bertscore": "scoring.evaluators.bertscore.BertScore",
+        "moverscore": "scoring.evaluators.moverscore.MoverScore",
+        "supert": "scoring.evaluators.supert.Supert",
+        "similarity": "scoring.evaluators.similarity.Similarity",
+    },
+    "Likelihood under a language model": {
+        "bartscore": "scoring.evaluators.bartscore.BartScore",
+        "blanc": "scoring.evaluators.blanc.Blanc",
+    },
+    "Learnt to judge": {
+        "unieval": "scoring.evaluators.unieval.UniEval",
+        "ctc": "scoring.evaluators.ctc.Ctc",
+        "unite": "scoring.evaluators.unite.Unite",
+        "umse": "scoring.evaluators.umse.Umse",
+        "seahorse": "scoring.evaluators.seahorse.Seahorse",
+    },
+    "Entailment": {
+        "entailment": "scoring.evaluators.entailment.Entailment",
+        "true_nli": "scoring.evaluators.true_nli.TrueNli",
+        "xnli_mt5": "scoring.evaluators.xnli_mt5.XnliMt5",
+    },
+    "Question answering": {
+        "summaqa": "scoring.evaluators.summaqa.SummaQA",
+        "qa": "scoring.evaluators.qa.QuestionAnswering",
+    },
+    "Prompted language models": {
+        "ice": "scoring.evaluators.ice.Ice",
+    },
 }
+"""Family -> name of an evaluator -> its class, in the order in which people read them."""
+
+EVALUATORS = {name: path for family in FAMILIES.values() for name, path in family.items()}
 
 
 class UnknownEvaluator(LookupError):

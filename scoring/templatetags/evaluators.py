@@ -11,7 +11,12 @@ from scoring.params import value_as_text
 
 register = template.Library()
 
-WORDS = {"article": "the article", "references": "references", "labelled_pool": "human labels to learn from"}
+WORDS = {
+    "article": "the article",
+    "references": "references",
+    "labelled_pool": "human labels to learn from",
+    "corpus": "all summaries of the run",
+}
 
 
 @register.filter
