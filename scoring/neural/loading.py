@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -16,6 +17,10 @@ transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
 
+LEAST_VOCABULARY = 16
+"""Pieces beside special tokens; bytes alone would be 256."""
+
+
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The folder's tokenizer. Raises MissingWeights where the folder has none that can be read."""
     try:
@@ -24,6 +29,12 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
         )
     except (OSError, ValueError) as error:
         raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error
+    # Where the vocabulary is missing the library makes one up, to which all words are unknown.
+    if len(found.get_vocab().keys() - set(found.all_special_tokens)) < LEAST_VOCABULARY:
+        raise MissingWeights(
+            f"The tokenizer in {folder} cannot be loaded: its vocabulary (tokenizer.json, vocab.txt, "
+            "*.model) is missing."
+        )
     return found
 
 
@@ -62,7 +73,7 @@ def load_model(
             output_loading_info=True,
             **options,
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
     if missing:
@@ -78,7 +89,7 @@ def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, 
     """Tensors by name from one file of the folder, on the CPU. Raises MissingWeights."""
     try:
         found: Mapping[str, torch.Tensor] = load_file(folder / name)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise MissingWeights(f"{folder / name} cannot be read: {_first_line(error)}") from error
     return found
 

@@ -1,0 +1,79 @@
+"""Encoding: each distinct sequence once, whatever else is in the batch."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scoring.neural.encoder import Encoder
+from scoring.weights import MissingWeights
+from tests.scoring.tiny_models import LAYERS, POSITIONS, tiny_model
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta", "xlm-roberta"])
+def encoder(request):
+    return Encoder(tiny_model(request.param))
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
+def test_the_limit_is_the_tokenizers_or_that_of_the_positions(kind):
+    assert Encoder(tiny_model(kind)).limit == POSITIONS
+    short = Encoder(tiny_model(kind, max_position_embeddings=40))
+    assert short.limit <= 40
+    [whole] = short.tokens.whole(["The cat sat on the mat. " * 20], short.limit)
+    assert len(whole) == short.limit
+    assert short.states([whole.ids], [-1])[0].shape[1] == short.limit
+
+
+SEQUENCES = st.lists(st.lists(st.integers(5, 60), min_size=1, max_size=12).map(tuple), min_size=1, max_size=8)
+
+
+@given(SEQUENCES)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_neighbours_in_a_batch_change_nothing(encoder, sequences):
+    together = encoder.states(sequences, [1, -1])
+    for sequence, found in zip(sequences, together, strict=True):
+        [alone] = encoder.states([sequence], [1, -1])
+        assert found.shape == alone.shape == (2, len(sequence), encoder.model.config.hidden_size)
+        assert (found - alone).abs().max() < 1e-5
+
+
+def test_each_distinct_sequence_is_computed_once(encoder, monkeypatch):
+    computed = []
+    compute = encoder._states
+
+    def counting(sequences, *rest):
+        computed.extend(sequences)
+        return compute(sequences, *rest)
+
+    monkeypatch.setattr(encoder, "_states", counting)
+    one, two = (5, 6, 7), (8, 9)
+    found = encoder.states([one, two, one, one], [-1])
+    assert sorted(computed) == [one, two]
+    assert torch.equal(found[0], found[2])
+
+
+def test_what_runs_out_of_memory_has_no_vectors_and_the_others_have(encoder, monkeypatch):
+    compute = encoder._states
+
+    def small_memory(sequences, *rest):
+        if sum(map(len, sequences)) > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return compute(sequences, *rest)
+
+    monkeypatch.setattr(encoder, "_states", small_memory)
+    found = encoder.states([(5,) * 4, (6,) * 9, (7,) * 5, (8,) * 8], [-1])
+    assert [each is None for each in found] == [False, True, False, False]
+    assert found[3].shape[1] == 8
+
+
+def test_layers_count_from_the_embeddings_or_from_the_last(encoder):
+    [found] = encoder.states([(5, 6, 7)], [0, LAYERS, -1])
+    assert torch.equal(found[1], found[2])
+    assert not torch.allclose(found[0], found[1], atol=1e-2)
+
+
+@pytest.mark.parametrize("depth", [-1, LAYERS + 1])
+def test_a_layer_that_is_not_there_is_refused(depth):
+    with pytest.raises(MissingWeights, match=f"has {LAYERS} layers, so there is no {depth}"):
+        Encoder(tiny_model("bert"), depth=depth)

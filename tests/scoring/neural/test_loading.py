@@ -1,0 +1,120 @@
+"""Models from a folder: whole, from safetensors, and without any code from it."""
+
+import contextlib
+import json
+import shutil
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from scoring.neural.loading import fill, load_model, load_tensors, load_tokenizer
+from scoring.weights import MissingWeights
+from tests.scoring.tiny_models import tiny_model
+
+
+@pytest.fixture
+def folder(tmp_path):
+    copy = tmp_path / "model"
+    shutil.copytree(tiny_model("bert"), copy)
+    return copy
+
+
+def change(folder, edit):
+    tensors = load_file(folder / "model.safetensors")
+    save_file(edit(tensors), folder / "model.safetensors", {"format": "pt"})
+
+
+def test_it_is_loaded_for_use_and_not_for_training(folder):
+    model = load_model(folder)
+    assert not model.training
+    assert model.dtype == torch.float32
+    expected = load_file(folder / "model.safetensors")["embeddings.word_embeddings.weight"]
+    assert torch.equal(model.embeddings.word_embeddings.weight.cpu(), expected)
+
+
+def test_the_precision_can_be_asked_for(folder):
+    assert load_model(folder, precision="bfloat16").dtype == torch.bfloat16
+
+
+def test_parameters_that_the_files_lack_are_refused(folder):
+    change(folder, lambda each: {name: each[name] for name in each if "layer.1.output" not in name})
+    with pytest.raises(
+        MissingWeights, match=r"lack weights that a BertModel needs, such as encoder\.layer\.1"
+    ):
+        load_model(folder)
+
+
+def test_a_head_that_the_files_lack_is_refused(folder):
+    with pytest.raises(MissingWeights, match="they would be random"):
+        load_model(folder, transformers.AutoModelForSequenceClassification)
+
+
+def test_what_plays_no_part_may_be_missing(folder):
+    change(folder, lambda each: {name: each[name] for name in each if not name.startswith("pooler.")})
+    with pytest.raises(MissingWeights, match=r"pooler\.dense"):
+        load_model(folder)
+    load_model(folder, may_lack=("pooler.",))
+
+
+def test_pickled_weights_are_not_loaded(folder):
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(tensors, folder / "pytorch_model.bin")
+    with pytest.raises(MissingWeights, match="cannot be loaded"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a safetensors file", None])
+def test_damaged_weights_are_refused(folder, damage):
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    with pytest.raises(MissingWeights, match="cannot be loaded"):
+        load_model(folder)
+
+
+def test_code_in_the_folder_never_runs(folder, tmp_path):
+    trace = tmp_path / "it ran"
+    (folder / "evil.py").write_text(
+        f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n"
+        "from transformers import BertConfig as Config, BertModel as Model, BertTokenizer as Tokenizer\n"
+    )
+    config = json.loads((folder / "config.json").read_text())
+    config |= {
+        "model_type": "evil",
+        "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"},
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    tokenizer = json.loads((folder / "tokenizer_config.json").read_text())
+    tokenizer |= {"tokenizer_class": "Evil", "auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+
+    with pytest.raises(MissingWeights, match="cannot be loaded"):
+        load_model(folder)
+    with contextlib.suppress(MissingWeights):
+        load_tokenizer(folder)
+    assert not trace.exists()
+
+
+def test_a_folder_without_tokenizer_is_refused(folder):
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    with pytest.raises(MissingWeights, match=r"The tokenizer in .* cannot be loaded"):
+        load_tokenizer(folder)
+
+
+def test_single_tensors_and_what_they_fill(folder):
+    save_file({"weight": torch.ones(2, 3), "bias": torch.zeros(2)}, folder / "head.safetensors")
+    layer = torch.nn.Linear(3, 2)
+    fill(layer, load_tensors(folder, "head.safetensors"), folder)
+    assert torch.equal(layer.weight, torch.ones(2, 3))
+    with pytest.raises(MissingWeights, match="do not fit"):
+        fill(torch.nn.Linear(4, 2), load_tensors(folder, "head.safetensors"), folder)
+    with pytest.raises(MissingWeights, match="do not fit"):
+        fill(torch.nn.Linear(3, 2, bias=False), load_tensors(folder, "head.safetensors"), folder)
+    with pytest.raises(MissingWeights, match=r"other\.safetensors cannot be read"):
+        load_tensors(folder, "other.safetensors")
+    (folder / "other.safetensors").write_bytes(b"damaged")
+    with pytest.raises(MissingWeights, match=r"other\.safetensors cannot be read"):
+        load_tensors(folder, "other.safetensors")

@@ -1,0 +1,83 @@
+"""Texts as ids, as the tokenizer itself would give them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.neural import tokens as tokens_module
+from scoring.neural.tokens import TextTokenizer, chunks
+from tests.scoring.tiny_models import tiny_model
+
+TEXTS = ["The cat sat.", "", "  It was a good mat! ", "Кошка сидела.", "猫", "The cat sat."]
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta", "xlm-roberta", "t5"])
+def tokenizer(request):
+    return TextTokenizer(tiny_model(request.param))
+
+
+def test_whole_texts_are_what_the_tokenizer_gives(tokenizer):
+    expected = tokenizer.tokenizer(TEXTS)["input_ids"]
+    assert [list(each.ids) for each in tokenizer.whole(TEXTS, None)] == expected
+    assert {each.share_read for each in tokenizer.whole(TEXTS, None)} == {1.0}
+
+
+def test_cut_texts_are_what_the_tokenizer_gives(tokenizer):
+    text = "The cat sat on the mat. " * 20
+    expected = tokenizer.tokenizer(text, truncation=True, max_length=16)["input_ids"]
+    [cut] = tokenizer.whole([text], 16)
+    assert list(cut.ids) == expected
+    assert len(cut) == 16
+    specials = len(tokenizer.opening) + len(tokenizer.closing)
+    assert cut.share_read == pytest.approx((16 - specials) / len(tokenizer.pieces([text])[0]))
+
+
+def test_pieces_have_no_special_ids(tokenizer):
+    expected = tokenizer.tokenizer(TEXTS, add_special_tokens=False)["input_ids"]
+    assert list(map(list, tokenizer.pieces(TEXTS))) == expected
+
+
+def test_a_text_met_before_is_not_tokenised_again(tokenizer, monkeypatch):
+    text = "The cat sat on a mat that nobody has met."
+    first = tokenizer.pieces([text])
+
+    def refuse(*_, **__):
+        raise AssertionError("tokenised again")
+
+    monkeypatch.setattr(tokenizer, "tokenizer", refuse)
+    assert tokenizer.pieces([text, text]) == first * 2
+
+
+def test_no_more_than_the_last_texts_are_remembered(monkeypatch):
+    monkeypatch.setattr(tokens_module, "REMEMBERED_TEXTS", 3)
+    tokenizer = TextTokenizer(tiny_model("bert"))
+    texts = [f"The cat {number}." for number in range(10)]
+    expected = tokenizer.tokenizer(texts, add_special_tokens=False)["input_ids"]
+    assert list(map(list, tokenizer.pieces(texts))) == expected
+    assert len(tokenizer._pieces) == 3
+
+
+def test_byte_level_tokenizers_alone_heed_a_space_before_the_text():
+    kinds = ("bert", "roberta", "t5")
+    assert [TextTokenizer(tiny_model(kind)).heeds_spaces for kind in kinds] == [False, True, False]
+
+
+@given(st.lists(st.integers(0, 99), max_size=60), st.integers(1, 20))
+def test_chunks_are_the_whole_in_order_and_as_equal_as_can_be(pieces, room):
+    parts = chunks(pieces, room)
+    assert [each for part in parts for each in part] == pieces
+    lengths = [len(part) for part in parts]
+    assert max(lengths) <= room
+    assert max(lengths) - min(lengths) <= 1
+    assert len(parts) == max(1, -(-len(pieces) // room))
+
+
+@given(st.lists(st.integers(0, 99), max_size=30), st.integers(0, 40))
+def test_a_cut_text_stays_within_the_limit(pieces, limit):
+    cut = TextTokenizer.between((1,), pieces, (2, 3), limit)
+    assert len(cut) <= max(limit, 3)
+    assert cut.ids[:1] == (1,)
+    assert cut.ids[-2:] == (2, 3)
+    kept = len(cut) - 3
+    assert cut.ids[1 : 1 + kept] == tuple(pieces[:kept])
+    assert cut.share_read == (kept / len(pieces) if pieces else 1)

@@ -1,0 +1,119 @@
+"""What every evaluator with weights has from its base."""
+
+import math
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import pytest
+
+from scoring.contract import Item, Need, Scored, fingerprint
+from scoring.model_evaluator import ModelEvaluator, ModelParams, readable_references
+from scoring.params import param, read_params
+from scoring.weights import MissingWeights, digest
+from tests.scoring.tiny_models import tiny_model
+
+
+class WordCounts(ModelEvaluator):
+    """Counts words; needs an article, and references if it is told so."""
+
+    name = "word_counts"
+    title = "Word counts"
+    version = 1
+    source = "this test"
+    needs = frozenset({Need.ARTICLE})
+    dimensions = ("words", "letters")
+
+    @dataclass(frozen=True)
+    class Params(ModelParams):
+        model: str = param("owner/name", doc="The model.", is_weights=True)
+        second: str = param("", doc="Another model, or none.", is_weights=True)
+        with_references: bool = param(False, doc="Whether references are needed.")
+
+    @classmethod
+    def needs_for(cls, params):
+        return cls.needs | {Need.REFERENCES} if params.with_references else cls.needs
+
+    def score_readable(self, items):
+        self.seen_items = [item.id for item in items]
+        return [
+            Scored.of({"words": len(item.summary.split()), "letters": len(item.summary)}) for item in items
+        ]
+
+
+def word_counts(**given):
+    return WordCounts(read_params(WordCounts, {"model": str(tiny_model("bert")), **given}))
+
+
+ITEMS = [
+    Item("empty", " \n", article="An article."),
+    Item("one", "one two", article="An article."),
+    Item("no article", "one"),
+    Item("blank article", "one", article=" "),
+    Item("two", "one two three", article="An article.", references=("A reference.",)),
+]
+
+
+def test_items_with_a_problem_get_its_reason_and_all_others_go_on_together():
+    evaluator = word_counts()
+    scored = evaluator.score(ITEMS)
+    assert evaluator.seen_items == ["one", "two"]
+    assert [each.values["words"] for each in scored if not each.reasons] == [2, 3]
+    assert [each.reasons.get("words") for each in scored] == [
+        "empty summary",
+        None,
+        "no article",
+        "no article",
+        None,
+    ]
+    assert all(scored[0].reasons[each] == "empty summary" for each in evaluator.dimensions)
+    assert all(math.isnan(value) for value in scored[0].values.values())
+
+
+def test_needs_are_those_under_the_given_parameters():
+    scored = word_counts(with_references=True).score(ITEMS)
+    assert [each.reasons.get("words") for each in scored] == [
+        "empty summary",
+        "no reference",
+        "no article",
+        "no article",
+        None,
+    ]
+
+
+def test_where_nothing_can_be_scored_no_model_is_asked():
+    evaluator = word_counts()
+    evaluator.score(ITEMS[:1])
+    assert not hasattr(evaluator, "seen_items")
+    assert evaluator.score([]) == []
+
+
+def test_blank_references_do_not_count():
+    assert readable_references(Item("a", "b", references=("", "One.", " \n", "Two."))) == ["One.", "Two."]
+
+
+def test_provenance_has_the_hash_of_every_model_named_and_the_libraries():
+    evaluator = word_counts(second=str(tiny_model("roberta")))
+    assert evaluator.provenance() == {
+        "weights": {"model": digest(tiny_model("bert")), "second": digest(tiny_model("roberta"))},
+        "libraries": {name: version(name) for name in ("torch", "transformers", "tokenizers")},
+    }
+    assert set(word_counts().provenance()["weights"]) == {"model"}
+
+
+def test_other_weights_in_the_same_place_are_another_run(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model("bert"), folder)
+    before = fingerprint(word_counts(model=str(folder)))
+    shutil.copy(tiny_model("roberta") / "model.safetensors", folder)
+    assert fingerprint(word_counts(model=str(folder))) != before
+
+
+def test_weights_that_are_not_here_are_said_before_anything_is_scored():
+    with pytest.raises(MissingWeights, match="weights fetch owner-not/here"):
+        fingerprint(word_counts(model="owner-not/here"))
+
+
+def test_the_size_of_the_weights_is_told():
+    expected = (tiny_model("bert") / "model.safetensors").stat().st_size
+    assert word_counts().weights_here() == {str(tiny_model("bert")): expected}
