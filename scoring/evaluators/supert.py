@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ONLY_STOP_WORDS = "the summary has nothing but stop words"
 ONLY_STOP_WORDS_BESIDE = "the article's sentences have nothing but stop words"
-UNDEFINED = "precision and recall do not add up to a number above or below 0"
+NOT_FINITE = "the encoder's vectors give no finite number"
 
 
 class Supert(ModelEvaluator):
@@ -117,7 +117,7 @@ class Supert(ModelEvaluator):
             return Scored.unscored(self.dimensions, ONLY_STOP_WORDS_BESIDE)
         score = agreement(said, [source])[self.params.measure]
         if isnan(score):
-            return Scored.unscored(self.dimensions, UNDEFINED)
+            return Scored.unscored(self.dimensions, NOT_FINITE)
         return Scored(
             {GENERAL: score},
             shares_read=shares_read([("summary", said.share_read), ("article", source.share_read)]),

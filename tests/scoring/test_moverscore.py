@@ -86,6 +86,13 @@ def test_stop_words_are_those_of_the_list_and_those_given():
     assert value(item, idf=False, stop_words="The,on") == pytest.approx(english, abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["roberta", "xlm-roberta"])
+def test_stop_words_are_found_whatever_mark_a_tokenizer_sets_before_a_word(kind):
+    item = Item("a", "Officials said that the cat sat.", references=("On Monday it was the cat.",))
+    settings = {"model": str(tiny_model(kind)), "idf": False}
+    assert value(item, **settings, stop_words="the") != pytest.approx(value(item, **settings), abs=1e-5)
+
+
 def test_rare_words_count_more():
     item = Item("a", "The cat sat.", references=("The cat sat on the mat.",))
     common = [Item(str(number), "sat", references=("sat",)) for number in range(20)]
