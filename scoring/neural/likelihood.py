@@ -48,7 +48,7 @@ class Likelihood:
         logs = self._model.log_probabilities([encoded[source] for source in targets], list(targets.values()))
         last = pairs[-1][0]
         self._last_encoded = {last: encoded[last]}
-        return [each.mean().item() for each in logs]
+        return torch.stack([each.mean() for each in logs]).tolist()
 
 
 def _cut(pairs: Sequence[Pair], tokens: int) -> Iterator[list[int]]:
