@@ -23,19 +23,19 @@ class MoverScore(ModelEvaluator):
     Each text is a heap of n-gram vectors weighted by how rare their words are (idf). The earth mover's
     distance is the least work that moves one heap onto the other; it is solved exactly. The first form (v1,
     the paper's) joins least, mean and greatest values of the last five blocks and gives 1 minus the work
-    with squared distances: 1 for the same, at worst about -1, often 0.5 to 0.9. The second (v2, the authors'
-    faster one) takes the last block and gives 1 / (1 + work) with plain distances, in [1/3, 1]. The authors'
-    code knows other n-grams than single words, and word pieces kept, in v1 alone; here both forms do.
+    with squared distances, in [-3, 1], mostly above 0. The second (v2, the authors' faster one) takes the
+    last block and gives 1 / (1 + work) with plain distances, in [1/3, 1]. The authors' code knows n-grams
+    beyond single words, and word pieces kept, in v1 alone; here both forms do.
 
-    Punctuation, stop words and pieces that continue a word are left out; the special tokens stay, which idf
-    gives no weight. Document frequencies are counted over all texts of the run, apart for summaries and for
-    what they are compared with; a reference or article counts once however many summaries it has.
+    Punctuation, stop words and pieces that continue a word are left out; the special tokens stay, to which
+    idf gives no weight. Document frequencies are counted over all texts of the run, apart for summaries and
+    for what they are compared with; a reference or article counts once however many summaries it has.
 
     A text left without weight (only punctuation, stop words, or words that all texts have) is not compared:
     the authors' code gives such a summary 0 in v1 and a perfect 1 in v2. Where a reference is weightless the
-    others serve. Two errors of the authors' programs are not made by default: their solver rounds masses to
-    millionths, which moves scores of long texts by 2e-5 (masses=rounded does so too), and in v2 single
-    precision leaves a distance of about 1e-4 between equal words, where ours is 0.
+    others serve. Two errors of the authors' programs are not made by default: their solver (pyemd 1.0)
+    rounds masses to millionths, which moves scores of long texts by 2e-5 (masses=rounded does so too), and
+    in v2 single precision leaves a distance of about 1e-4 between equal words, where ours is 0.
     """
 
     name = "moverscore"
@@ -61,9 +61,8 @@ class MoverScore(ModelEvaluator):
     weights = (
         "v1: the authors' BERT base fine-tuned on MNLI (MNLI_BERT.zip among the releases of "
         "AIPHES/emnlp19-moverscore, 440 MB, pickled: convert it to safetensors, with config.json and "
-        "vocab.txt beside); plain BERT base is the nearest on the hub. v2: "
-        "distilbert/distilbert-base-uncased (270 MB). Other languages: "
-        "google-bert/bert-base-multilingual-cased."
+        "vocab.txt beside); the default here is plain BERT base. v2: distilbert/distilbert-base-uncased "
+        "(270 MB). Other languages: google-bert/bert-base-multilingual-cased."
     )
     needs = frozenset({Need.REFERENCES, Need.CORPUS})
     libraries = (*ModelEvaluator.libraries, "numpy", "POT")

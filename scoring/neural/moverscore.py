@@ -49,7 +49,7 @@ class Heap:
     def is_weightless(self) -> bool:
         return not (self.weights > 0).any()
 
-    @cached_property
+    @property
     def points(self) -> Floats:
         return self.vectors.astype(np.float64)
 
