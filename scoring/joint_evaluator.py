@@ -146,7 +146,7 @@ class JointEvaluator(ModelEvaluator):
             Place(scenario, reference, unit, number): (text, *beside)
             for scenario in self.scenarios
             for reference, beside in enumerate(self._beside(item, self.beside[scenario]))
-            for unit in set(self.units.values())
+            for unit in dict.fromkeys(self.units.values())
             for number, text in enumerate(texts[unit])
         }
 
@@ -168,7 +168,7 @@ class JointEvaluator(ModelEvaluator):
         return index, place
 
     def _scored(self, found: "Mapping[Place, Reading | None]") -> Scored:
-        results = {unit: self._of_unit(unit, found) for unit in set(self.units.values())}
+        results = {unit: self._of_unit(unit, found) for unit in dict.fromkeys(self.units.values())}
         values = {dimension: results[unit] for dimension, unit in self.units.items()}
         return Scored(
             {name: math.nan if isinstance(value, str) else value for name, value in values.items()},

@@ -62,8 +62,9 @@ class Umse(JointEvaluator):
     weights = (
         "UMSE.ckpt of the authors (RoBERTa large with prefix, 1.5 GB), linked from the repository "
         "ZT-Yao/UMSE: a pickled PyTorch Lightning checkpoint with keys encoder.model.*, "
-        "encoder.prefix_encoder.*, layerwise_attention.* and estimator.ff.*. Put it in a folder with "
-        "config.json and the tokenizer of roberta-large and write it anew with: manage.py weights convert."
+        "encoder.prefix_encoder.*, layerwise_attention.* and estimator.ff.*, but without the encoder's "
+        "configuration and vocabulary: manage.py weights convert UMSE.ckpt --configuration "
+        "FacebookAI/roberta-large --to FOLDER."
     )
     libraries = (*JointEvaluator.libraries, *LIBRARIES)
     needs = frozenset({Need.ARTICLE, Need.REFERENCES})

@@ -39,9 +39,9 @@ class Unite(JointEvaluator):
     weights = (
         "The authors' checkpoints (XLM-RoBERTa large, 2.2 GB), linked from the repository NLP2CT/UniTE: "
         "pickled PyTorch Lightning checkpoints with keys encoder.model.*, layerwise_attention.* and "
-        "estimator.ff.*. Put one in a folder with config.json and the tokenizer of xlm-roberta-large and "
-        "write it anew with: manage.py weights convert. COMET's own UnifiedMetric has other weights and "
-        "other numbers."
+        "estimator.ff.*, but without the encoder's configuration and vocabulary: manage.py weights convert "
+        "FILE.ckpt --configuration FacebookAI/xlm-roberta-large --to FOLDER. COMET's own UnifiedMetric has "
+        "other weights and other numbers."
     )
     needs = frozenset({Need.ARTICLE, Need.REFERENCES})
     beside: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -62,12 +62,14 @@ class Unite(JointEvaluator):
             "full",
             choices=("full", "regional"),
             doc="Whether article and reference see each other (full) or only the summary and themselves "
-            "(regional), for mode src_ref. As the model was trained; the paper tries both.",
+            "(regional), for mode src_ref. As the model was trained: attention_excluded_regions in its "
+            "hparams.yaml.",
         )
         positions: str = param(
             "running",
             choices=("running", "restart"),
-            doc="Whether positions run through all texts, or restart at 0 in each. As the model was trained.",
+            doc="Whether positions run through all texts, or restart at 0 in each. As the model was trained: "
+            "reset_position_for_each_segment in its hparams.yaml.",
         )
 
     params: Params

@@ -30,6 +30,8 @@ FIXED: Mapping[str, object] = {
     "eos_for_segments": ["</s>", "</s>", "</s>"],
 }
 """Settings of which only this value is understood; where a file of settings has another, it is refused."""
+FEWEST_TOKENS = 6
+"""What is left of three texts at the least: the special tokens around each."""
 ENCODER = "encoder.model."
 PREFIX = "encoder.prefix_encoder.embedding.weight"
 MIX = "layerwise_attention."
@@ -74,6 +76,10 @@ class JointModel:
         self._tokens = TextTokenizer(folder)
         self._text_limit = settings.get("max_text_length", model.config.max_position_embeddings - 2)
         self._joint_limit = min(settings.get("max_concat_length", joint_limit), self._encoder.room)
+        if self._joint_limit < FEWEST_TOKENS:
+            raise MissingWeights(
+                f"The encoder in {folder} has positions for {self._joint_limit} tokens only."
+            )
         try:
             self._mix = LayerMix.of(_part(tensors, MIX), model.config.num_hidden_layers + 1)
         except KeyError as error:
