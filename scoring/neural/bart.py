@@ -68,7 +68,8 @@ class Bart:
         states = self._decoded(sources, trees, steps)
         labels = torch.tensor([token for group in targets for target in group for token in target])
         labels = labels.to(device())
-        logits = (states[steps] * self._output[labels]).float().sum(dim=-1) + self._output_bias[labels]
+        products = states[steps].float() * self._output[labels].float()
+        logits = products.sum(dim=-1) + self._output_bias[labels]
         found = logits - self._log_normalisers(states)[steps]
         return list(found.split([len(path) for path in trees.paths]))
 

@@ -47,7 +47,7 @@ class Likelihood:
         encoded = self._last_encoded | dict(zip(new, self._model.encode(new) if new else (), strict=True))
         logs = self._model.log_probabilities([encoded[source] for source in targets], list(targets.values()))
         last = pairs[-1][0]
-        self._last_encoded = {last: encoded[last]}
+        self._last_encoded = {last: encoded[last].clone()}
         return torch.stack([each.mean() for each in logs]).tolist()
 
 
