@@ -4,6 +4,7 @@ import copy
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import transformers
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 
-from scoring.neural.batching import in_batches, padded
+from scoring.neural.batching import in_batches
 from scoring.neural.blanc_masks import Cloze
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder import input_limit
+from scoring.neural.encoder_pass import EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights import MissingWeights
@@ -29,9 +31,10 @@ WEIGHT_DECAY = 0.01
 class Guesser:
     """A masked language model that guesses hidden words."""
 
-    def __init__(self, model: transformers.PreTrainedModel, padding: int) -> None:
+    def __init__(self, model: transformers.PreTrainedModel) -> None:
         self.model: Any = model
-        self.padding = padding
+        encoder: Any = model.get_submodule("bert")
+        self._pass = EncoderPass(encoder)
 
     @torch.inference_mode()
     def right(self, clozes: Sequence[Cloze]) -> list[tuple[bool, ...] | None]:
@@ -51,12 +54,12 @@ class Guesser:
         ]
 
     def _guesses(self, clozes: Sequence[Cloze]) -> list[list[int]]:
-        ids, mask = padded([each.ids for each in clozes], self.padding)
-        states = self.model.bert(input_ids=ids, attention_mask=mask).last_hidden_state
-        rows = [row for row, each in enumerate(clozes) for _ in each.hidden]
-        columns = [column for each in clozes for column in each.hidden]
-        hidden = states[rows, columns]
-        likeliest = torch.cat([self.model.cls(some).argmax(dim=-1) for some in hidden.split(ROWS)])
+        [states] = self._pass.states([each.ids for each in clozes], [-1])
+        starts = accumulate((len(each.ids) for each in clozes), initial=0)
+        places = [
+            start + position for start, each in zip(starts, clozes, strict=False) for position in each.hidden
+        ]
+        likeliest = torch.cat([self.model.cls(some).argmax(dim=-1) for some in states[places].split(ROWS)])
         return [each.tolist() for each in likeliest.split([len(each.hidden) for each in clozes])]
 
 
@@ -82,7 +85,7 @@ class MaskFiller(Guesser):
     def __init__(self, folder: Path, precision: str = "float32") -> None:
         self.tokens = TextTokenizer(folder)
         self.precision = precision
-        super().__init__(load_model(folder, transformers.BertForMaskedLM, precision), self.tokens.padding)
+        super().__init__(load_model(folder, transformers.BertForMaskedLM, precision))
         self.mask: int = self.tokens.tokenizer.mask_token_id
         self.limit = input_limit(self.model.config, self.tokens)
 
@@ -120,7 +123,7 @@ class MaskFiller(Guesser):
                     _loss(model, ids, lesson).backward()
                     optimizer.step()
                     schedule.step()
-        return Guesser(model.eval().to(DTYPES[self.precision]), self.padding)
+        return Guesser(model.eval().to(DTYPES[self.precision]))
 
 
 def _shown(lessons: Sequence[Cloze], teaching: Teaching) -> list[list[int]]:
