@@ -1,0 +1,66 @@
+"""The memory that scoring a file takes grows by its texts and scores, and by nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.scoring.tiny_models import tiny_model
+
+ROOT = Path(__file__).resolve().parents[2]
+FEW, MANY = 1_000, 20_000
+ALLOWED_MIB = 64
+"""Beyond what few items take: the texts and results of many are some 25 MiB; their tokens' vectors, if kept, 60."""
+WORDS = [
+    "cat",
+    "sat",
+    "mat",
+    "good",
+    "liked",
+    "said",
+    "monday",
+    "talks",
+    "went",
+    "paid",
+    "company",
+    "shares",
+    "fell",
+    "news",
+    "report",
+    "really",
+]
+
+PROGRAM = """
+import json, resource, sys
+from scoring.score_file import score_file
+
+folder, model, *sizes = sys.argv[1:]
+for size in sizes:
+    result = score_file("similarity", {"model": model}, f"{folder}/{size}.jsonl", f"{folder}/{size}.scores")
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps([result.scored, peak_kib]), flush=True)
+"""
+
+
+def write_examples(path: Path, number: int) -> None:
+    """Texts that are all different to the model, so that nothing is remembered instead of computed."""
+    with path.open("w") as file:
+        for index in range(number):
+            words = " ".join(WORDS[index // len(WORDS) ** place % len(WORDS)] for place in range(4))
+            example = {"id": str(index), "summary": f"The {words}.", "references": [f"It was {words}."]}
+            file.write(json.dumps(example) + "\n")
+
+
+def test_scoring_many_summaries_takes_hardly_more_memory_than_few(tmp_path):
+    for number in (FEW, MANY):
+        write_examples(tmp_path / f"{number}.jsonl", number)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path), str(tiny_model("bert")), str(FEW), str(MANY)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (few_scored, few), (many_scored, many) = map(json.loads, done.stdout.splitlines())
+    assert (few_scored, many_scored) == (FEW, MANY)
+    assert (many - few) / 1024 < ALLOWED_MIB, (few, many)
