@@ -37,12 +37,12 @@ class Umse(JointEvaluator):
     """How probably the summary is the one that belongs to its reference, to its article, or to both: 0 to 1.
 
     One encoder reads summary and other text as one sequence of at most 380 tokens, cut together where they
-    are longer, behind keys and values learnt as a prefix of every layer. It learnt without ratings, to tell
-    summaries from disturbed ones. Article and reference together are judged by fusing the two scores. The
-    released script takes the score of the whole summary for coherence and relevance and the mean over its
-    sentences for consistency and fluency, and so do these dimensions. The paper gives each scenario its own
-    order of the prefix; attention being a sum over keys, the order changes nothing, and there is none here.
-    An empty summary is unscored unless asked for, and has no score by sentences in any case.
+    are longer, behind keys and values learnt as a prefix of every layer. It learnt without ratings, from
+    pairs made to match or not to match. Article and reference together are judged by fusing the two scores.
+    The released script takes the score of the whole summary for coherence and relevance and the mean over
+    its sentences for consistency and fluency, and so do these dimensions. The paper gives each scenario its
+    own order of the prefix; attention being a sum over keys, the order changes nothing, and there is none
+    here. An empty summary is unscored unless asked for, and has no score by sentences in any case.
     """
 
     name = "umse"
@@ -51,8 +51,8 @@ class Umse(JointEvaluator):
     source = "Gao et al. 2023, UMSE: Unified Multi-scenario Summarization Evaluation (Findings of ACL)"
     formula = "softmax(estimator(mix of normalised layers, first token))[1]"
     weaknesses = (
-        "Of a long article about 300 tokens are read. Nothing but coarse faults was seen in training. The "
-        "authors chose their checkpoint by its correlation with SummEval's ratings: results on SummEval are "
+        "Of a long article about 300 tokens are read. The rule of the cut leaps where the "
+        "shorter of two texts passes half of the limit. The authors chose their checkpoint by its correlation with SummEval's ratings: results on SummEval are "
         "too good. Coherence and relevance are the same number, consistency and fluency another."
     )
     cost = (
