@@ -51,9 +51,10 @@ class Umse(JointEvaluator):
     source = "Gao et al. 2023, UMSE: Unified Multi-scenario Summarization Evaluation (Findings of ACL)"
     formula = "softmax(estimator(mix of normalised layers, first token))[1]"
     weaknesses = (
-        "Of a long article about 300 tokens are read. The rule of the cut leaps where the "
-        "shorter of two texts passes half of the limit. The authors chose their checkpoint by its correlation with SummEval's ratings: results on SummEval are "
-        "too good. Coherence and relevance are the same number, consistency and fluency another."
+        "Of a long article about 300 tokens are read. The rule of the cut leaps where the shorter of two "
+        "texts passes half of the limit. The authors chose their checkpoint by its correlation with "
+        "SummEval's ratings, so that its results there are too good. Coherence and relevance are the same "
+        "number, consistency and fluency another."
     )
     cost = (
         "One pass of the encoder over the joined texts for the whole summary and for each of its sentences, "
