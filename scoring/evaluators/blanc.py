@@ -58,6 +58,7 @@ class Blanc(ModelEvaluator):
     )
     needs = frozenset({Need.ARTICLE})
     libraries = (*ModelEvaluator.libraries, *LIBRARIES)
+    batch_size = 32  # a summary may take half a minute, and a batch that is broken off starts anew
 
     @dataclass(frozen=True)
     class Params(ModelParams):
