@@ -13,12 +13,9 @@ from scoring.neural.device import device
 from scoring.neural.layer_mix import LayerSums, layer_moments, layer_sums
 from scoring.neural.segments import Joined
 
-FAMILIES = ("roberta", "xlm-roberta", "camembert")
-"""Model types with the modules that `JointEncoder` goes through, and positions after the padding id."""
-
 
 class JointEncoder:
-    """A model of transformers, of one of `FAMILIES`, without head.
+    """A model of transformers, RoBERTa or one built like it, without head.
 
     `prefix` [layers, 2, heads, rows, dimensions of a head] has keys and values that each layer puts before
     those of the tokens; their order means nothing, and they have positions but no states. With `regional`

@@ -12,7 +12,8 @@ import transformers
 from torch import Tensor, nn
 
 from scoring.neural.device import DTYPES, device
-from scoring.neural.joint_encoder import FAMILIES, JointEncoder
+from scoring.neural.encoder_pass import COUNTING_FROM_PADDING
+from scoring.neural.joint_encoder import JointEncoder
 from scoring.neural.layer_mix import LayerMix, LayerSums
 from scoring.neural.loading import fill, load_tensors
 from scoring.neural.segments import Joined, joined
@@ -151,9 +152,10 @@ def _encoder(folder: Path, tensors: Mapping[str, Tensor], precision: str) -> Any
         )
     except (OSError, ValueError) as error:
         raise MissingWeights(f"The configuration in {folder} cannot be read: {error}") from error
-    if config.model_type not in FAMILIES:
+    if config.model_type not in COUNTING_FROM_PADDING:
         raise MissingWeights(
-            f"The encoder in {folder} is of type {config.model_type}, not one of {', '.join(FAMILIES)}."
+            f"The encoder in {folder} is of type {config.model_type}, "
+            f"not one of {', '.join(COUNTING_FROM_PADDING)}."
         )
     model: Any = transformers.AutoModel.from_config(config, add_pooling_layer=False)
     # Older versions of the library stored a list of positions, and a pooler plays no part here.
