@@ -40,9 +40,10 @@ class LabelParams(ModelParams):
         "cut",
         choices=("cut", "cut_end", "parts_max", "parts_mean"),
         doc="An input beyond max_length: cut the article's end, so that the summary is read; cut_end, the "
-        "public recipe: cut the prompt's end, so that the summary is lost and the score says nothing of it; "
-        "or put equal parts of the article into prompts of their own, of which the highest value or the "
-        "average counts (if a part has at least half of the input for itself, else cut).",
+        "public recipe: cut the prompt's end, and with it some or all of the summary, so that the score says "
+        "little of it or nothing; or put equal parts of the article into prompts of their own, of which the "
+        "highest value or the average counts (if a part has at least half of the input for itself, else "
+        "cut).",
     )
 
     @property

@@ -83,7 +83,7 @@ class WholeAnswer(FirstToken):
 
         They end before the first closing id, or after `at_most` ids.
         """
-        [end] = self.tokens.closing
+        end = self.tokens.tokenizer.eos_token_id
 
         def read(memory: Memory) -> list[tuple[int, ...]]:
             ids = self._starts(memory)

@@ -1,0 +1,139 @@
+"""What SEAHORSE, TRUE and XNLI have in common, on tiny models."""
+
+import math
+
+import pytest
+import torch
+import transformers
+
+from scoring.contract import EvaluatorError, Item
+from scoring.evaluators import load_evaluator
+from scoring.params import read_params
+from tests.scoring.t5_models import label_model, t5_model
+
+NAMES = ("seahorse", "true_nli", "xnli_mt5")
+ITEM = Item("a", "The cat sat.", article="Officials said on Monday that the talks went on.")
+LONG = "Officials said on Monday that the talks went on. " * 20
+
+
+def evaluator(name, **settings):
+    evaluator_class = load_evaluator(name)
+    return evaluator_class(read_params(evaluator_class, {"model": str(label_model()), **settings}))
+
+
+def value(item, name="seahorse", **settings):
+    [scored] = evaluator(name, **settings).score([item])
+    [found] = scored.values.values()
+    return found
+
+
+def library_logits(prompt, folder):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        logits = model(
+            **tokenizer(prompt, return_tensors="pt"), decoder_input_ids=torch.tensor([[0]])
+        ).logits[0, 0]
+    return {label: logits[tokenizer.convert_tokens_to_ids(f"▁{label}")].item() for label in "012"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_the_share_of_1_among_both_labels(name):
+    logits = library_logits(f"premise: {ITEM.article} hypothesis: {ITEM.summary}", label_model())
+    expected = 1 / (1 + math.exp(logits["0"] - logits["1"]))
+    assert value(ITEM, name) == pytest.approx(expected, abs=1e-5)
+    assert value(ITEM, name, positive="0") == pytest.approx(1 - expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("score", ["labels", "sequences"])
+def test_the_labels_share_everything(score):
+    shares = [value(ITEM, labels="0,1,2", positive=label, score=score) for label in "012"]
+    assert sum(shares) == pytest.approx(1, abs=1e-6)
+    assert len(set(shares)) == 3
+
+
+def test_among_the_whole_vocabulary_it_is_less():
+    assert 0 < value(ITEM, score="vocabulary") < value(ITEM)
+
+
+def test_a_decision_is_what_the_model_writes():
+    folder = label_model()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    [scored] = evaluator("seahorse", score="decision").score([ITEM])
+    assert scored.values["attribution"] == 0
+    written = scored.explanations["attribution"]
+    assert written
+    label = tokenizer.convert_ids_to_tokens(tokenizer(written)["input_ids"][0]).strip("▁")
+    assert label == written.split()[0] or written.startswith(label)
+    assert value(ITEM, score="decision", labels=f"0,{written}", positive=written) == 1
+
+
+def test_labels_that_begin_alike_are_refused_but_as_sequences():
+    folder = t5_model("t5", untied=True)
+    with pytest.raises(EvaluatorError, match="do not tell them apart") as raised:
+        value(ITEM, model=str(folder))
+    assert raised.value.permanent
+    assert 0 < value(ITEM, model=str(folder), score="sequences") < 1
+
+
+def test_a_label_of_two_pieces_stands_for_its_first():
+    """As 0 in T5's own vocabulary, whose 1 is one piece."""
+    folder = label_model("t5", ("1", "2"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    assert tokenizer.tokenize("0") == ["▁", "0"]
+    two = value(ITEM, "true_nli", model=str(folder), labels="1,2", positive="1")
+    with_first = value(ITEM, "true_nli", model=str(folder))
+    logits = {}
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    prompt = f"premise: {ITEM.article} hypothesis: {ITEM.summary}"
+    with torch.inference_mode():
+        found = model(**tokenizer(prompt, return_tensors="pt"), decoder_input_ids=torch.tensor([[0]])).logits
+    for piece in ("▁", "▁1"):
+        logits[piece] = found[0, 0, tokenizer.convert_tokens_to_ids(piece)].item()
+    assert with_first == pytest.approx(1 / (1 + math.exp(logits["▁"] - logits["▁1"])), abs=1e-5)
+    assert with_first != pytest.approx(two, abs=1e-3)
+
+
+def test_the_end_of_a_long_article_is_cut_by_default_and_the_share_read_is_said():
+    long = Item("a", "The cat sat.", article=LONG)
+    [scored] = evaluator("seahorse", max_length="64").score([long])
+    assert 0 < scored.shares_read["article"] < 1
+    assert "summary" not in scored.shares_read
+    other = Item("b", "Really? Yes.", article=LONG)
+    assert abs(value(long, max_length="64") - value(other, max_length="64")) > 1e-4
+    assert value(long, max_length="64", long_article="cut_end") == pytest.approx(
+        value(other, max_length="64", long_article="cut_end"), abs=1e-6
+    )
+
+
+def test_in_parts_the_highest_or_the_average_counts():
+    long = Item("a", "The cat sat.", article=LONG + "It was a good mat. " * 20)
+    highest, average, beginning = (
+        value(long, max_length="64", long_article=how) for how in ("parts_max", "parts_mean", "cut")
+    )
+    assert average < highest
+    assert len({highest, average, beginning}) == 3
+    [scored] = evaluator("seahorse", max_length="64", long_article="parts_max").score([long])
+    assert not scored.shares_read
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_missing_is_said(name):
+    found = evaluator(name).score([Item("a", " ", article="The cat."), Item("b", "The cat.", article=" ")])
+    assert [list(each.reasons.values()) for each in found] == [["empty summary"], ["no article"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"prompt": "premise: {article}"}, r"parameter 'prompt': .*expected \{summary\} in it once"),
+        ({"prompt": "{article} {article} {summary}"}, r"expected \{article\} in it once"),
+        ({"labels": "1"}, "parameter 'labels': found '1', expected two or more"),
+        ({"labels": "0,1,1"}, "expected two or more, each once"),
+        ({"positive": "yes"}, "parameter 'positive': found 'yes', expected one of the labels 0,1"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_cannot_be_asked_is_refused(name, settings, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        evaluator(name, **settings)
