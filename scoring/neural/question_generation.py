@@ -9,6 +9,8 @@ import torch
 import transformers
 
 from scoring.neural.batching import in_batches, padded
+from scoring.neural.device import tokens_per_batch
+from scoring.neural.encoder import input_limit
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 
@@ -30,15 +32,19 @@ class QuestionWriter:
     def __init__(self, folder: Path, precision: str, beams: int, longest: int) -> None:
         self._tokens = TextTokenizer(folder)
         self._model: Any = load_model(folder, transformers.AutoModelForSeq2SeqLM, precision)
+        self._limit = input_limit(self._model.config, self._tokens)
+        self._tokens_per_batch = max(1, tokens_per_batch() // beams)
         self._settings = {"num_beams": beams, "max_new_tokens": longest, "do_sample": False}
 
     def questions(self, prompts: Sequence[str]) -> list[Written | None]:
-        """One question for each prompt, which is cut at its end to the tokenizer's limit; None for what ran
-        out of memory."""
+        """One question for each prompt, which is cut at its end to the model's limit; None for what ran out
+        of memory."""
         distinct = list(dict.fromkeys(prompts))
-        whole = self._tokens.whole(distinct, self._tokens.own_limit)
+        whole = self._tokens.whole(distinct, self._limit)
         found = in_batches(
-            [len(each) for each in whole], lambda batch: self._written([whole[index].ids for index in batch])
+            [len(each) for each in whole],
+            lambda batch: self._written([whole[index].ids for index in batch]),
+            self._tokens_per_batch,
         )
         by_prompt = {
             prompt: None if question is None else Written(question, tokens.share_read)
