@@ -49,12 +49,13 @@ class QuestionAnswering(ModelEvaluator):
     the question was made for (FEQA: `compare` = expected). A question without an answer in the article
     counts 0; one without an answer in the summary is not asked.
 
-    What is QAGS: one model for both texts, questions on the whole summary, at most ten answers, questions
-    dropped whose answer from the summary is not the expected one. What is not: its answers are all entities
-    and noun phrases of a tagger for English, ten of them at random, where ours are the first ones that a rule
-    finds (runs of capitalised words, save a sentence's first, and numbers); it takes ten questions for each
-    and keeps the twenty likeliest, where ours is the likeliest one. No program is public for the question
-    answering baseline of Maynez et al., nor for the row in UMSE's table: expect other numbers.
+    What is QAGS: one model for both texts, questions on the whole summary, ten answers at most, equal
+    questions asked once, those dropped that have no answer in the summary or (an option in its code) not the
+    expected one. What is not: its answers are all entities and noun phrases of a tagger for English, ten of
+    them at random, where ours are the first ones that a rule finds (runs of capitalised words, save a
+    sentence's first, and numbers); it takes ten questions for each and keeps the twenty likeliest, where ours
+    is the likeliest one. No program is public for the question answering baseline of Maynez et al., nor for
+    the row in UMSE's table: expect other numbers.
 
     Questions and answers that come with an example are asked as they are, and none is dropped for its answer.
     A summary without any question is unscored.
