@@ -19,6 +19,7 @@ from scoring.neural.loading import load_model, load_tensors
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights import MissingWeights
 
+NO_TOKENS = "a text without any token"
 ONLY_STOP_WORDS = "stop words only"
 WORDS_DISAGREE = "words and word pieces do not agree, as after a line break"
 LIMIT = 512
@@ -60,7 +61,7 @@ class EmbeddingAligner:
     def __init__(self, folder: Path, precision: str, layer: int, left_out: Collection[str] = ()) -> None:
         self._encoder = Encoder(folder, precision, depth=layer)
         self._layer = layer
-        self._left_out = left_out
+        self._left_out = _ids_of(left_out, self._encoder.tokens)
         self._lead = " " if self._encoder.tokens.heeds_spaces else ""
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
@@ -87,9 +88,11 @@ class EmbeddingAligner:
         (ids, vectors, text_read), (_, others, context_read) = text, context
         if vectors is None or others is None:
             return Aligned(nan, OUT_OF_MEMORY)
+        if not len(vectors) or not len(others):
+            return Aligned(nan, NO_TOKENS)
         nearest = (vectors @ others.T).max(dim=1).values.tolist()
-        tokens = [str(self._encoder.tokens.tokenizer.decode([each])) for each in ids]
-        return _mean(tokens, nearest, self._left_out, text_read, context_read)
+        counted = [score for each, score in zip(ids, nearest, strict=True) if each not in self._left_out]
+        return _mean(counted, text_read, context_read)
 
 
 class _PairModel:
@@ -194,7 +197,9 @@ class DiscriminativeAligner(_PairModel):
         words = read.products[read.places].split(prepared.pieces)
         logits = torch.stack([pieces.sum(dim=0) for pieces in words]) + self.bias
         grounded = logits.softmax(dim=-1)[:, _GROUNDED].tolist()
-        return _mean(prepared.text.split(), grounded, self._left_out, prepared.share_read, read.second_read)
+        scored = zip(prepared.text.split(), grounded, strict=True)
+        counted = [score for word, score in scored if word.lower() not in self._left_out]
+        return _mean(counted, prepared.share_read, read.second_read)
 
     def _prepared(self, text: str) -> "_Prepared":
         """The detour over ids cuts the text, and joins what decoding joined when the models were trained."""
@@ -266,16 +271,14 @@ def _space_mark(tokens: TextTokenizer) -> str:
     return next((piece[0] for piece in later if piece[0] in (BYTE_SPACE, PIECE_SPACE)), "")
 
 
-def _mean(
-    tokens: Sequence[str],
-    scores: Sequence[float],
-    left_out: Collection[str],
-    text_read: float,
-    context_read: float,
-) -> Aligned:
-    counted = [
-        score for token, score in zip(tokens, scores, strict=True) if token.strip().lower() not in left_out
-    ]
+def _ids_of(words: Collection[str], tokens: TextTokenizer) -> frozenset[int]:
+    """Ids of the pieces that are one of `words`, as a word's beginning or alone."""
+    if not words:
+        return frozenset()
+    return frozenset(index for index, piece in enumerate(tokens.vocabulary) if piece in words)
+
+
+def _mean(counted: Sequence[float], text_read: float, context_read: float) -> Aligned:
     if not counted:
         return Aligned(nan, ONLY_STOP_WORDS)
     return Aligned(fsum(counted) / len(counted), "", text_read, context_read)

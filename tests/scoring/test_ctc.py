@@ -58,6 +58,15 @@ def test_embeddings_find_every_word_in_the_very_text():
     assert dict(result.values) == pytest.approx({"consistency": 1, "relevance": 1}, abs=1e-5)
 
 
+def test_a_text_of_which_the_tokenizer_leaves_nothing_has_no_score():
+    settings = {"aligner": "E", "model": str(ctc_model("bert"))}
+    said = "a text without any token"
+    for invisible in ({"summary": "\x01"}, {"summary": "The cat.", "article": "\x01"}):
+        assert set(scored(**invisible, **settings).reasons.values()) == {said}
+    result = scored("The cat.", references=("\x01",), **settings)
+    assert result.reasons == {"relevance": f"reference: {said}"}
+
+
 @pytest.mark.parametrize("aligner", ["D", "R"])
 def test_without_a_model_for_references_there_is_consistency_alone(aligner):
     evaluator = ctc(aligner=aligner, relevance_model="")
