@@ -43,9 +43,9 @@ class Ctc(ModelEvaluator):
     )
     weaknesses = (
         "The models are trained on English news. D reads the first 256 tokens of the summary and what is "
-        "left of 512 for the article, R 512 of both together, E 512 of each: the end of a long article "
-        "supports nothing. D cannot tell the words of a text with line breaks. What the product of two "
-        "numbers of R means is unclear."
+        "left of 512 for the article, R 512 of both together, E as many of each as its encoder takes: the "
+        "end of a long article supports nothing. D cannot tell the words of a text with line breaks. What "
+        "the product of two numbers of R means is unclear."
     )
     cost = (
         "E: one pass over each distinct text. D and R: one pass over each pair of summary and article, and "

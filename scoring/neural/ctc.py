@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 from scoring.contract import OUT_OF_MEMORY
 from scoring.neural.batching import in_batches, padded
 from scoring.neural.device import device
-from scoring.neural.encoder import Encoder, input_limit
+from scoring.neural.encoder import Encoder, position_limit
 from scoring.neural.loading import load_model, load_tensors
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights import MissingWeights
@@ -23,7 +23,7 @@ NO_TOKENS = "a text without any token"
 ONLY_STOP_WORDS = "stop words only"
 WORDS_DISAGREE = "words and word pieces do not agree, as after a line break"
 LIMIT = 512
-"""Ids that go into a model at most."""
+"""Ids that go into a model of pairs at most, whatever its tokenizer states."""
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
 """How pieces that begin a word are marked: by byte-level pairs, and by sentence pieces."""
 _GROUNDED = 0
@@ -54,8 +54,8 @@ class Aligner(Protocol):
 class EmbeddingAligner:
     """E: a token's score is its largest cosine to a token of the context, in [-1, 1].
 
-    Each text is encoded alone, cut to 512 ids; special tokens count on neither side, nor do tokens that are
-    in `left_out`.
+    Each text is encoded alone, cut to the encoder's limit; special tokens count on neither side, nor do
+    tokens that are in `left_out`.
     """
 
     def __init__(self, folder: Path, precision: str, layer: int, left_out: Collection[str] = ()) -> None:
@@ -67,7 +67,7 @@ class EmbeddingAligner:
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
         texts = list(dict.fromkeys(chain.from_iterable(pairs)))
         tokens = self._encoder.tokens
-        whole = tokens.whole([self._lead + text.strip() for text in texts], min(LIMIT, self._encoder.limit))
+        whole = tokens.whole([self._lead + text.strip() for text in texts], self._encoder.limit)
         inner = slice(len(tokens.opening), -len(tokens.closing) or None)
         states = self._encoder.states([each.ids for each in whole], [self._layer])
         known = {
@@ -107,7 +107,7 @@ class _PairModel:
     def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
         self.tokens = TextTokenizer(folder)
         self.model = load_model(folder, precision=precision, may_lack=may_lack)
-        self.limit = min(LIMIT, input_limit(self.model.config, self.tokens))
+        self.limit = min(LIMIT, position_limit(self.model.config))
         tensors = load_tensors(folder, self.head)
         expected = {"weight": (self.outputs, self.model.config.hidden_size), "bias": (self.outputs,)}
         if {name: tuple(tensor.shape) for name, tensor in tensors.items()} != expected:

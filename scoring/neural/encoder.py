@@ -79,7 +79,11 @@ class Encoder:
 
 def input_limit(config: PreTrainedConfig, tokens: TextTokenizer) -> int:
     """In tokens: what the tokenizer states or the model's position embeddings allow, whichever is less."""
-    positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
-    if config.model_type in COUNTING_FROM_PADDING:
-        positions -= config.pad_token_id + 1
+    positions = position_limit(config)
     return min(positions, tokens.own_limit or positions)
+
+
+def position_limit(config: PreTrainedConfig) -> int:
+    """In tokens: what the model's position embeddings allow."""
+    positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
+    return positions - config.pad_token_id - 1 if config.model_type in COUNTING_FROM_PADDING else positions

@@ -53,6 +53,17 @@ class TestEveryAligner:
         assert "summary" not in result.shares_read
 
 
+@pytest.mark.parametrize("aligner", ["D", "E", "R"])
+def test_a_model_with_fewer_positions_reads_less(aligner):
+    small = str(ctc_model(max_position_embeddings=66))
+    settings = {"aligner": aligner, "model": small, "relevance_model": small}
+    result = scored("The cat sat.", article=ARTICLE * 10, **settings)
+    assert not result.reasons
+    assert result.shares_read["article"] < scored(
+        "The cat sat.", article=ARTICLE * 10, aligner=aligner
+    ).shares_read.get("article", 1)
+
+
 def test_embeddings_find_every_word_in_the_very_text():
     result = scored(ARTICLE, references=(ARTICLE,), aligner="E")
     assert dict(result.values) == pytest.approx({"consistency": 1, "relevance": 1}, abs=1e-5)
