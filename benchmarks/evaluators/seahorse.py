@@ -5,7 +5,8 @@
 FOLDER_OF_SUMMEVAL holds expert_means.16systems.jsonl.gz: one object a line with `src` and
 `sys_summs: {system: {sys_summ}}`. There is no official program. The peers are the library's `generate` with
 `output_scores`, let write one token, as public scripts use it, and one forward pass with one decoder step;
-both with the library's modules on padded batches of 8 in the order of articles. All have the same weights
+both with the library's modules on padded batches of 8, in the order of articles, which is their best, or with
+`--order systems` as data come whose neighbours have different articles. All have the same weights
 (`--model FOLDER`, or random ones of the shape of mT5 small, with a tokenizer trained on the texts), library
 and thread. Prints summaries per second of CPU time, the ratios, the largest differences of scores and logits
 and how widely they are spread, and how much of the time the matrix products that cannot be avoided take at
@@ -48,7 +49,7 @@ Peer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def read_items(folder: Path) -> list[Item]:
-    """All of SummEval, article by article."""
+    """All of SummEval, article by article; an id is article/system."""
     with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return [
@@ -119,6 +120,10 @@ class Recipe:
         return torch.cat(found)
 
 
+def system(item: Item) -> str:
+    return item.id.rpartition("/")[2]
+
+
 def prompt(item: Item) -> str:
     return f"premise: {item.article} hypothesis: {item.summary}"
 
@@ -174,12 +179,19 @@ def main() -> None:
     parser.add_argument("--model", type=Path)
     parser.add_argument("--layers", type=int, default=8, help="of random weights")
     parser.add_argument("--articles", type=int, default=2)
+    parser.add_argument("--systems", type=int, default=16)
+    parser.add_argument("--order", choices=("articles", "systems"), default="articles")
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
     everything = read_items(given.folder)
     chosen = set(list(dict.fromkeys(item.article for item in everything))[: given.articles])
-    items = [item for item in everything if item.article in chosen]
+    systems = list(dict.fromkeys(map(system, everything)))
+    items = [
+        item for item in everything if item.article in chosen and system(item) in systems[: given.systems]
+    ]
+    if given.order == "systems":
+        items.sort(key=lambda item: systems.index(system(item)))
     texts = sorted({text for item in everything for text in (item.article or "", item.summary)})
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or random_model(Path(folder), texts, given.layers)
