@@ -56,7 +56,7 @@ def fetch(model: str, *, pickled: bool = False, progress: Progress | None = None
 
     Weights come as safetensors, with configuration, vocabulary and tables; pickled weights, which serve for
     nothing but to be converted, only with `pickled`. Large files are held to the hash that the hub states.
-    Raises UnknownModel and FetchFailed.
+    With `progress` it stands for the bars that the library draws. Raises UnknownModel and FetchFailed.
     """
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import (
@@ -67,7 +67,10 @@ def fetch(model: str, *, pickled: bool = False, progress: Progress | None = None
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
+    from huggingface_hub.utils import disable_progress_bars
 
+    if progress:
+        disable_progress_bars()
     hub_id = HUB_ID.fullmatch(model)
     if hub_id is None:
         raise UnknownModel(f"{model!r} is no hub id; expected owner/name or owner/name@revision")

@@ -183,6 +183,26 @@ def test_wrong_arguments_are_refused(command, tmp_path):
     )
 
 
+def test_where_nobody_watches_progress_is_a_line_for_each_file(hub, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "weights", "fetch", "someone/small"],
+        cwd=ROOT,
+        env={**os.environ, "HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *files, last = done.stderr.splitlines()
+    assert {line.partition(":")[0] for line in files} >= {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+    total = last.removesuffix(" bytes").rpartition(" of ")[2]
+    assert last == f"all files: {total} of {total} bytes"
+    assert all(line.endswith(f" of {total} bytes") for line in files)
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
