@@ -113,4 +113,4 @@ def _scales_when_tied(folder: Path) -> bool:
     if stated.get("tie_word_embeddings") is False:
         return False
     written_by = str(stated.get("transformers_version", "0")).partition(".")[0]
-    return stated["model_type"] == "t5" or int(written_by) < 5
+    return stated.get("model_type") != "mt5" or int(written_by) < 5
