@@ -1,11 +1,11 @@
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_in_words, shares_read
+from scoring.guess_counts import Outcomes, in_words, measured, outcomes_of
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from scoring.neural.blanc_masks import Cloze, Masks
 
 NOTHING_TO_GUESS = "no word of the article can be hidden"
-
-Outcomes = Counter[tuple[bool, bool]]
-"""(guessed without the summary, guessed with it) -> number of hidden words."""
 
 
 class Blanc(ModelEvaluator):
@@ -170,7 +167,7 @@ class Blanc(ModelEvaluator):
         found = []
         for pairs, share in zip(clozes, shares, strict=True):
             guessed = [(next(right), next(right)) for _ in pairs]
-            found.append((_outcomes(guessed), share))
+            found.append((outcomes_of(guessed), share))
         return found
 
     def _tune(self, items: Sequence[Item]) -> "list[tuple[Outcomes | None, dict[str, float]]]":
@@ -185,7 +182,7 @@ class Blanc(ModelEvaluator):
             taught = iter(self._taught(summary, [each for index in indices for each in clozes[index]]))
             for index in indices:
                 after = [next(taught) for _ in clozes[index]]
-                outcomes[index] = _outcomes(list(zip(untaught[index], after, strict=True)))
+                outcomes[index] = outcomes_of(list(zip(untaught[index], after, strict=True)))
         return [(outcomes[index], share) for index, share in enumerate(shares)]
 
     def _taught(self, summary: str, clozes: "Sequence[Cloze]") -> list[tuple[bool, ...] | None]:
@@ -284,35 +281,9 @@ class Blanc(ModelEvaluator):
             return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
         if not outcomes:
             return Scored.unscored(self.dimensions, NOTHING_TO_GUESS)
-        said = [_in_words(outcomes), *([shares_in_words(shares)] if shares else [])]
-        value = _measured(outcomes, self.params.measure)
+        said = [in_words(outcomes), *([shares_in_words(shares)] if shares else [])]
+        value = measured(outcomes, self.params.measure)
         return Scored({GENERAL: value}, explanations={GENERAL: "; ".join(said)}, shares_read=shares)
-
-
-def _outcomes(
-    guessed: "Sequence[tuple[tuple[bool, ...] | None, tuple[bool, ...] | None]]",
-) -> Outcomes | None:
-    outcomes: Outcomes = Counter()
-    for without, with_ in guessed:
-        if without is None or with_ is None:
-            return None
-        outcomes.update(zip(without, with_, strict=True))
-    return outcomes
-
-
-def _measured(outcomes: Outcomes, measure: str) -> float:
-    gained, lost, hidden = outcomes[False, True], outcomes[True, False], outcomes.total()
-    if measure == "relative":
-        return (gained - lost) / hidden
-    return gained / (hidden - lost) if hidden > lost else 0.0
-
-
-def _in_words(outcomes: Outcomes) -> str:
-    return (
-        f"of {outcomes.total()} hidden words: {outcomes[False, True]} guessed only with the summary, "
-        f"{outcomes[True, False]} only without it, {outcomes[True, True]} either way, "
-        f"{outcomes[False, False]} never"
-    )
 
 
 def _share(kept: int, texts: Sequence[Sequence[int]]) -> float:

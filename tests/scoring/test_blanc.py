@@ -123,7 +123,7 @@ def reader(tmp_path_factory):
     model = transformers.BertForMaskedLM.from_pretrained(folder).eval()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     before = len(tokenizer(SUMMARY)["input_ids"]) - 1
-    for _ in range(25):
+    for _ in range(100):
         for sentence in SENTENCES:
             ids = tokenizer(f"{SUMMARY} {sentence}", return_tensors="pt")["input_ids"].repeat(2, 1)
             shown, asked = ids.clone(), torch.full_like(ids, -100)
