@@ -26,6 +26,16 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
         database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser"))):
+            item.add_marker(pytest.mark.database)
+
+
 def pytest_configure() -> None:
     # How long an example takes depends on what else the machine does, and tells nothing about a law.
     hypothesis.settings.register_profile("laws", deadline=None)

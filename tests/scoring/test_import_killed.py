@@ -12,6 +12,8 @@ import pytest
 
 from tests.import_files import SEAHORSE_HEADER, lines, seahorse_row
 
+pytestmark = pytest.mark.database
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS = 6000
 PATIENCE_S = 90

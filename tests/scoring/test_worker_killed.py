@@ -21,6 +21,8 @@ from scoring.evaluators import load_evaluator
 from scoring.params import read_params
 from tests.scoring.tiny_models import tiny_model
 
+pytestmark = pytest.mark.database
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SUMMARIES, BATCH_SIZE = 2000, 10
 KILLED_AFTER = 40  # batches

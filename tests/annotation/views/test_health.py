@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.database
+
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 ASK = """
 from django.test import Client
