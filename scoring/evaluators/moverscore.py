@@ -33,9 +33,9 @@ class MoverScore(ModelEvaluator):
 
     A text left without weight (only punctuation, stop words, or words that all texts have) is not compared:
     the authors' code gives such a summary 0 in v1 and a perfect 1 in v2. Where a reference is weightless the
-    others serve. Two errors of the authors' programs are not made by default: their solver (pyemd 1.0)
-    rounds masses to millionths, which moves scores of long texts by 2e-5 (masses=rounded does so too), and
-    in v2 single precision leaves a distance of about 1e-4 between equal words, where ours is 0.
+    others serve. Masses are rounded to millionths as the authors' solver (pyemd 1.0) rounds them, so that
+    scores equal theirs on long texts too. In v2 their single precision leaves a distance of about 1e-4
+    between equal words, where ours is 0.
     """
 
     name = "moverscore"
@@ -83,10 +83,10 @@ class MoverScore(ModelEvaluator):
         stop_words: tuple[str, ...] = param((), doc=WORDS_DOC)
         keep_subwords: bool = param(False, doc="Keep the pieces that continue a word.")
         masses: str = param(
-            "exact",
-            choices=("exact", "rounded"),
-            doc="How much of a text each word is: exactly, or in whole millionths as the authors' solver has "
-            "it, for scores equal to theirs to 1e-5 with long texts too.",
+            "rounded",
+            choices=("rounded", "exact"),
+            doc="How much of a text each word is: in whole millionths, as the authors' solver has it, or "
+            "exactly, which moves the scores of long texts by about 2e-5.",
         )
         against: str = param(
             "references", choices=("references", "article"), doc="What the summary is compared with."
