@@ -7,17 +7,13 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from scoring.contract import (
-    EMPTY_SUMMARY,
-    NO_ARTICLE,
-    NO_REFERENCE,
-    OUT_OF_MEMORY,
-    Item,
-    Need,
-    Scored,
-    shares_read,
+from scoring.contract import EMPTY_SUMMARY, OUT_OF_MEMORY, Item, Scored, shares_read
+from scoring.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_param,
+    readable_references,
 )
-from scoring.model_evaluator import ModelEvaluator, ModelParams, readable_references
 from scoring.params import param
 from scoring.sentences import sentences_of
 
@@ -52,12 +48,7 @@ class JointParams(ModelParams):
     layer_norm: str = param(
         "per_item", choices=("per_item", "batches_of_8"), doc=f"{LAYER_NORM_DOC} {BATCHES_DOC}"
     )
-    empty_summary: str = param(
-        "unscored",
-        choices=("unscored", "score"),
-        doc="A summary without text: unscored, or scored like any other, as the authors do, although what "
-        "the number says is nothing but what the other texts are.",
-    )
+    empty_summary: str = empty_summary_param()
 
 
 class Place(NamedTuple):
@@ -121,23 +112,10 @@ class JointEvaluator(ModelEvaluator):
             for item, found in zip(items, read, strict=True)
         ]
 
-    def problem(self, item: Item) -> str | None:
-        if self.params.empty_summary == "unscored" and not item.summary.strip():
-            return EMPTY_SUMMARY
-        return self._lacking(item)
-
-    def _lacking(self, item: Item) -> str | None:
-        needs = self.needs_for(self.params)
-        if Need.ARTICLE in needs and not (item.article or "").strip():
-            return NO_ARTICLE
-        if Need.REFERENCES in needs and not readable_references(item):
-            return NO_REFERENCE
-        return None
-
     def _asked(self, item: Item) -> dict[Place, tuple[str, ...]]:
         """The texts of each sequence that the model is to read for the item."""
         # What is left unscored as empty still counts where the authors, who score it, normalise it too.
-        if self._lacking(item) or (self.problem(item) and self.params.layer_norm != "batches_of_8"):
+        if self.lacking(item) or (self.problem(item) and self.params.layer_norm != "batches_of_8"):
             return {}
         texts: dict[str, tuple[str, ...]] = {WHOLE: (item.summary,)}
         if SENTENCES in self.units.values():

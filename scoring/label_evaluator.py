@@ -7,7 +7,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from scoring.contract import OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import ModelEvaluator, ModelParams
+from scoring.model_evaluator import ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class LabelParams(ModelParams):
         "highest value or the average counts (if a part has at least half of the input for itself, else "
         "cut).",
     )
+    empty_summary: str = empty_summary_param()
 
     @property
     def asked(self) -> tuple[str, tuple[str, ...], str]:

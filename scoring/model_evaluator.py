@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
 from scoring.params import declared_params, param
@@ -15,6 +15,22 @@ WEIGHTS_DOC = (
     "Folder of the model, or its id on the Hugging Face hub (owner/name, or owner/name@revision); weights "
     "are read from safetensors files only."
 )
+
+
+UNSCORED, SCORE = "unscored", "score"
+
+
+def empty_summary_param(where: str = "") -> Any:
+    """The parameter `empty_summary`, for evaluators whose authors give such a summary an ordinary score.
+
+    `where` adds what it does not apply to.
+    """
+    return param(
+        UNSCORED,
+        choices=(UNSCORED, SCORE),
+        doc="A summary without text: unscored, or scored like any other, as the authors do, although what "
+        f"the number says is nothing but what the other texts are.{where and f' {where}'}",
+    )
 
 
 @dataclass(frozen=True)
@@ -78,9 +94,18 @@ class ModelEvaluator(Evaluator):
 
     def problem(self, item: Item) -> str | None:
         """Why no dimension of the item can be scored, or None: a text that is needed is blank."""
-        needs = self.needs_for(self.params)
-        if not item.summary.strip():
+        if not item.summary.strip() and not self.scores_empty:
             return EMPTY_SUMMARY
+        return self.lacking(item)
+
+    @property
+    def scores_empty(self) -> bool:
+        """Whether a blank summary is scored: where there is a parameter `empty_summary` that says so."""
+        return getattr(self.params, "empty_summary", UNSCORED) == SCORE
+
+    def lacking(self, item: Item) -> str | None:
+        """Which text beside the summary the item lacks, or None."""
+        needs = self.needs_for(self.params)
         if Need.ARTICLE in needs and not (item.article or "").strip():
             return NO_ARTICLE
         if Need.REFERENCES in needs and not readable_references(item):

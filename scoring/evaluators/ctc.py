@@ -5,7 +5,13 @@ from math import fsum, nan
 from typing import TYPE_CHECKING, Any
 
 from scoring.contract import NO_REFERENCE, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import (
+    WEIGHTS_DOC,
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_param,
+    readable_references,
+)
 from scoring.params import param
 from scoring.stop_words import ENGLISH
 
@@ -27,7 +33,7 @@ class Ctc(ModelEvaluator):
     Without a reference there is consistency and no relevance; blank references are left out, and where one
     of the others cannot be aligned relevance is missing. An empty summary, one that has no token left
     without stop words, and for D one whose words and word pieces do not agree have no score, where the
-    authors' code gives 0 or fails.
+    authors' code gives 0 or fails; R gives an empty summary an ordinary number, if asked for.
     """
 
     name = "ctc"
@@ -91,6 +97,7 @@ class Ctc(ModelEvaluator):
         remove_stop_words: bool = param(
             False, doc="Leave English stop words out of the average; R knows no words, so nothing changes."
         )
+        empty_summary: str = empty_summary_param("With aligners D and E always unscored.")
 
     params: Params
 
@@ -101,6 +108,10 @@ class Ctc(ModelEvaluator):
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
         return cls.needs | {Need.REFERENCES} if _scores_relevance(params) else cls.needs
+
+    @property
+    def scores_empty(self) -> bool:
+        return super().scores_empty and self.params.aligner == "R"
 
     def problem(self, item: Item) -> str | None:
         found = super().problem(item)

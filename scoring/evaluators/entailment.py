@@ -5,7 +5,13 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import (
+    WEIGHTS_DOC,
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_param,
+    readable_references,
+)
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences_of
 
@@ -24,7 +30,8 @@ class Entailment(ModelEvaluator):
     sentences it is SummaC's zero-shot form: every sentence of the summary is held against every sentence of
     the article; the highest probabilities it reaches there count, and the sentences' values are averaged.
     SummaC itself is that with `value` difference, except that it leaves out sentences of ten characters or
-    fewer and those of the article after the hundredth. An empty summary and a missing article are unscored.
+    fewer and those of the article after the hundredth. A missing article is unscored, and so is an empty
+    summary unless asked for.
     """
 
     name = "entailment"
@@ -94,12 +101,17 @@ class Entailment(ModelEvaluator):
             "premise alone is cut, unless the summary would leave nothing of it: then the summary gets half, "
             "or what the premise does not need. Of an input in parts the summary never gets more than that.",
         )
+        empty_summary: str = empty_summary_param("With granularity sentences always unscored.")
 
     params: Params
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
         return frozenset({Need.REFERENCES if params.against == "references" else Need.ARTICLE})
+
+    @property
+    def scores_empty(self) -> bool:
+        return super().scores_empty and self.params.granularity == "whole"
 
     @cached_property
     def _classifier(self) -> "PairClassifier":

@@ -16,7 +16,7 @@ from scoring.contract import (
     shares_in_words,
     shares_read,
 )
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences
 
@@ -41,8 +41,8 @@ class SummaQA(ModelEvaluator):
 
     Without them questions are made by a rule, and this is not the authors' way, who take the entities of a
     tagger for English (spaCy): runs of capitalised words, save the first word of the sentence, and numbers.
-    An article in which the rule finds none is unscored (the authors give 0), as is an empty summary (which
-    they give a small positive probability).
+    An article in which the rule finds none is unscored (the authors give 0), as is an empty summary unless
+    asked for (which they give a small positive probability).
     """
 
     name = "summaqa"
@@ -95,6 +95,7 @@ class SummaQA(ModelEvaluator):
         most_questions: int = param(
             0, low=0, doc="Questions made for one article at most, the first ones; 0 is all, as the authors."
         )
+        empty_summary: str = empty_summary_param()
 
     params: Params
 
@@ -108,7 +109,7 @@ class SummaQA(ModelEvaluator):
     def problem(self, item: Item) -> str | None:
         if item.questions is None:
             return super().problem(item)
-        return None if item.summary.strip() else EMPTY_SUMMARY
+        return None if item.summary.strip() or self.scores_empty else EMPTY_SUMMARY
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         from scoring.neural.summaqa import replies

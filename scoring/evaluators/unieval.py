@@ -15,7 +15,13 @@ from scoring.contract import (
     Scored,
     shares_read,
 )
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import (
+    WEIGHTS_DOC,
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_param,
+    readable_references,
+)
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences_of
 
@@ -62,10 +68,10 @@ class UniEval(ModelEvaluator):
     summary and article, relevance of summary and reference, consistency of each sentence and the article,
     fluency of each sentence alone; sentences are averaged. `overall` is the mean of all that is asked.
 
-    Without a reference relevance has no score, without an article coherence and consistency have none, and
-    in both cases `overall` has none; an empty summary has none at all (the authors' program stops at it). As
-    theirs, an input is cut at its end, where article or reference stands: a summary as long as `max_length`
-    leaves nothing of it, and the share read says so.
+    Without a reference relevance has no score, without an article coherence and consistency have none, and in
+    both cases `overall` has none; an empty summary has none at all (the authors' program stops at it), or
+    coherence and relevance where asked for. As theirs, an input is cut at its end, where article or reference
+    stands: a summary as long as `max_length` leaves nothing of it, and the share read says so.
     """
 
     name = "unieval"
@@ -115,6 +121,7 @@ class UniEval(ModelEvaluator):
             "authors do, or all of it in equal parts, of which the highest score or the average counts; the "
             "summary then gets half of an input at most, or what the article does not need.",
         )
+        empty_summary: str = empty_summary_param("Consistency, fluency and so overall always unscored.")
 
         def __post_init__(self) -> None:
             unknown = [each for each in self.dimensions if each not in QUESTIONS]
@@ -138,7 +145,7 @@ class UniEval(ModelEvaluator):
 
     def problem(self, item: Item) -> str | None:
         """Of the texts only the summary is needed on every dimension."""
-        return None if item.summary.strip() else EMPTY_SUMMARY
+        return None if item.summary.strip() or self.scores_empty else EMPTY_SUMMARY
 
     @cached_property
     def _model(self) -> "YesOrNo":
@@ -158,13 +165,14 @@ class UniEval(ModelEvaluator):
         )
         return [
             self._scored(
+                item,
                 of_item,
                 {
                     dimension: [[next(answers) for _ in row] for row in rows]
                     for dimension, rows in of_item.items()
                 },
             )
-            for of_item in asked
+            for item, of_item in zip(items, asked, strict=True)
         ]
 
     def _inputs(self, question: Question, item: Item) -> "list[list[Input]]":
@@ -183,6 +191,12 @@ class UniEval(ModelEvaluator):
             [each for other in by for each in self._compared(question, one, other)] for one in judged if by
         ]
 
+    def _lacks(self, question: Question, item: Item) -> str:
+        """Why there is nothing to ask the question of."""
+        if question.by and not self._judged_by(question.by, item):
+            return MISSING[question.by]
+        return EMPTY_SUMMARY
+
     def _judged_by(self, what: str, item: Item) -> list[str]:
         if what == "article":
             return [item.article] if item.article and item.article.strip() else []
@@ -196,6 +210,7 @@ class UniEval(ModelEvaluator):
 
     def _scored(
         self,
+        item: Item,
         asked: "Mapping[str, list[list[Input]]]",
         answers: Mapping[str, list[list[float | None]]],
     ) -> Scored:
@@ -205,7 +220,7 @@ class UniEval(ModelEvaluator):
             question = QUESTIONS[dimension]
             read = [[each for each in row if each is not None] for row in rows]
             if not rows:
-                reasons[dimension] = MISSING[question.by]
+                reasons[dimension] = self._lacks(question, item)
             elif read != rows:
                 reasons[dimension] = OUT_OF_MEMORY
             else:

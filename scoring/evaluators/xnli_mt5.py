@@ -21,13 +21,13 @@ AS_FORM = " Empty: as `form` has it."
 class XnliMt5(LabelEvaluator):
     """The probability that the article entails the summary, by an mT5 tuned on XNLI: in [0, 1].
 
-    SEAHORSE's multilingual baseline. Its weights were not released and its labels not stated, so that
-    `model` has no default; `form` says how the model at hand was tuned. two_labels, taken to be SEAHORSE's:
-    the prompt of its own metric, 1 for entailment and 0 for none. three_labels, of public models: the prompt
-    begins with "xnli:", and 0 is entailment, 1 neutral, 2 contradiction. The score is the share of the
-    answer entailment among all answers at the first step. A prompt beyond 2,048 tokens is cut at the
-    article's end; the plain form (long_article cut_end) loses the summary of a long article. An empty
-    summary, for which the model would give a number too, is unscored, as is an item without article.
+    SEAHORSE's multilingual baseline. Its weights were not released and its labels not stated, so that `model`
+    has no default; `form` says how the model at hand was tuned. two_labels, taken to be SEAHORSE's: the
+    prompt of its own metric, 1 for entailment and 0 for none. three_labels, of public models: the prompt
+    begins with "xnli:", and 0 is entailment, 1 neutral, 2 contradiction. The score is the share of the answer
+    entailment among all answers at the first step. A prompt beyond 2,048 tokens is cut at the article's end;
+    the plain form (long_article cut_end) loses the summary of a long article. An empty summary, for which the
+    model would give a number too, is unscored unless asked for; an item without article is unscored.
     """
 
     name = "xnli_mt5"

@@ -120,26 +120,31 @@ class _PairModel:
         """What the model gives for each (first, second), each distinct one read once."""
         distinct = list(dict.fromkeys(pairs))
         firsts, seconds = [first for first, _ in distinct], [second for _, second in distinct]
-        encoded = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
+        pairs_encoded = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
+        encoded = [
+            # An empty second text is none to the authors' library: nothing marks where it ends.
+            together if second else self.tokens.tokenizer([first], truncation=True, max_length=self.limit)[0]
+            for together, (first, second) in zip(pairs_encoded.encodings, distinct, strict=True)
+        ]
 
         def compute(batch: list[int]) -> torch.Tensor:
-            ids, mask = padded([encoded["input_ids"][index] for index in batch], self.tokens.padding)
+            ids, mask = padded([encoded[index].ids for index in batch], self.tokens.padding)
             inputs = {"input_ids": ids, "attention_mask": mask}
-            if "token_type_ids" in encoded:
-                inputs["token_type_ids"], _ = padded([encoded["token_type_ids"][index] for index in batch], 0)
+            if "token_type_ids" in pairs_encoded:
+                inputs["token_type_ids"], _ = padded([encoded[index].type_ids for index in batch], 0)
             return (self.features(self.model(**inputs)).float() @ self._weight.T).cpu()
 
-        products = in_batches([len(ids) for ids in encoded["input_ids"]], compute)
+        products = in_batches([len(each) for each in encoded], compute)
         pieces = zip(self.tokens.pieces(firsts), self.tokens.pieces(seconds), strict=True)
         found = {}
         for index, (pair, (first, second)) in enumerate(zip(distinct, pieces, strict=True)):
-            side = encoded.sequence_ids(index)
+            side = encoded[index].sequence_ids
             places = [place for place, text in enumerate(side) if text == 0]
             found[pair] = _Read(
                 products[index],
                 places,
-                len(places) / max(1, len(first)),
-                side.count(1) / max(1, len(second)),
+                _share(len(places), len(first)),
+                _share(side.count(1), len(second)),
             )
         return [found[pair] for pair in pairs]
 
@@ -262,6 +267,10 @@ class RegressionAligner(_PairModel):
 def cleaned(text: str) -> str:
     """Straight quotes, single spaces, letters folded, ends trimmed; line breaks stay."""
     return re.sub(" +", " ", text.translate(_STRAIGHT)).casefold().strip()
+
+
+def _share(read: int, length: int) -> float:
+    return read / length if length else 1.0
 
 
 def _space_mark(tokens: TextTokenizer) -> str:

@@ -58,14 +58,25 @@ class PairClassifier:
         self._contradiction = names.get(CONTRADICTION)
         self._read_template()
         limit = min(max_length, input_limit(self._model.config, self.tokens))
+        self._limit = limit
         self.room = limit - len(self._opening) - len(self._middle) - len(self._closing)
         """How many ids of the two texts together fit into one input."""
 
     def grid(self, premises: Sequence[str], hypotheses: Sequence[str], *, in_parts: bool) -> Grid:
-        """All pairs of texts; a premise that does not fit is cut or, with `in_parts`, in several pairs."""
+        """All pairs of texts; a premise that does not fit is cut or, with `in_parts`, in several pairs.
+
+        An empty hypothesis is none, as with the library: the premise is then a sequence of its own.
+        """
         befores, afters = self.tokens.pieces(premises), self.tokens.pieces(hypotheses)
         paired = self._parts if in_parts else self._cut
-        rows = tuple(tuple(pair for before in befores for pair in paired(before, after)) for after in afters)
+        rows = tuple(
+            tuple(
+                pair
+                for before in befores
+                for pair in (paired(before, after) if text else self._alone(before, in_parts))
+            )
+            for text, after in zip(hypotheses, afters, strict=True)
+        )
         return Grid(
             rows,
             min(_share((pair.premise_read for pair in row), befores) for row in rows),
@@ -112,6 +123,13 @@ class PairClassifier:
         """
         hypothesis = hypothesis[: max(self.room // 2, self.room - len(premise))]
         return [self._pair(part, hypothesis) for part in chunks(premise, max(1, self.room - len(hypothesis)))]
+
+    def _alone(self, premise: Sequence[int], in_parts: bool) -> list[Pair]:
+        opening, closing = self.tokens.opening, self.tokens.closing
+        room = self._limit - len(opening) - len(closing)
+        parts = chunks(premise, room) if in_parts else [premise[:room]]
+        found = [((*opening, *part, *closing), len(part)) for part in parts]
+        return [Pair(ids, (self._premise_type,) * len(ids), read, 0) for ids, read in found]
 
     def _pair(self, premise: Sequence[int], hypothesis: Sequence[int]) -> Pair:
         return Pair(
