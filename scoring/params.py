@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import inspect
 import json
 import math
 import types
@@ -62,7 +63,10 @@ class ParamSpec:
 
 
 def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
-    """All parameters of a `Params` dataclass, in the order of declaration."""
+    """All parameters of a `Params` dataclass: its own in the order of declaration, then those it inherits.
+
+    An inherited one that a class declares anew is its own.
+    """
     types_by_name = typing.get_type_hints(params_class)
     return tuple(
         ParamSpec(
@@ -76,7 +80,7 @@ def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
             high=each.metadata["high"],
             is_weights=each.metadata["is_weights"],
         )
-        for each in dataclasses.fields(params_class)
+        for each in _fields(params_class)
     )
 
 
@@ -87,7 +91,7 @@ def read_params(evaluator_class: Any, given: Mapping[str, Any]) -> Any:
     exist, the near ones.
     """
     params_class = evaluator_class.Params
-    fields = {each.name: each for each in dataclasses.fields(params_class)}
+    fields = {each.name: each for each in _fields(params_class)}
     for name in given:
         if name not in fields:
             raise ValueError(_unknown(evaluator_class.name, name, tuple(fields)))
@@ -103,10 +107,10 @@ def read_params(evaluator_class: Any, given: Mapping[str, Any]) -> Any:
 
 
 def params_as_json(params: Any) -> dict[str, Any]:
-    """What `read_params` reads back: name -> JSON value, every parameter, in the order of declaration."""
+    """What `read_params` reads back: name -> JSON value, all of them, in the order of `declared_params`."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in ((each.name, getattr(params, each.name)) for each in dataclasses.fields(params))
+        for name, value in ((each.name, getattr(params, each.name)) for each in _fields(type(params)))
     }
 
 
@@ -117,6 +121,13 @@ def value_as_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _fields(params_class: type[Any]) -> tuple[Field[Any], ...]:
+    """A dataclass by itself puts first what it inherits, which people change least."""
+    by_name = {each.name: each for each in dataclasses.fields(params_class)}
+    own_first = dict.fromkeys(name for each in params_class.__mro__ for name in inspect.get_annotations(each))
+    return tuple(by_name[name] for name in own_first if name in by_name)
 
 
 def _read(declared: Field[Any], kind: Any, found: Any) -> Any:

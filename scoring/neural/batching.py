@@ -61,13 +61,14 @@ def in_halves(
     batch: list[int], compute: Callable[[list[int]], Iterable[Result]]
 ) -> Iterator[tuple[int, Result | None]]:
     """Index and result for each of `batch`; what runs out of memory is tried again in halves, then None."""
+    results: list[Result] | None = None
     try:
-        results: list[Result | None] = list(compute(batch))
+        results = list(compute(batch))
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        results = []
-    if results:
+    # What follows is outside the handler, since the error holds on to what filled the memory.
+    if results is not None:
         yield from zip(batch, results, strict=True)
         return
     if torch.cuda.is_available():

@@ -69,7 +69,7 @@ class ExtractiveReader:
         if text not in self._passages:
             encoded = self.tokens.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
             places = tuple((start, end) for start, end in encoded["offset_mapping"])
-            self._passages[text] = Passage(text, tuple(encoded["input_ids"]), places)
+            self._passages[text] = Passage(text, self.tokens.as_text(encoded["input_ids"]), places)
             if len(self._passages) > REMEMBERED_TEXTS:
                 self._passages.popitem(last=False)
         return self._passages[text]

@@ -57,9 +57,7 @@ class JointEncoder:
         return [by_sequence[sequence] for sequence in sequences]
 
     def _sums(self, sequences: Sequence[Joined]) -> list[LayerSums]:
-        ids, _ = padded([each.ids for each in sequences], self._padding)
-        # A padding id that is written out in a text counts as padding, as with the authors.
-        mask = ids.ne(self._padding)
+        ids, mask = padded([each.ids for each in sequences], self._padding)
         segments, within = _segments(sequences, ids.shape[1])
         positions = within if self._restart else self._running(mask)
         states = self._layers(ids, positions, self._visible(mask, segments))
@@ -72,7 +70,7 @@ class JointEncoder:
 
     def _visible(self, mask: Tensor, segments: Tensor) -> Tensor:
         """Who sees whom [sequences, 1, 1 or tokens, prefix rows and tokens]."""
-        visible = mask[:, None, None, :]
+        visible = mask[:, None, None, :].bool()
         if self._regional:
             seeing, seen = segments[:, None, :, None], segments[:, None, None, :]
             visible = visible & ((seeing == seen) | (seeing == 0) | (seen == 0))

@@ -21,11 +21,15 @@ LEAST_VOCABULARY = 16
 """Pieces beside special tokens; bytes alone would be 256."""
 
 
-def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The folder's tokenizer. Raises MissingWeights where the folder has none that can be read."""
+def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedTokenizerBase:
+    """The folder's tokenizer. Raises MissingWeights where the folder has none that can be read.
+
+    What looks like a special token in a text, such as `</s>`, is text like any other and ends or separates
+    nothing, unless `reads_specials`.
+    """
     try:
         found: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
+            folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
     except (OSError, ValueError) as error:
         raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error

@@ -27,10 +27,13 @@ class Written:
 
 
 class QuestionWriter:
-    """A folder's model with its tokenizer; searches with `beams` beams, never at random."""
+    """A folder's model with its tokenizer; searches with `beams` beams, never at random.
+
+    Special tokens in a prompt are read as such: models are told with them where the answer stands.
+    """
 
     def __init__(self, folder: Path, precision: str, beams: int, longest: int) -> None:
-        self._tokens = TextTokenizer(folder)
+        self._tokens = TextTokenizer(folder, reads_specials=True)
         self._model: Any = load_model(folder, transformers.AutoModelForSeq2SeqLM, precision)
         self._limit = input_limit(self._model.config, self._tokens)
         self._tokens_per_batch = max(1, tokens_per_batch() // beams)

@@ -26,10 +26,10 @@ class Tokens:
 
 
 class TextTokenizer:
-    """A folder's tokenizer with a memory of the texts it met last."""
+    """A folder's tokenizer, see `load_tokenizer`, with a memory of the texts it met last."""
 
-    def __init__(self, folder: Path) -> None:
-        self.tokenizer = load_tokenizer(folder)
+    def __init__(self, folder: Path, *, reads_specials: bool = False) -> None:
+        self.tokenizer = load_tokenizer(folder, reads_specials=reads_specials)
         with_specials = self.tokenizer("a")["input_ids"]
         inner = self.tokenizer("a", add_special_tokens=False)["input_ids"]
         start = next(
@@ -38,6 +38,10 @@ class TextTokenizer:
         self.opening: tuple[int, ...] = tuple(with_specials[:start])
         self.closing: tuple[int, ...] = tuple(with_specials[start + len(inner) :])
         """Special ids before and after a single text."""
+        self._unknown: int = self.tokenizer.unk_token_id
+        self._forbidden = frozenset(() if reads_specials else self.tokenizer.all_special_ids) - {
+            self._unknown
+        }
         self._pieces: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     @property
@@ -71,13 +75,22 @@ class TextTokenizer:
         found: dict[str, tuple[int, ...]] = {}
         if unknown:
             encoded = self.tokenizer(unknown, add_special_tokens=False)["input_ids"]
-            found = {text: tuple(ids) for text, ids in zip(unknown, encoded, strict=True)}
+            found = {text: self.as_text(ids) for text, ids in zip(unknown, encoded, strict=True)}
         for text in dict.fromkeys(texts):
             if text in self._pieces:
                 self._pieces.move_to_end(text)
                 found[text] = self._pieces[text]
         self._remember(found)
         return [found[text] for text in texts]
+
+    def as_text(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids that the tokenizer gives a text, in which special ones are unknown words.
+
+        Vocabularies of SentencePiece hold `</s>` as a piece like others, which it finds in texts.
+        """
+        if self._forbidden.isdisjoint(ids):
+            return tuple(ids)
+        return tuple(self._unknown if each in self._forbidden else each for each in ids)
 
     def whole(self, texts: Sequence[str], limit: int | None) -> list[Tokens]:
         """Each text alone between its special ids; what exceeds `limit` ids in all is cut from its end."""

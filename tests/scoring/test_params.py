@@ -111,3 +111,18 @@ def test_declarations_carry_what_a_form_needs():
     assert (model.required, model.default, model.type) == (True, None, "text")
     assert (size.required, size.default, size.low, size.high, size.doc) == (False, 4, 1, 8, "How many.")
     assert kind.choices == ("1", "Lsum")
+
+
+def test_what_is_inherited_comes_behind_a_class_s_own_parameters():
+    @dataclass(frozen=True)
+    class Base:
+        model: str = param(doc="The model.")
+        precision: str = param("float32", doc="Of its numbers.")
+
+    @dataclass(frozen=True)
+    class Derived(Base):
+        model: str = param("m", doc="The model.")
+        measure: str = param("f1", doc="Which.")
+
+    assert [each.name for each in declared_params(Derived)] == ["model", "measure", "precision"]
+    assert list(params_as_json(Derived())) == ["model", "measure", "precision"]

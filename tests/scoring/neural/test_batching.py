@@ -64,6 +64,8 @@ def test_any_other_failure_is_not_hidden():
 def test_a_result_too_few_is_not_hidden():
     with pytest.raises(ValueError, match="shorter"):
         in_batches([1, 1, 1], lambda batch: batch[:2])
+    with pytest.raises(ValueError, match="shorter"):
+        in_batches([1, 1, 1], lambda _: [])
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=6))

@@ -37,6 +37,20 @@ def test_pieces_have_no_special_ids(tokenizer):
     assert list(map(list, tokenizer.pieces(TEXTS))) == expected
 
 
+def test_a_special_token_written_in_a_text_is_text(tokenizer):
+    specials = tokenizer.tokenizer.all_special_tokens
+    unknown = tokenizer.tokenizer.unk_token_id
+    for pieces in tokenizer.pieces([f"The cat {special} sat." for special in specials]):
+        assert not {*pieces} & {*tokenizer.tokenizer.all_special_ids} - {unknown}
+
+
+@pytest.mark.parametrize(("kind", "mark"), [("bert", "[SEP]"), ("t5", "</s>")])
+def test_a_prompt_made_of_special_tokens_is_read_with_them(kind, mark):
+    tokens = TextTokenizer(tiny_model(kind), reads_specials=True)
+    [pieces] = tokens.pieces([f"The cat {mark} sat."])
+    assert tokens.tokenizer.convert_tokens_to_ids(mark) in pieces
+
+
 def test_a_text_met_before_is_not_tokenised_again(tokenizer, monkeypatch):
     text = "The cat sat on a mat that nobody has met."
     first = tokenizer.pieces([text])
