@@ -3,15 +3,20 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from annotation.models import Article, Project
 from annotation.templatetags.texts import language_name
 from scoring.contract import Evaluator
+from scoring.installed import installed, tables
 from scoring.items import Selection
 from scoring.params import ParamSpec, declared_params, read_params, value_as_text
+from scoring.weights import MissingWeights, is_offered, locate
 
 LONGEST_TEXT = 500  # characters of a parameter
 MOST_IN_SIGHT = 8  # parameters
+WEIGHTS_HERE = "weights-here"
+"""Id of the list in the page that fields for models and their tables offer."""
 
 
 class RunForm(forms.Form):
@@ -53,17 +58,42 @@ class RunForm(forms.Form):
     def further_are_wrong(self) -> bool:
         return any(field.errors for field in self.further_parameters())
 
+    def weights_here(self) -> list[str]:
+        """Names of models that can be used as they are, then of tables; none if no parameter asks for any."""
+        if not any(spec.is_weights for spec in self._specs):
+            return []
+        return [*(each.model for each in installed() if each.is_usable), *tables()]
+
+    def refuse(self, message: str) -> None:
+        """Put what is wrong beside the parameter that the message names, else above the form."""
+        for spec in self._specs:
+            if f"parameter {spec.name!r}" in message:
+                beginning = f"parameter {spec.name!r}: "
+                return self.add_error(f"param_{spec.name}", capfirst(message.removeprefix(beginning)))
+        return self.add_error(None, message)
+
     def _all_parameters(self) -> list[forms.BoundField]:
         return [self[f"param_{spec.name}"] for spec in self._specs]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
+            self._look_for_weights()
+        if not self.errors:
             try:
                 read_params(self._evaluator, self.given)
             except ValueError as error:
-                self.add_error(self._field_named_in(str(error)), str(error))
+                self.refuse(str(error))
         return cleaned
+
+    def _look_for_weights(self) -> None:
+        for spec in self._specs:
+            named = self.given.get(spec.name, spec.default)
+            if spec.is_weights and named and is_offered(named):  # nothing else is looked for, but refused
+                try:
+                    locate(named)
+                except MissingWeights as error:
+                    self.add_error(f"param_{spec.name}", str(error))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -74,12 +104,6 @@ class RunForm(forms.Form):
     @property
     def selection(self) -> Selection:
         return Selection(tuple(self.cleaned_data.get("languages", ())), self.cleaned_data["rated_only"])
-
-    def _field_named_in(self, message: str) -> str | None:
-        for spec in self._specs:
-            if f"parameter {spec.name!r}" in message:
-                return f"param_{spec.name}"
-        return None
 
 
 def _field(spec: ParamSpec) -> forms.Field:
@@ -101,4 +125,11 @@ def _field(spec: ParamSpec) -> forms.Field:
     if spec.type == "number":
         return forms.FloatField(min_value=spec.low, max_value=spec.high, **common)
     common["initial"] = None if spec.required else value_as_text(spec.default)
+    if spec.is_weights:
+        # The default is not filled in, since a browser offers of a list only what begins as the field does.
+        default = common.pop("initial")
+        shown = {"list": WEIGHTS_HERE, "placeholder": default or "", "spellcheck": "false"}
+        common["widget"] = forms.TextInput(attrs=shown)
+        if default:
+            common["help_text"] = f"{spec.doc} Empty: {default}."
     return forms.CharField(max_length=LONGEST_TEXT, **common)

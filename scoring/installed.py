@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoring.hub import snapshots
-from scoring.weights import HUB_ID, PICKLED, MissingWeights, places, snapshot, weights_dir
+from scoring.weights import HUB_ID, PICKLED, TABLES, MissingWeights, places, snapshot, weights_dir
 
 DEPTH = 4
 """Levels of folders below WEIGHTS_DIR in which models are looked for."""
@@ -38,6 +38,14 @@ def installed() -> Iterator[Installed]:
     for each in snapshots():
         repository, _, revision = each.model.partition("@")
         yield Installed(each.model, each.folder, snapshot(repository, revision or None) is not None)
+
+
+def tables() -> Iterator[str]:
+    """Names of the tables in WEIGHTS_DIR that can go with a model."""
+    root = weights_dir()
+    for path in sorted(root.rglob("*")):
+        if path.suffix in TABLES and path.is_file():
+            yield path.relative_to(root).as_posix()
 
 
 def source_of(model: str) -> Path:

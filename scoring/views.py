@@ -64,7 +64,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     name = request.POST.get("evaluator") or request.GET.get("evaluator")
     if not name:
         families = {
-            family: [each | {"weights_here": _default_weights_are_here(each)} for each in describe(names)]
+            family: [each | {"weights_are": _default_weights(each)} for each in describe(names)]
             for family, names in FAMILIES.items()
         }
         return render(request, "scoring/run_choose.html", {"families": families})
@@ -83,7 +83,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
             if request.POST.get("action") == "probe":
                 probe = start_probe(project, name, form.given, request.user, form.selection)
         except (InvalidRun, RunBusy) as error:
-            form.add_error(None, str(error))
+            form.refuse(str(error))
     context = {"form": form, "evaluator": described, "plan": planned, "probe": probe}
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
@@ -188,9 +188,12 @@ def _act(
     return redirect("run", slug, run_id)
 
 
-def _default_weights_are_here(described: dict[str, Any]) -> bool:
-    named = [each["default"] for each in described["parameters"] if each["is_weights"] and each["default"]]
-    return all(map(is_here, named))
+def _default_weights(described: dict[str, Any]) -> str:
+    """Whether an evaluator's models are "here" or "missing"; "unnamed" where each run has to name one."""
+    naming = [each for each in described["parameters"] if each["is_weights"]]
+    if any(each["required"] for each in naming):
+        return "unnamed"
+    return "here" if all(is_here(each["default"]) for each in naming if each["default"]) else "missing"
 
 
 def _origin(setup: EvaluatorSetup) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """How evaluators are described on pages."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,11 +35,29 @@ def breakable(signature: str) -> SafeString:
 @register.filter
 def needs_in_words(evaluator: Mapping[str, Any]) -> str:
     """What an evaluator needs beside the summary, and with which parameters that changes."""
+    values: dict[tuple[str, str], list[str]] = {}
+    for each in evaluator["needs_if"]:
+        values.setdefault((each["parameter"], _listed(each["needs"])), []).append(
+            value_as_text(each["value"])
+        )
     changes = [
-        f"with {each['parameter']} = {value_as_text(each['value'])}: {_listed(each['needs'])}"
-        for each in evaluator["needs_if"]
+        f"with {parameter} = {' or '.join(these)}: {needs}" for (parameter, needs), these in values.items()
     ]
     return "; ".join([_listed(evaluator["needs"]), *changes])
+
+
+@register.filter
+def needs_in_short(evaluator: Mapping[str, Any]) -> str:
+    """What an evaluator needs beside the summary, and what else with other parameters, which go unnamed."""
+    alternatives = [evaluator["needs"], *(each["needs"] for each in evaluator["needs_if"])]
+    return "; or ".join(dict.fromkeys(map(_listed, alternatives)))
+
+
+@register.filter
+def authors_and_year(source: str) -> str:
+    """A source without its titles: "Lin 2004"; whole if it has no year."""
+    found = re.match(r".*?\b(19|20)\d\d\b", source)
+    return found[0] if found else source
 
 
 def _listed(needs: list[str]) -> str:
