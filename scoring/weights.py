@@ -3,6 +3,8 @@
 import hashlib
 import os
 import re
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from scoring.contract import EvaluatorError
@@ -15,7 +17,14 @@ PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """Endings of files that run code when they are loaded; they never are."""
 HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
 
-_hashes: dict[tuple[Path, int, int], str] = {}
+LARGE = 2**26
+"""Bytes from which on the hash of a file is kept on disk, for all processes: reading takes seconds a GB."""
+
+DIGITS = 64
+"""Hex digits of a SHA-256."""
+
+_State = tuple[Path, int, int, int, int]
+_hashes: dict[_State, str] = {}
 
 
 class MissingWeights(EvaluatorError):
@@ -110,7 +119,8 @@ def size(place: Path) -> int:
 def digest(place: Path) -> str:
     """SHA-256, 64 hex digits, over names and contents of the files that count in a folder, or of one file.
 
-    A file is read once in a process's life, as long as its size and time of change stay.
+    A file is read once in a process's life, a large one once on a machine, as long as its size and times of
+    change stay.
     """
     if place.is_file():
         return _file_digest(place)
@@ -122,12 +132,33 @@ def digest(place: Path) -> str:
 
 
 def _file_digest(path: Path) -> str:
-    state = path.stat()
-    key = (path.resolve(), state.st_size, state.st_mtime_ns)
-    if key not in _hashes:
-        with path.open("rb") as file:
-            _hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
-    return _hashes[key]
+    found = path.stat()
+    state = (path.resolve(), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if state not in _hashes:
+        _hashes[state] = _kept_digest(state) if found.st_size >= LARGE else _read_digest(path)
+    return _hashes[state]
+
+
+def _read_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _kept_digest(state: _State) -> str:
+    var = Path(os.environ.get("VAR_DIR") or Path(__file__).resolve().parent.parent / "var")
+    kept = var / "hashes" / hashlib.sha256(repr(state).encode()).hexdigest()
+    with suppress(OSError):
+        digest = kept.read_text()
+        if len(digest) == DIGITS:  # else a power cut may have left it empty
+            return digest
+    digest = _read_digest(state[0])
+    with suppress(OSError):  # where nothing may be written, each process reads the file for itself
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=kept.parent, delete=False) as file:
+            file.write(digest)
+        os.chmod(file.name, 0o644)  # who fetches weights may be another user than who scores
+        os.replace(file.name, kept)
+    return digest
 
 
 def _loadable(folder: Path, model: str) -> Path:
