@@ -1,6 +1,8 @@
 """Models and tokenizers from a folder: safetensors only, no code from it, nothing left to chance."""
 
+import json
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
             folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
     except (OSError, ValueError) as error:
-        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error
+        reason = _unread_pieces(folder) or _first_line(error)
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {reason}") from error
     # Where the vocabulary is missing the library makes one up, to which all words are unknown.
     if len(found.get_vocab().keys() - set(found.all_special_tokens)) < LEAST_VOCABULARY:
         raise MissingWeights(
@@ -90,10 +93,16 @@ def load_model(
 
 
 def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, torch.Tensor]:
-    """Tensors by name from one file of the folder, on the CPU. Raises MissingWeights."""
+    """Tensors by name, on the CPU, from a file of the folder or from its parts. Raises MissingWeights."""
+    index = folder / f"{name}.index.json"
+    found: dict[str, torch.Tensor] = {}
     try:
-        found: Mapping[str, torch.Tensor] = load_file(folder / name)
-    except (OSError, ValueError, SafetensorError) as error:
+        parts = {name}
+        if index.exists() and not (folder / name).exists():
+            parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        for part in sorted(parts):
+            found |= load_file(folder / part)
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise MissingWeights(f"{folder / name} cannot be read: {_first_line(error)}") from error
     return found
 
@@ -104,6 +113,25 @@ def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: P
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+
+
+def _unread_pieces(folder: Path) -> str:
+    """What to do where the vocabulary is a SentencePiece file alone and nothing here reads it, else empty."""
+    pieces = sorted(path.name for path in folder.glob("*.model"))
+    readers = [name for name in ("sentencepiece", "google.protobuf") if not _is_installed(name)]
+    if not pieces or not readers or (folder / "tokenizer.json").exists():
+        return ""
+    return (
+        f"its vocabulary is {pieces[0]} alone. Put a tokenizer.json beside it, or install the Python "
+        "packages sentencepiece and protobuf."
+    )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _first_line(error: Exception) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -118,3 +119,38 @@ def test_single_tensors_and_what_they_fill(folder):
     (folder / "other.safetensors").write_bytes(b"damaged")
     with pytest.raises(MissingWeights, match=r"other\.safetensors cannot be read"):
         load_tensors(folder, "other.safetensors")
+
+
+def test_tensors_in_parts_are_put_together(folder):
+    whole = load_file(folder / "model.safetensors")
+    names = sorted(whole)
+    parts = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
+    for part, held in parts.items():
+        save_file({name: whole[name] for name in held}, folder / part, {"format": "pt"})
+    (folder / "model.safetensors").unlink()
+    places = {name: part for part, held in parts.items() for name in held}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    found = load_tensors(folder)
+    assert found.keys() == whole.keys()
+    assert all(torch.equal(found[name], whole[name]) for name in whole)
+    assert load_model(folder).dtype == torch.float32
+    (folder / "model-2.safetensors").unlink()
+    with pytest.raises(MissingWeights, match="cannot be read"):
+        load_tensors(folder)
+
+
+@pytest.mark.parametrize("stored", [torch.float16, torch.bfloat16])
+def test_weights_stored_in_half_are_computed_in_full(folder, stored):
+    change(folder, lambda each: {name: tensor.to(stored) for name, tensor in each.items()})
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"dtype": str(stored).removeprefix("torch.")}))
+    model = load_model(folder)
+    assert {each.dtype for each in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="then such a file is read")
+def test_a_vocabulary_that_nothing_here_reads_says_what_to_do(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "mt5"}')
+    (tmp_path / "spiece.model").write_bytes(b"\n\x0e\n\x05<pad>")
+    with pytest.raises(MissingWeights, match=r"spiece\.model alone.*tokenizer\.json.*sentencepiece"):
+        load_tokenizer(tmp_path)
