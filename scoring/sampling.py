@@ -1,0 +1,108 @@
+"""Drawing in-context examples from labelled summaries, so that the pool does not have to be kept.
+
+The law of every draw here: take away any summaries that were not drawn, and the same ones are drawn again.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable, Sequence
+
+from scoring.contract import PoolExample
+
+BUCKETS = 4
+
+
+def in_random_order(pool: Iterable[PoolExample], seed: int) -> list[PoolExample]:
+    """`pool` in an order that depends on the seed and the examples' ids alone."""
+    return sorted(pool, key=lambda example: _place(seed, example.id))
+
+
+def draw(
+    shuffled: Sequence[PoolExample], dimension: str, count: int, seed: int, *, stratified: bool
+) -> list[PoolExample]:
+    """`count` examples of different articles, in the order of `shuffled`; fewer if it has no more articles.
+
+    Uniform: the first of their article each. Stratified: labels are told apart by the buckets [0, .25],
+    (.25, .5], (.5, .75] and (.75, 1]. Each is to give `count` / 4 examples, rounded up; as many of these
+    places are filled as there are articles for, by trying all assignments of articles to places, evenly
+    where there are more places than `count`. Where buckets lack articles, examples of any bucket fill up.
+    """
+    if not stratified:
+        return _first_of_each_article(shuffled, count)
+    drawn = _one_for_each(_fillable_places(shuffled, dimension, count, seed))
+    taken = {example.article_id for example in drawn}
+    others = (example for example in shuffled if example.article_id not in taken)
+    drawn += _first_of_each_article(others, count - len(drawn))
+    return in_random_order(drawn, seed)
+
+
+def bucket(label: float) -> int:
+    """0 to 3 for a label from 0 to 1; a label between two buckets belongs to the lower one."""
+    return max(0, math.ceil(label * BUCKETS) - 1)
+
+
+def _fillable_places(
+    shuffled: Sequence[PoolExample], dimension: str, count: int, seed: int
+) -> list[list[PoolExample]]:
+    """The candidates for each place that can be filled from its bucket, at most `count` places.
+
+    A place needs no more candidates than there are places: one of them is always left for it.
+    """
+    by_bucket: list[list[PoolExample]] = [[] for _ in range(BUCKETS)]
+    for example in shuffled:
+        by_bucket[bucket(example.labels[dimension])].append(example)
+    candidates = [_first_of_each_article(examples, count) for examples in by_bucket]
+    turns = sorted(range(BUCKETS), key=lambda number: _place(seed, f"bucket {number}"))
+    places: list[list[PoolExample]] = []
+    for _ in range(math.ceil(count / BUCKETS)):
+        for number in turns:
+            if len(places) < count and _can_be_filled([*places, candidates[number]]):
+                places.append(candidates[number])
+    return places
+
+
+def _one_for_each(places: Sequence[Sequence[PoolExample]]) -> list[PoolExample]:
+    """For one place after the other the first candidate that leaves the later places an article each."""
+    drawn: list[PoolExample] = []
+    taken: set[str] = set()
+    for number, candidates in enumerate(places):
+        later = places[number + 1 :]
+        chosen = next(
+            example
+            for example in candidates
+            if example.article_id not in taken and _can_be_filled(later, {*taken, example.article_id})
+        )
+        drawn.append(chosen)
+        taken.add(chosen.article_id)
+    return drawn
+
+
+def _can_be_filled(places: Sequence[Sequence[PoolExample]], taken: Collection[str] = ()) -> bool:
+    """Whether each place can have an article of its own that is not `taken` (Kuhn's bipartite matching)."""
+    articles = [[each.article_id for each in place if each.article_id not in taken] for place in places]
+    holder: dict[str, int] = {}
+
+    def fill(place: int, tried: set[str]) -> bool:
+        for article in sorted(articles[place], key=holder.__contains__):
+            if article in tried:
+                continue
+            tried.add(article)
+            if article not in holder or fill(holder[article], tried):
+                holder[article] = place
+                return True
+        return False
+
+    return all(fill(place, set()) for place in range(len(places)))
+
+
+def _first_of_each_article(shuffled: Iterable[PoolExample], count: int) -> list[PoolExample]:
+    first: dict[str, PoolExample] = {}
+    for example in shuffled:
+        if len(first) == count:
+            break
+        first.setdefault(example.article_id, example)
+    return list(first.values())
+
+
+def _place(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed}\n{name}".encode()).hexdigest()
