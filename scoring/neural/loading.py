@@ -80,7 +80,7 @@ def load_model(
             output_loading_info=True,
             **options,
         )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
     if missing:

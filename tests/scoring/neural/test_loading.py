@@ -129,7 +129,7 @@ def test_tensors_in_parts_are_put_together(folder):
         save_file({name: whole[name] for name in held}, folder / part, {"format": "pt"})
     (folder / "model.safetensors").unlink()
     places = {name: part for part, held in parts.items() for name in held}
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
     found = load_tensors(folder)
     assert found.keys() == whole.keys()
     assert all(torch.equal(found[name], whole[name]) for name in whole)
