@@ -20,7 +20,7 @@ from annotation.consistent_read import consistent_read
 from annotation.models import Project
 from annotation.permissions import Permission, project_for
 from scoring.models import EvaluatorSetup, Run, Score
-from scoring.progress import RunProgress, progress_of, reasons_of, runs_of
+from scoring.progress import RunProgress, cut_in, progress_of, reasons_of, runs_of
 from scoring.runs import run_of
 
 
@@ -77,8 +77,12 @@ class RunDetailSerializer(RunSerializer):
         help_text="Why they were: reason -> summaries.",
     )
 
+    cut = serializers.IntegerField(
+        help_text="Summaries that were judged without the end of some text, longer than the model reads."
+    )
+
     class Meta(RunSerializer.Meta):
-        fields = ("revision", *RunSerializer.Meta.fields, "reasons")
+        fields = ("revision", *RunSerializer.Meta.fields, "reasons", "cut")
         read_only_fields = fields
 
 
@@ -156,6 +160,7 @@ def run_detail(request: Request, slug: str, run_id: int) -> Response:
         "revision": project.revision,
         **_described(run, progress_of(run)),
         "reasons": dict(reasons_of(run)),
+        "cut": cut_in(run),
     }
     return Response(RunDetailSerializer(described).data)
 

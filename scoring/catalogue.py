@@ -22,8 +22,8 @@ _NEED_WORDS = {
 def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """One JSON object per evaluator, by default all in the table's order. Raises UnknownEvaluator.
 
-    Keys: name, title, summary, version, source, formula, weaknesses, cost, weights (null: none), needs,
-    needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
+    Keys: name, family, title, summary, version, source, formula, weaknesses, cost, weights (null: none),
+    needs, needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
     higher_is_better, languages (null: any), deterministic, queue, batch_size, parameters (name, type, doc,
     required, default, choices, low, high, is_weights).
     """
@@ -58,6 +58,7 @@ def _anchor(name: str) -> str:
 def _describe(evaluator: type[Evaluator]) -> dict[str, Any]:
     return {
         "name": evaluator.name,
+        "family": next(family for family, names in FAMILIES.items() if evaluator.name in names),
         "title": evaluator.title,
         "summary": inspect.cleandoc(evaluator.__doc__ or ""),
         "version": evaluator.version,

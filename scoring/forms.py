@@ -11,7 +11,7 @@ from scoring.contract import Evaluator
 from scoring.installed import installed, tables
 from scoring.items import Selection
 from scoring.params import ParamSpec, declared_params, read_params, value_as_text
-from scoring.weights import MissingWeights, is_offered, locate
+from scoring.weights import MissingWeights, locate_offered
 
 LONGEST_TEXT = 500  # characters of a parameter
 MOST_IN_SIGHT = 8  # parameters
@@ -89,11 +89,11 @@ class RunForm(forms.Form):
     def _look_for_weights(self) -> None:
         for spec in self._specs:
             named = self.given.get(spec.name, spec.default)
-            if spec.is_weights and named and is_offered(named):  # nothing else is looked for, but refused
+            if spec.is_weights and named:
                 try:
-                    locate(named)
+                    locate_offered(named)
                 except MissingWeights as error:
-                    self.add_error(f"param_{spec.name}", str(error))
+                    self.add_error(f"param_{spec.name}", capfirst(str(error)))
 
     @property
     def given(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
 from scoring.params import declared_params, params_as_json, read_params, value_as_text
 from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.waking import wake
-from scoring.weights import is_offered
+from scoring.weights import MissingWeights, locate_offered
 
 FIRST_BATCH = 16
 
@@ -175,12 +175,11 @@ def _refuse_files_not_offered(evaluator: Evaluator) -> None:
     """Workers read models the operator has put in place, not any path of the server."""
     for spec in declared_params(type(evaluator.params)):
         named = getattr(evaluator.params, spec.name)
-        if spec.is_weights and named and not is_offered(named):
-            raise InvalidRun(
-                f"parameter {spec.name!r}: found {named!r}, expected the id of a downloaded model "
-                "(owner/name) or the name of a folder that the operator of this server has put among the "
-                "weights (WEIGHTS_DIR)."
-            )
+        if spec.is_weights and named:
+            try:
+                locate_offered(named)
+            except MissingWeights as error:
+                raise InvalidRun(f"parameter {spec.name!r}: {error}") from error
 
 
 def _already_scored(

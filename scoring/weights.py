@@ -101,6 +101,16 @@ def is_offered(model: str) -> bool:
     return HUB_ID.fullmatch(model) is not None and not Path(model).exists()
 
 
+def locate_offered(model: str) -> Path:
+    """As `locate`, for a name given on a page: no other path of the server is so much as looked for."""
+    if not is_offered(model):
+        raise MissingWeights(
+            f"found {model!r}, expected the id of a downloaded model (owner/name) or the name of a folder or "
+            "table that the operator of this server has put among the weights (WEIGHTS_DIR)."
+        )
+    return locate(model)
+
+
 def is_here(model: str) -> bool:
     """Whether `locate` finds the model."""
     try:

@@ -10,6 +10,7 @@ from scoring.models import Score
 from scoring.planning import plan_run
 from scoring.working import work_on_run
 from tests.factories import make_article, make_member, make_project, make_summary, make_system
+from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +114,15 @@ def test_a_run_says_what_its_numbers_depend_on_and_what_came_out(researcher, pro
     assert body["setup"]["fingerprint"] == run.setup.fingerprint
     assert body["setup"]["provenance"] == run.setup.provenance
     assert body["setup"]["params"] == run.setup.params
+
+
+def test_a_run_with_a_model_counts_what_was_cut(researcher, project, monkeypatch):
+    weights = tiny_model("bert")
+    monkeypatch.setenv("WEIGHTS_DIR", str(weights.parent))
+    make_summary(project, article=make_article(project, text="The cat sat on the mat. " * 200))
+    make_summary(project, article=make_article(project, text="The cat sat on the mat."))
+    run = scored(project, "similarity", model=weights.name, against="article", long_article="cut")
+    assert ask(researcher, project, f"runs/{run.pk}/")["cut"] == 1
 
 
 def test_an_unfinished_run_says_how_far_it_is(researcher, project, monkeypatch):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from scoring.catalogue import as_markdown, describe
-from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
+from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.params import declared_params
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "evaluators.md"
@@ -28,6 +28,9 @@ def test_every_evaluator_and_every_parameter_is_in_the_document(name):
 def test_descriptions_are_json_in_the_order_of_the_table():
     described = json.loads(json.dumps(describe()))
     assert [each["name"] for each in described] == list(EVALUATORS)
+    assert {each["name"]: each["family"] for each in described} == {
+        name: family for family, names in FAMILIES.items() for name in names
+    }
 
 
 def test_a_description_says_what_is_needed_and_when():
