@@ -109,7 +109,7 @@ def main() -> None:
         given.rounds,
         by_system,
         VARIANTS,
-        multiple="mean",
+        references="mean",
     )
 
 

@@ -72,7 +72,7 @@ def score(items: list[Item]) -> Floats:
             scored.values[GENERAL]
             for scored in rouge(read_params(rouge, {"variant": variant, **settings})).score(items)
         ]
-        for settings in ({"multiple": "mean"}, {"against": "article"})
+        for settings in ({"references": "mean"}, {"against": "article"})
         for variant in ("1", "2", "L")
     ]
     words = [item.summary.lower().split() for item in items]

@@ -30,7 +30,7 @@ from scoring.weights import digest
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 LEVEL, INTERVAL = "article", "bootstrap_articles"
 RESAMPLES = 1000
-ROUGE = {"stem": "yes", "multiple": "mean", "sentences": "period"}
+ROUGE = {"stem": "yes", "references": "mean", "sentences": "period"}
 RUNS: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("Length in words", "length", {}),
     ("ROUGE-1, mean of 11 references", "rouge", {**ROUGE, "variant": "1"}),

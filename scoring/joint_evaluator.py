@@ -5,15 +5,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from scoring.contract import EMPTY_SUMMARY, OUT_OF_MEMORY, Item, Scored, shares_read
-from scoring.model_evaluator import (
-    ModelEvaluator,
-    ModelParams,
-    empty_summary_param,
-    readable_references,
-)
+from scoring.compared_texts import combined, counted_references, references_param
+from scoring.contract import EMPTY_SUMMARY, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.model_evaluator import ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
 from scoring.sentences import sentences_of
 
@@ -39,12 +35,7 @@ BATCHES_DOC = (
 class JointParams(ModelParams):
     """Parameters that both have."""
 
-    references: str = param(
-        "first",
-        choices=("first", "mean", "max"),
-        doc="Which of several references counts: the first, as with the authors; or the mean or the highest "
-        "of the scores with each, which takes one pass for each.",
-    )
+    references: str = references_param("first", "The authors take the first.")
     layer_norm: str = param(
         "per_item", choices=("per_item", "batches_of_8"), doc=f"{LAYER_NORM_DOC} {BATCHES_DOC}"
     )
@@ -67,6 +58,11 @@ class JointEvaluator(ModelEvaluator):
     """Scenario -> texts that stand after the summary: "article", "references", in this order."""
 
     params: JointParams
+
+    @classmethod
+    def needs_for(cls, params: Any) -> frozenset[Need]:
+        """By the parameter `scenario`, which a subclass declares."""
+        return frozenset(map(Need, cls.beside[params.scenario]))
 
     def __init__(self, params: JointParams) -> None:
         super().__init__(params)
@@ -133,8 +129,7 @@ class JointEvaluator(ModelEvaluator):
         if "references" not in names:
             yield article
             return
-        references = readable_references(item)
-        for reference in references[:1] if self.params.references == "first" else references:
+        for reference in counted_references(item, self.params.references):
             yield (*article, reference)
 
     def _batch(self, index: int, place: Place) -> Hashable:
@@ -170,7 +165,9 @@ class JointEvaluator(ModelEvaluator):
                 of_reference.append(self.judged(reading.outputs))
         if not scores:
             return EMPTY_SUMMARY
-        combine = fmean if self.params.references == "mean" else max
         return self.fused(
-            [combine([fmean(each) for each in scores[scenario].values()]) for scenario in self.scenarios]
+            [
+                combined([fmean(each) for each in scores[scenario].values()], self.params.references)
+                for scenario in self.scenarios
+            ]
         )

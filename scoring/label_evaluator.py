@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 from typing import TYPE_CHECKING
 
+from scoring.compared_texts import combined
 from scoring.contract import OUT_OF_MEMORY, Item, Need, Scored, shares_read
 from scoring.model_evaluator import ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
@@ -23,18 +23,12 @@ POSITIVE_DOC = "Which of the labels is the good answer, whose probability is the
 class LabelParams(ModelParams):
     """Parameters that all of them have; each declares its own default for `model`."""
 
-    prompt: str = param("premise: {article} hypothesis: {summary}", doc=PROMPT_DOC)
-    labels: tuple[str, ...] = param(("0", "1"), doc=LABELS_DOC)
-    positive: str = param("1", doc=POSITIVE_DOC)
-    score: str = param(
+    measure: str = param(
         "labels",
         choices=("labels", "vocabulary", "sequences", "decision"),
         doc="labels: probability of the positive label among the labels, by the logits of their first pieces "
         "at the first step; vocabulary: its probability among all pieces there; sequences: among the "
         "probabilities of the whole labels to their end; decision: 1 if the model writes it, else 0.",
-    )
-    max_length: int = param(
-        2048, low=16, high=65_536, doc="Longest input in tokens, the closing one included."
     )
     long_article: str = param(
         "cut",
@@ -45,6 +39,12 @@ class LabelParams(ModelParams):
         "highest value or the average counts (if a part has at least half of the input for itself, else "
         "cut).",
     )
+    max_length: int = param(
+        2048, low=16, high=65_536, doc="Longest input in tokens, the closing one included."
+    )
+    prompt: str = param("premise: {article} hypothesis: {summary}", doc=PROMPT_DOC)
+    labels: tuple[str, ...] = param(("0", "1"), doc=LABELS_DOC)
+    positive: str = param("1", doc=POSITIVE_DOC)
     empty_summary: str = empty_summary_param()
 
     @property
@@ -93,7 +93,7 @@ class LabelEvaluator(ModelEvaluator):
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         prompted = self._prompts.of([(item.article or "", item.summary) for item in items])
-        judged = iter(self._labels.of([ids for each in prompted for ids in each.inputs], self.params.score))
+        judged = iter(self._labels.of([ids for each in prompted for ids in each.inputs], self.params.measure))
         return [self._scored(each, [next(judged) for _ in each.inputs]) for each in prompted]
 
     def _scored(self, prompted: "Prompted", judged: "list[Judged | None]") -> Scored:
@@ -101,11 +101,10 @@ class LabelEvaluator(ModelEvaluator):
         if len(read) < len(judged):
             return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
         values = [value for value, _ in read]
-        value = fsum(values) / len(values) if self.params.long_article == "parts_mean" else max(values)
         [dimension] = self.dimensions
-        written = " | ".join(text for _, text in read) if self.params.score == "decision" else ""
+        written = " | ".join(text for _, text in read) if self.params.measure == "decision" else ""
         return Scored(
-            {dimension: value},
+            {dimension: combined(values, self.params.long_article)},
             explanations={dimension: written} if written else {},
             shares_read=shares_read(prompted.shares),
         )

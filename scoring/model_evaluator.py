@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
+from scoring.compared_texts import readable_references
 from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
 from scoring.params import declared_params, param
 from scoring.weights import digest, locate, size
@@ -115,8 +116,3 @@ class ModelEvaluator(Evaluator):
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         """One result per item, in their order, for items without a `problem`; at least one item."""
         raise NotImplementedError
-
-
-def readable_references(item: Item) -> list[str]:
-    """The item's references that are not blank, in their order."""
-    return [text for text in item.references if text.strip()]

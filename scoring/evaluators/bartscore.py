@@ -5,6 +5,12 @@ from itertools import product
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import (
+    combined,
+    counted_references,
+    long_article_param,
+    references_param,
+)
 from scoring.contract import (
     GENERAL,
     NO_ARTICLE,
@@ -16,7 +22,7 @@ from scoring.contract import (
     Scored,
     shares_read,
 )
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 
 if TYPE_CHECKING:
@@ -73,20 +79,13 @@ class BartScore(ModelEvaluator):
             doc="What is given and what is written: src the article, hypo the summary, ref a reference; or a "
             "mean of ref_hypo and hypo_ref. harm_f_authors lacks the factor 2.",
         )
-        references: str = param(
-            "mean", choices=("mean", "max", "first"), doc="Which of several references counts."
-        )
+        references: str = references_param("mean")
         max_length: int = param(
             1024,
             low=8,
             doc="Tokens of a text that are read, special ones among them; no more than the model can read.",
         )
-        long_article: str = param(
-            "cut",
-            choices=("cut", "parts_max", "parts_mean"),
-            doc="An article beyond the limit: read its beginning only, as the authors do, or all of it in "
-            "equal parts, of which the one that makes the summary most probable or the average counts.",
-        )
+        long_article: str = long_article_param()
         prompts: tuple[str, ...] = param(
             (),
             doc="Phrases such as 'In short' that lead from one text to the other; the score is the mean over "
@@ -148,14 +147,7 @@ class BartScore(ModelEvaluator):
         return ("ref_hypo", "hypo_ref") if mean_of_both else (self.params.direction,)
 
     def _asked(self, item: Item) -> Asked:
-        references = (
-            list(item.references) if self.params.empty_texts == "score" else readable_references(item)
-        )
-        texts = {
-            "src": [item.article or ""],
-            "hypo": [item.summary],
-            "ref": references[:1] if self.params.references == "first" else references,
-        }
+        texts = {"src": [item.article or ""], "hypo": [item.summary], "ref": self._references(item)}
         asked: Asked = {}
         for prompt, direction in product(self.params.prompts or ("",), self._directions):
             given, written = direction.split("_")
@@ -164,6 +156,11 @@ class BartScore(ModelEvaluator):
             targets = [self._target(text, prompt) for text in texts[written]]
             asked[prompt, direction] = list(product(sources, targets))
         return asked
+
+    def _references(self, item: Item) -> list[str]:
+        if self.params.empty_texts == "unscored":
+            return counted_references(item, self.params.references)
+        return list(item.references[:1] if self.params.references == "first" else item.references)
 
     def _sources(self, text: str, prompt: str, in_parts: bool) -> "list[Tokens]":
         from scoring.neural.tokens import chunks
@@ -221,8 +218,9 @@ class BartScore(ModelEvaluator):
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             return None
-        rule = self.params.long_article if direction == "src_hypo" else self.params.references
-        return max(known) if rule in ("max", "parts_max") else fsum(known) / len(known)
+        return combined(
+            known, self.params.long_article if direction == "src_hypo" else self.params.references
+        )
 
     def _both_ways(self, values: Sequence[float]) -> float:
         """Mean of the values of one direction or of two, none of them above 0."""

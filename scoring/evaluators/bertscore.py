@@ -2,11 +2,12 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, isnan, nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import against_param, combined, compared_texts, references_param
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 from scoring.weights import MissingWeights
 
@@ -110,14 +111,8 @@ class BertScore(ModelEvaluator):
             doc="Precision averages over the summary's tokens, recall over the reference's or article's, "
             "f1 is their harmonic mean.",
         )
-        against: str = param(
-            "references", choices=("references", "article"), doc="What the summary is compared with."
-        )
-        references: str = param(
-            "max",
-            choices=("max", "mean", "first"),
-            doc="Which of several references counts; max and mean are of the measure.",
-        )
+        against: str = against_param()
+        references: str = references_param("max")
         idf: bool = param(
             False,
             doc="Weigh each token by how rare it is: ln((N + 1) / (n + 1)), where n of the N texts that the "
@@ -153,7 +148,7 @@ class BertScore(ModelEvaluator):
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
-        target = Need.ARTICLE if params.against == "article" else Need.REFERENCES
+        target = Need(params.against)
         return frozenset({target, Need.CORPUS} if params.idf else {target})
 
     @cached_property
@@ -203,23 +198,22 @@ class BertScore(ModelEvaluator):
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         baseline = self._baseline
-        found = self._matching.of([(item.summary, self._targets(item)) for item in items])
+        against, references = self.params.against, self.params.references
+        found = self._matching.of(
+            [(item.summary, tuple(compared_texts(item, against, references))) for item in items]
+        )
         return [
             Scored.unscored(self.dimensions, OUT_OF_MEMORY) if each is None else self._scored(each, baseline)
             for each in found
         ]
 
-    def _targets(self, item: Item) -> tuple[str, ...]:
-        if self.params.against == "article":
-            return (item.article or "",)
-        texts = readable_references(item)
-        return tuple(texts[:1] if self.params.references == "first" else texts)
-
     def _scored(self, matched: "Matched", baseline: float) -> Scored:
         value = self._value(matched)
-        target = "article" if self.params.against == "article" else "references"
         shares = shares_read(
-            [("summary", matched.summary_read), *((target, share) for share in matched.texts_read)]
+            [
+                ("summary", matched.summary_read),
+                *((self.params.against, share) for share in matched.texts_read),
+            ]
         )
         if isnan(value):
             return Scored(
@@ -236,7 +230,7 @@ class BertScore(ModelEvaluator):
         else:
             values = list(matched.precisions if self.params.measure == "precision" else matched.recalls)
         if self.params.references == "mean":
-            return fsum(values) / len(values)
+            return combined(values, "mean")
         if self.params.measure == "f1":
             return max((each for each in values if not isnan(each)), default=nan)
         return nan if any(map(isnan, values)) else max(values)

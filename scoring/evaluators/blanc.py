@@ -82,7 +82,7 @@ class Blanc(ModelEvaluator):
         )
         filler: str = param(".", doc="help: the token that stands for each of the summary's tokens.")
         separator: str = param("", doc="help: text between the summary, or filler, and the sentence.")
-        longest_input: int = param(
+        max_length: int = param(
             512,
             low=16,
             doc="In tokens, at most the model's own limit. What exceeds it is cut from the sentence's end, "
@@ -258,7 +258,7 @@ class Blanc(ModelEvaluator):
     def _room(self) -> int:
         """Ids that an input may have beside its special ones."""
         tokens = self._filler.tokens
-        limit = min(self.params.longest_input, self._filler.limit)
+        limit = min(self.params.max_length, self._filler.limit)
         return limit - len(tokens.opening) - len(tokens.closing)
 
     def _pieces(self, texts: Sequence[str]) -> list[tuple[int, ...]]:

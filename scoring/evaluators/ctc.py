@@ -4,16 +4,11 @@ from functools import cached_property
 from math import fsum, nan
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import readable_references
 from scoring.contract import NO_REFERENCE, Item, Need, Scored, shares_read
-from scoring.model_evaluator import (
-    WEIGHTS_DOC,
-    ModelEvaluator,
-    ModelParams,
-    empty_summary_param,
-    readable_references,
-)
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
-from scoring.stop_words import ENGLISH
+from scoring.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
 
 if TYPE_CHECKING:
     from scoring.neural.ctc import Aligned, Aligner
@@ -94,9 +89,10 @@ class Ctc(ModelEvaluator):
             doc="With E: the layer whose vectors are compared, 0 being the embeddings. The authors take 17 "
             "of roberta-large, 9 of bert-base-uncased and 9 of roberta-large-mnli.",
         )
-        remove_stop_words: bool = param(
-            False, doc="Leave English stop words out of the average; R knows no words, so nothing changes."
+        stop_list: str = param(
+            "none", choices=tuple(LISTS), doc=f"{LIST_DOC} R knows no words, so nothing changes."
         )
+        stop_words: tuple[str, ...] = param((), doc=WORDS_DOC)
         empty_summary: str = empty_summary_param("With aligners D and E always unscored.")
 
     params: Params
@@ -129,7 +125,7 @@ class Ctc(ModelEvaluator):
         from scoring.neural.ctc import DiscriminativeAligner, EmbeddingAligner, RegressionAligner
 
         folder, precision = self.folder(parameter), self.params.precision
-        left_out = ENGLISH if self.params.remove_stop_words else frozenset()
+        left_out = chosen(self.params.stop_list, self.params.stop_words)
         if self.params.aligner == "E":
             return EmbeddingAligner(folder, precision, self.params.layer, left_out)
         if self.params.aligner == "D":

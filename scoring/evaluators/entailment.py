@@ -1,17 +1,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import (
-    WEIGHTS_DOC,
-    ModelEvaluator,
-    ModelParams,
-    empty_summary_param,
-    readable_references,
+from scoring.compared_texts import (
+    against_param,
+    combined,
+    compared_texts,
+    long_article_param,
+    references_param,
 )
+from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences_of
 
@@ -25,11 +25,11 @@ Probabilities = tuple[float, float]
 class Entailment(ModelEvaluator):
     """The probability that the article entails the summary, by a classifier of premise and hypothesis.
 
-    In [0, 1], or [-1, 1] for `value` difference. By default the whole article is the premise and the whole
+    In [0, 1], or [-1, 1] for `measure` difference. By default the whole article is the premise and the whole
     summary the hypothesis, as for the row Entailment in Table 4 of the UMSE paper. With `granularity`
     sentences it is SummaC's zero-shot form: every sentence of the summary is held against every sentence of
     the article; the highest probabilities it reaches there count, and the sentences' values are averaged.
-    SummaC itself is that with `value` difference, except that it leaves out sentences of ten characters or
+    SummaC itself is that with `measure` difference, except that it leaves out sentences of ten characters or
     fewer and those of the article after the hundredth. A missing article is unscored, and so is an empty
     summary unless asked for.
     """
@@ -64,34 +64,25 @@ class Entailment(ModelEvaluator):
     @dataclass(frozen=True)
     class Params(ModelParams):
         model: str = param("FacebookAI/roberta-large-mnli", doc=WEIGHTS_DOC, is_weights=True)
-        against: str = param(
-            "article", choices=("article", "references"), doc="The premise; the summary is the hypothesis."
-        )
-        references: str = param(
-            "max", choices=("max", "mean", "first"), doc="Which of several references counts."
-        )
-        granularity: str = param(
-            "whole",
-            choices=("whole", "sentences"),
-            doc="Whole texts in one input, or each sentence of the summary with each of the premise's.",
-        )
-        value: str = param(
+        measure: str = param(
             "entailment",
             choices=("entailment", "ratio", "difference"),
             doc="What is made of the probabilities: entailment; entailment / (entailment + contradiction); "
             "entailment - contradiction.",
+        )
+        against: str = against_param("article", "The premise; the summary is the hypothesis.")
+        granularity: str = param(
+            "whole",
+            choices=("whole", "sentences"),
+            doc="Whole texts in one input, or each sentence of the summary with each of the premise's.",
         )
         over_sentences: str = param(
             "mean",
             choices=("mean", "min"),
             doc="Granularity sentences: whether the average of the summary's sentences counts, or the worst.",
         )
-        long_article: str = param(
-            "cut",
-            choices=("cut", "parts_max", "parts_mean"),
-            doc="A premise that does not fit beside the summary: read its beginning only, or all of it in "
-            "equal parts, of whose probabilities the highest or the average count; of those with sentences "
-            "always the highest.",
+        long_article: str = long_article_param(
+            "With granularity sentences always the highest.", "An article, or a reference,"
         )
         max_length: int = param(
             512,
@@ -101,13 +92,14 @@ class Entailment(ModelEvaluator):
             "premise alone is cut, unless the summary would leave nothing of it: then the summary gets half, "
             "or what the premise does not need. Of an input in parts the summary never gets more than that.",
         )
+        references: str = references_param("max")
         empty_summary: str = empty_summary_param("With granularity sentences always unscored.")
 
     params: Params
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
-        return frozenset({Need.REFERENCES if params.against == "references" else Need.ARTICLE})
+        return frozenset({Need(params.against)})
 
     @property
     def scores_empty(self) -> bool:
@@ -121,11 +113,15 @@ class Entailment(ModelEvaluator):
             self.folder(),
             self.params.precision,
             self.params.max_length,
-            contradiction=self.params.value != "entailment",
+            contradiction=self.params.measure != "entailment",
         )
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
-        grids = [[self._grid(item, premise) for premise in self._premises(item)] for item in items]
+        against, references = self.params.against, self.params.references
+        grids = [
+            [self._grid(item, premise) for premise in compared_texts(item, against, references)]
+            for item in items
+        ]
         found = iter(
             self._classifier.probabilities(
                 [pair for each in grids for grid in each for row in grid.rows for pair in row]
@@ -135,12 +131,6 @@ class Entailment(ModelEvaluator):
             self._scored(each, [[[next(found) for _ in row] for row in grid.rows] for grid in each])
             for each in grids
         ]
-
-    def _premises(self, item: Item) -> list[str]:
-        if self.params.against == "article":
-            return [item.article or ""]
-        texts = readable_references(item)
-        return texts[:1] if self.params.references == "first" else texts
 
     def _grid(self, item: Item, premise: str) -> "Grid":
         in_parts = self.params.long_article != "cut"
@@ -166,31 +156,20 @@ class Entailment(ModelEvaluator):
                 if len(read) < len(row):
                     return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
                 of_sentences.append(self._value(read))
-            values.append(_combined(of_sentences, self.params.over_sentences))
+            values.append(combined(of_sentences, self.params.over_sentences))
         shares = [
             share
             for grid in grids
             for share in ((self.params.against, grid.premises_share), ("summary", grid.hypotheses_share))
         ]
-        value = _combined(values, self.params.references)
+        value = combined(values, self.params.references)
         return Scored({GENERAL: value}, shares_read=shares_read(shares))
 
     def _value(self, read: Sequence[Probabilities]) -> float:
         """Of one hypothesis, from its probabilities with each premise or part of one."""
         mean_of_parts = self.params.granularity == "whole" and self.params.long_article == "parts_mean"
         how = "mean" if mean_of_parts else "max"
-        entailment, contradiction = (_combined(each, how) for each in zip(*read, strict=True))
-        if self.params.value == "ratio":
+        entailment, contradiction = (combined(each, how) for each in zip(*read, strict=True))
+        if self.params.measure == "ratio":
             return entailment / (entailment + contradiction)
-        return entailment - contradiction if self.params.value == "difference" else entailment
-
-
-def _combined(values: Sequence[float], how: str) -> float:
-    match how:
-        case "mean":
-            return fsum(values) / len(values)
-        case "min":
-            return min(values)
-        case "max":
-            return max(values)
-    return values[0]
+        return entailment - contradiction if self.params.measure == "difference" else entailment

@@ -1,10 +1,7 @@
-import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,27 +17,18 @@ from scoring.contract import (
     Scored,
     Seen,
 )
+from scoring.dimensions import Dimension, described, seen_beside
 from scoring.endpoint import Endpoint, Reply
 from scoring.params import param
+from scoring.prompt_length import ContextWindow, tokenizer_file
+from scoring.prompting import FORMS, Prompting
+from scoring.sampling import draw, in_random_order
+from scoring.weights import digest
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-_ENTRY, _SYSTEM = "ice_v1.txt", "ice_chat_v1.txt"
-
-SEES: Mapping[str, str] = {
-    "comprehensibility": "summary",
-    "repetition": "summary",
-    "grammar": "summary",
-    "attribution": "article",
-    "main_ideas": "article",
-    "conciseness": "article",
-    "coherence": "summary",
-    "consistency": "article",
-    "fluency": "summary",
-    "relevance": "reference",
-}
-"""What stands beside the summary in the prompt, for the dimensions of SEAHORSE and SummEval."""
+TOO_LONG = "longer than the model's context"
 
 _ABSENT = {"article": NO_ARTICLE, "reference": NO_REFERENCE}
 _SCORE_FIRST = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?=[.,;:)]?(?:\s|$))[^0-9%/]*")
@@ -49,16 +37,25 @@ _SCORE_FIRST = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?=[.,;:)]?(?:\s|$))[^
 class Ice(Evaluator):
     """A language model continues a list of rated examples: a number in [0, 1] per dimension.
 
-    The basic form of ICE: a few examples from the labelled pool, drawn uniformly at random, each of another
-    article, with their human labels as two-decimal scores, then the summary; no description of the task.
-    For consistency the model sees the article too, for relevance a reference, for fluency and coherence the
-    summary alone. Articles of drawn examples count as seen. A reply that does not start with a number from
-    0 to 1 gives no score, and is kept.
+    A few examples from the labelled pool, each of another article, stand with their human labels as
+    two-decimal scores before the summary. For consistency the model sees the article too, for relevance a
+    reference, for fluency and coherence the summary alone. Articles of drawn examples count as seen.
+
+    As in the paper: four examples, of four articles; drawn uniformly, or stratified by quarters of the label,
+    with any example where a quarter has none; in random order; no description of the dimension; the first
+    reference; temperature 0. Not as in the paper: its examples come from four articles chosen before, here
+    from all of the labelled pool. Its stratified draw takes the assignment of buckets to articles with the
+    most summaries to choose from, even if that leaves a bucket empty that could be filled; here as many
+    buckets as possible are filled. Its prompts begin with two empty lines and keep line breaks; here a text
+    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply.
+
+    Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
+    the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
     """
 
     name = "ice"
     title = "ICE"
-    version = 1
+    version = 2
     source = "Jain et al. 2023, Multi-Dimensional Evaluation of Text Summarization with In-Context Learning"
     formula = "the number that the model writes behind the examples and the summary"
     weaknesses = (
@@ -88,14 +85,43 @@ class Ice(Evaluator):
             "OPENAI_API_KEY",
             doc="Environment variable of the worker that holds the key; its name ends in _API_KEY.",
         )
+        prompt: str = param(
+            "paper",
+            choices=tuple(FORMS),
+            doc="paper: rated examples alone, as published; described: the dimension is described first, "
+            "and marks of a prompt inside the texts are made harmless.",
+        )
         dimensions: tuple[str, ...] = param((), doc="Dimensions to score; empty: those of the labelled pool.")
+        examples: int = param(4, low=1, high=64, doc="In-context examples per dimension.")
+        sampling: str = param(
+            "uniform",
+            choices=("uniform", "stratified"),
+            doc="uniform: any examples; stratified: of each quarter of the labels' range as many, as far as "
+            "there are any.",
+        )
+        seed: int = param(0, low=0, doc="Seed of the draw of examples.")
         sees: tuple[str, ...] = param(
             (),
             doc="What the model sees beside the summary, as dimension=article, dimension=reference or "
             "dimension=summary (nothing else); needed for dimensions other than SEAHORSE's and SummEval's.",
         )
-        examples: int = param(4, low=1, high=64, doc="In-context examples per dimension.")
-        seed: int = param(0, low=0, doc="Seed of the draw of examples.")
+        descriptions: str = param(
+            "",
+            doc="What prompts of the form described say of a dimension, as dimension=description; several "
+            "separated by semicolons. Needed for dimensions other than SEAHORSE's and SummEval's.",
+        )
+        context_tokens: int = param(
+            0,
+            low=0,
+            doc="Tokens of prompt and reply together that the model takes; 0: not checked. Examples that "
+            "leave no room are refused before the run, summaries that are too long get no score.",
+        )
+        tokenizer: str = param(
+            "",
+            is_weights=True,
+            doc="Model on the server whose tokenizer counts tokens; empty: a bound that is on the safe side, "
+            "about twice as many as English has.",
+        )
         max_tokens: int = param(16, low=1, high=4096, doc="Longest reply; one that is cut gives no score.")
         timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.")
 
@@ -114,34 +140,23 @@ class Ice(Evaluator):
                     f"parameter 'api_key_env': found {self.api_key_env!r}, expected a name such as "
                     "OPENAI_API_KEY"
                 )
-            self.sees_for(self.dimensions)
+            self.judged(self.dimensions)
 
-        def sees_for(self, dimensions: Iterable[str]) -> dict[str, str]:
-            """Dimension -> article, reference or summary. Raises ValueError where nothing says which."""
-            table = dict(SEES)
-            for entry in self.sees:
-                dimension, _, what = entry.partition("=")
-                if not dimension or what not in ("article", "reference", "summary"):
-                    raise ValueError(
-                        f"parameter 'sees': found {entry!r}, expected dimension=article, dimension=reference "
-                        "or dimension=summary"
-                    )
-                table[dimension] = what
-            for dimension in dimensions:
-                if dimension not in table:
-                    raise ValueError(
-                        f"parameter 'sees': found nothing for the dimension {dimension!r}, expected for "
-                        f"example {dimension}=article"
-                    )
-            return {dimension: table[dimension] for dimension in dimensions}
+        def judged(self, dimensions: Sequence[str]) -> dict[str, Dimension]:
+            """Name -> what a prompt needs to know of it. Raises ValueError where these parameters lack it."""
+            sees = seen_beside(dimensions, self.sees)
+            texts = described(dimensions if self.prompt == "described" else (), self.descriptions)
+            return {name: Dimension(name, sees[name], texts.get(name, "")) for name in dimensions}
 
     params: Params
 
     def __init__(self, params: Params) -> None:
         super().__init__(params)
-        self._sees: dict[str, str] = {}
+        self._judged: dict[str, Dimension] = {}
         self._drawn: dict[str, list[PoolExample]] = {}
         self._client: OpenAI | None = None
+        self._prompting = Prompting(FORMS[params.prompt], is_chat=params.api == "chat")
+        self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         self._endpoint = Endpoint(
             params.base_url,
             params.model,
@@ -155,7 +170,7 @@ class Ice(Evaluator):
     def needs_for(cls, params: Params) -> frozenset[Need]:
         if not params.dimensions:
             return cls.needs
-        seen = params.sees_for(params.dimensions).values()
+        seen = {each.sees for each in params.judged(params.dimensions).values()}
         needs = {Need.LABELLED_POOL}
         needs |= {Need.ARTICLE} if "article" in seen else set()
         needs |= {Need.REFERENCES} if "reference" in seen else set()
@@ -168,11 +183,12 @@ class Ice(Evaluator):
         if not dimensions:
             raise EvaluatorError("the labelled pool holds no label", permanent=True)
         try:
-            self._sees = self.params.sees_for(dimensions)
+            self._judged = self.params.judged(dimensions)
         except ValueError as error:
             raise EvaluatorError(str(error), permanent=True) from error
-        shuffled = sorted(pool, key=self._place_in_draw)
-        self._drawn = {dimension: self._draw(dimension, shuffled) for dimension in dimensions}
+        shuffled = in_random_order(pool, self.params.seed)
+        self._drawn = {name: self._draw(name, shuffled, self.params.examples) for name in dimensions}
+        self._refuse_what_does_not_fit(shuffled)
         self.dimensions = dimensions
         self.seen = Seen.of(
             replace(each, labels={name: each.labels[name] for name in dimensions if name in each.labels})
@@ -180,29 +196,55 @@ class Ice(Evaluator):
             for each in examples
         )
 
-    def _place_in_draw(self, example: PoolExample) -> str:
-        """Sorting by it is a random order that stays when the pool loses or gains examples."""
-        return hashlib.sha256(f"{self.params.seed}\n{example.id}".encode()).hexdigest()
+    def _draw(self, dimension: str, shuffled: Sequence[PoolExample], count: int) -> list[PoolExample]:
+        judged = self._judged[dimension]
+        usable = [
+            each
+            for each in shuffled
+            if dimension in each.labels and each.summary.strip() and judged.beside(each) is not None
+        ]
+        stratified = self.params.sampling == "stratified"
+        drawn = draw(usable, dimension, count, self.params.seed, stratified=stratified)
+        if len(drawn) < count:
+            raise EvaluatorError(
+                f"{dimension} needs {count} labelled examples of different articles, with the "
+                f"{judged.sees}; the pool has {len(drawn)}",
+                permanent=True,
+            )
+        return drawn
 
-    def _draw(self, dimension: str, shuffled: Iterable[PoolExample]) -> list[PoolExample]:
-        drawn: dict[str, PoolExample] = {}
-        for example in shuffled:
-            usable = dimension in example.labels and example.summary.strip()
-            if usable and example.article_id not in drawn and self._beside(dimension, example) is not None:
-                drawn[example.article_id] = example
-            if len(drawn) == self.params.examples:
-                return list(drawn.values())
-        raise EvaluatorError(
-            f"{dimension} needs {self.params.examples} labelled examples of different articles, with the "
-            f"{self._sees[dimension]}; the pool has {len(drawn)}",
-            permanent=True,
-        )
+    def _refuse_what_does_not_fit(self, shuffled: Sequence[PoolExample]) -> None:
+        """Examples must leave room for an item as long as the longest of them, and for the reply."""
+        fitting = {}
+        for dimension, drawn in self._drawn.items():
+            while drawn and not self._fits(dimension, drawn):
+                fewer = len(drawn) - 1
+                drawn = self._draw(dimension, shuffled, fewer) if fewer else []
+            fitting[dimension] = len(drawn)
+        dimension, most = min(fitting.items(), key=lambda each: each[1])
+        if most < self.params.examples:
+            raise EvaluatorError(
+                f"parameter 'examples': found {self.params.examples}, expected "
+                f"{f'at most {most}' if most else 'a larger context, since not even 1 fits'}: with a summary "
+                f"to judge as long as the longest of them, more examples of {dimension} do not fit into "
+                f"{self.params.context_tokens} tokens (context_tokens)",
+                permanent=True,
+            )
+
+    def _fits(self, dimension: str, drawn: Sequence[PoolExample]) -> bool:
+        judged, write = self._judged[dimension], self._prompting.prompt
+        longest = max(drawn, key=lambda each: len(write(judged, (), each)))
+        return self._context.holds(self._prompting.system, write(judged, drawn, longest))
 
     def provenance(self) -> dict[str, object]:
-        prompts = [_ENTRY, _SYSTEM] if self.params.api == "chat" else [_ENTRY]
+        tokenizer = self.params.tokenizer
         return {
-            "prompts": {name: _prompt(name) for name in prompts},
+            "prompts": self._prompting.files,
+            "descriptions": {
+                name: each.description for name, each in self._judged.items() if each.description
+            },
             "examples": {dimension: [each.id for each in drawn] for dimension, drawn in self._drawn.items()},
+            **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
         }
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
@@ -217,10 +259,14 @@ class Ice(Evaluator):
         reasons: dict[str, str] = {}
         replies: dict[str, str] = {}
         for dimension in self.dimensions:
-            if self._beside(dimension, item) is None:
-                values[dimension], reasons[dimension] = math.nan, _ABSENT[self._sees[dimension]]
+            if self._judged[dimension].beside(item) is None:
+                values[dimension], reasons[dimension] = math.nan, _ABSENT[self._judged[dimension].sees]
                 continue
-            reply = self._ask(self.prompt(dimension, item))
+            prompt = self.prompt(dimension, item)
+            if not self._context.holds(self._prompting.system, prompt):
+                values[dimension], reasons[dimension] = math.nan, TOO_LONG
+                continue
+            reply = self._ask(prompt)
             replies[dimension] = reply.text
             number, problem = _number(reply)
             values[dimension] = number
@@ -230,47 +276,14 @@ class Ice(Evaluator):
 
     def prompt(self, dimension: str, item: Item) -> str:
         """The text sent: the drawn examples with their scores, then `item` up to its score."""
-        entries = [
-            self._entry(dimension, each, f"{each.labels[dimension]:.2f}") for each in self._drawn[dimension]
-        ]
-        return "\n\n".join([*entries, self._entry(dimension, item, "").rstrip()])
-
-    def _entry(self, dimension: str, example: PoolExample | Item, score: str) -> str:
-        fields = {
-            self._sees[dimension]: self._beside(dimension, example),
-            "summary": _single_line(example.summary),
-            "dimension": dimension.replace("_", " ").capitalize(),
-            "score": score,
-        }
-        lines = [
-            line
-            for line in _prompt(_ENTRY).splitlines()
-            if set(re.findall(r"{(\w+)}", line)) <= fields.keys()
-        ]
-        return "\n".join(lines).format_map(fields)
-
-    def _beside(self, dimension: str, example: PoolExample | Item) -> str | None:
-        """What the prompt shows beside the summary (of references the first not blank); None if absent."""
-        what = self._sees[dimension]
-        if what == "summary":
-            return _single_line(example.summary)
-        texts = (example.article or "",) if what == "article" else example.references
-        return next((_single_line(text) for text in texts if text.strip()), None)
+        return self._prompting.prompt(self._judged[dimension], self._drawn[dimension], item)
 
     def _ask(self, prompt: str) -> Reply:
         if self._client is None:
             self._client = self._endpoint.connect()
-        return self._endpoint.ask(self._client, prompt, system=_prompt(_SYSTEM).strip())
-
-
-@cache
-def _prompt(name: str) -> str:
-    return (Path(__file__).parent / "prompts" / name).read_text("utf-8")
-
-
-def _single_line(text: str) -> str:
-    """White space as single spaces: one line per text, so that no text can pass for an entry of its own."""
-    return " ".join(text.split())
+        reply = self._endpoint.ask(self._client, prompt, system=self._prompting.system)
+        # Some servers repeat the prompt, with other summaries' labels, before what the model wrote.
+        return replace(reply, text=reply.text.removeprefix(prompt))
 
 
 def _number(reply: Reply) -> tuple[float, str | None]:

@@ -1,11 +1,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import (
+    against_param,
+    combined,
+    compared_texts,
+    readable_references,
+    references_param,
+)
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 from scoring.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
 
@@ -75,6 +82,8 @@ class MoverScore(ModelEvaluator):
             choices=("v1", "v2"),
             doc="The paper's form, or the authors' second one: last layer only, plain distances.",
         )
+        against: str = against_param()
+        references: str = references_param("mean")
         n_gram: int = param(1, low=1, high=10, doc="How many neighbouring words move together.")
         idf: bool = param(
             True, doc="Weight words by how rare they are among the run's texts; otherwise all weigh the same."
@@ -88,18 +97,12 @@ class MoverScore(ModelEvaluator):
             doc="How much of a text each word is: in whole millionths, as the authors' solver has it, or "
             "exactly, which moves the scores of long texts by about 2e-5.",
         )
-        against: str = param(
-            "references", choices=("references", "article"), doc="What the summary is compared with."
-        )
-        references: str = param(
-            "mean", choices=("mean", "max", "first"), doc="Which of several references counts."
-        )
 
     params: Params
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
-        other = Need.ARTICLE if params.against == "article" else Need.REFERENCES
+        other = Need(params.against)
         return frozenset({other, Need.CORPUS} if params.idf else {other})
 
     @cached_property
@@ -150,9 +153,7 @@ class MoverScore(ModelEvaluator):
 
     def _texts(self, item: Item) -> list[tuple[str, str]]:
         """The summary and what it is compared with, each with its side."""
-        others = [item.article or ""] if self.params.against == "article" else readable_references(item)
-        if self.params.references == "first":
-            others = others[:1]
+        others = compared_texts(item, self.params.against, self.params.references)
         return [("summary", item.summary), *(("other", text) for text in others)]
 
     def _scored(self, heaps: "Sequence[Heap | None]") -> Scored:
@@ -171,10 +172,12 @@ class MoverScore(ModelEvaluator):
             return Scored.unscored(self.dimensions, NO_WEIGHT_BESIDE)
         if any(map(isnan, scores)):
             return Scored.unscored(self.dimensions, NOT_FINITE)
-        name = "article" if self.params.against == "article" else "references"
         return Scored(
-            {GENERAL: max(scores) if self.params.references == "max" else fsum(scores) / len(scores)},
+            {GENERAL: combined(scores, self.params.references)},
             shares_read=shares_read(
-                [("summary", summary.share_read), *((name, other.share_read) for other in others)]
+                [
+                    ("summary", summary.share_read),
+                    *((self.params.against, other.share_read) for other in others),
+                ]
             ),
         )

@@ -2,8 +2,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import fsum
 
+from scoring.compared_texts import against_param, combined, references_param
 from scoring.contract import EMPTY_SUMMARY, GENERAL, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
 from scoring.overlap import VARIANTS, Prepared, Text
 from scoring.params import param
@@ -27,8 +27,8 @@ class Rouge(Evaluator):
     source = "Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries"
     formula = "overlap / words of the reference (recall), / words of the summary (precision), 2PR / (P + R)"
     weaknesses = (
-        "Counts words, not meanings: paraphrases lose, and a false statement in the article's words does not. "
-        "Scores under different tokens or stemming cannot be compared."
+        "Counts words, not meanings: paraphrases lose, and a false statement in the article's words does "
+        "not. Scores under different tokens or stemming cannot be compared."
     )
     cost = "Thousands of summaries a second."
     needs = frozenset({Need.REFERENCES})
@@ -48,14 +48,8 @@ class Rouge(Evaluator):
             doc="Precision is the share of the summary that is found, recall the share of the reference, "
             "f1 their harmonic mean.",
         )
-        against: str = param(
-            "references", choices=("references", "article"), doc="The texts the summary is compared with."
-        )
-        multiple: str = param(
-            "max",
-            choices=("max", "mean"),
-            doc="Several references: the one with the highest f1, whatever the measure, or the mean.",
-        )
+        against: str = against_param()
+        references: str = references_param("max", "Highest is by f1, whatever the measure.")
         tokens: str = param(
             "rouge_score",
             choices=("rouge_score", "unicode"),
@@ -88,7 +82,7 @@ class Rouge(Evaluator):
 
     @classmethod
     def needs_for(cls, params: Params) -> frozenset[Need]:
-        return frozenset({Need.ARTICLE if params.against == "article" else Need.REFERENCES})
+        return frozenset({Need(params.against)})
 
     def provenance(self) -> dict[str, object]:
         if self.params.stem:
@@ -131,6 +125,8 @@ class Rouge(Evaluator):
         """All targets together, or why there are none."""
         against_article = self.params.against == "article"
         texts = self._split(given, sentences)
+        if self.params.references == "first":
+            texts = texts[:1]
         if not texts:
             return NO_ARTICLE if against_article else NO_REFERENCE
         return self._prepare(
@@ -175,8 +171,8 @@ class Rouge(Evaluator):
             values = [each / (summary_size or 1) for each in common]
         else:
             values = [each / (size or 1) for each, size in zip(common, target_sizes, strict=True)]
-        if self.params.multiple == "mean":
-            return fsum(values) / len(values)
+        if self.params.references == "mean":
+            return combined(values, "mean")
         return values[_best_target(common, summary_size, target_sizes)]
 
 

@@ -1,11 +1,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import (
+    against_param,
+    combined,
+    compared_texts,
+    long_article_param,
+    references_param,
+)
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, readable_references
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 
 if TYPE_CHECKING:
@@ -40,24 +46,15 @@ class Similarity(ModelEvaluator):
     @dataclass(frozen=True)
     class Params(ModelParams):
         model: str = param("sentence-transformers/all-MiniLM-L6-v2", doc=WEIGHTS_DOC, is_weights=True)
-        against: str = param(
-            "references", choices=("references", "article"), doc="What the summary is compared with."
-        )
-        references: str = param(
-            "max", choices=("max", "mean", "first"), doc="Which of several references counts."
-        )
-        long_article: str = param(
-            "cut",
-            choices=("cut", "parts_max", "parts_mean"),
-            doc="An article beyond the encoder's limit: read its beginning only, or all of it in equal "
-            "parts, of which the nearest or the average counts.",
-        )
+        against: str = against_param()
+        references: str = references_param("max")
+        long_article: str = long_article_param()
 
     params: Params
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
-        return frozenset({Need.ARTICLE if params.against == "article" else Need.REFERENCES})
+        return frozenset({Need(params.against)})
 
     @cached_property
     def _vectors(self) -> "TextVectors":
@@ -67,18 +64,13 @@ class Similarity(ModelEvaluator):
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         vectors, shares = self._vectors.of([item.summary for item in items])
-        targets = [self._targets(item) for item in items]
+        against, references = self.params.against, self.params.references
+        targets = [compared_texts(item, against, references) for item in items]
         found = iter(self._target_vectors([text for each in targets for text in each]))
         return [
             self._scored(summary, share, [next(found) for _ in each])
             for summary, share, each in zip(vectors, shares, targets, strict=True)
         ]
-
-    def _targets(self, item: Item) -> list[str]:
-        if self.params.against == "article":
-            return [item.article or ""]
-        texts = readable_references(item)
-        return texts[:1] if self.params.references == "first" else texts
 
     def _target_vectors(self, texts: Sequence[str]) -> "list[tuple[Tensor | None, float]]":
         """Vectors [parts, dimensions] of each text, and the share of it that was read."""
@@ -92,14 +84,11 @@ class Similarity(ModelEvaluator):
         if summary is None or any(vectors is None for vectors, _ in targets):
             return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
         nearness = [
-            _combined((vectors @ summary[0]).tolist(), self.params.long_article.removeprefix("parts_"))
+            combined((vectors @ summary[0]).tolist(), self.params.long_article)
             for vectors, _ in targets
             if vectors is not None
         ]
-        other = "article" if self.params.against == "article" else "references"
-        shares = shares_read([("summary", summary_share), *((other, share) for _, share in targets)])
-        return Scored({GENERAL: _combined(nearness, self.params.references)}, shares_read=shares)
-
-
-def _combined(values: list[float], how: str) -> float:
-    return fsum(values) / len(values) if how == "mean" else max(values)
+        shares = shares_read(
+            [("summary", summary_share), *((self.params.against, share) for _, share in targets)]
+        )
+        return Scored({GENERAL: combined(nearness, self.params.references)}, shares_read=shares)

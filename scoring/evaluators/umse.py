@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from scoring.contract import GENERAL, Need
 from scoring.joint_evaluator import (
@@ -91,7 +91,7 @@ class Umse(JointEvaluator):
             "the arithmetic mean. none: all three texts are read as one sequence, for which the released "
             "code never trains the model.",
         )
-        summary: str = param(
+        granularity: str = param(
             "by_dimension",
             choices=("by_dimension", WHOLE, SENTENCES),
             doc="What is judged: by_dimension as the released script does; or, as one general score, the "
@@ -107,10 +107,6 @@ class Umse(JointEvaluator):
 
     params: Params
 
-    @classmethod
-    def needs_for(cls, params: Any) -> frozenset[Need]:
-        return frozenset(map(Need, cls.beside[params.scenario]))
-
     @property
     def scenarios(self) -> tuple[str, ...]:
         if self.params.scenario == "sum_doc_ref" and self.params.fusion != "none":
@@ -119,7 +115,9 @@ class Umse(JointEvaluator):
 
     @property
     def units(self) -> Mapping[str, str]:
-        return BY_DIMENSION if self.params.summary == "by_dimension" else {GENERAL: self.params.summary}
+        return (
+            BY_DIMENSION if self.params.granularity == "by_dimension" else {GENERAL: self.params.granularity}
+        )
 
     @cached_property
     def model(self) -> "JointModel":

@@ -5,6 +5,7 @@ from math import nan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from scoring.compared_texts import combined, counted_references, long_article_param, references_param
 from scoring.contract import (
     EMPTY_SUMMARY,
     NO_ARTICLE,
@@ -15,13 +16,7 @@ from scoring.contract import (
     Scored,
     shares_read,
 )
-from scoring.model_evaluator import (
-    WEIGHTS_DOC,
-    ModelEvaluator,
-    ModelParams,
-    empty_summary_param,
-    readable_references,
-)
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
 from scoring.sentences import LIBRARIES, sentences_of
 
@@ -103,23 +98,15 @@ class UniEval(ModelEvaluator):
             tuple(QUESTIONS),
             doc=f"What is asked, and averaged as overall: {', '.join(QUESTIONS)}.",
         )
-        references: str = param(
-            "first",
-            choices=("first", "max", "mean"),
-            doc="Which of several references counts for relevance; the authors compare with one.",
-        )
+        references: str = references_param("first", "For relevance; the authors compare with one.")
         max_length: int = param(
             1024,
             low=32,
             high=32_768,
             doc="Longest input in tokens; more is cut from its end, where article or reference stands.",
         )
-        long_article: str = param(
-            "cut",
-            choices=("cut", "parts_max", "parts_mean"),
-            doc="An article that does not fit beside summary or sentence: read its beginning only, as the "
-            "authors do, or all of it in equal parts, of which the highest score or the average counts; the "
-            "summary then gets half of an input at most, or what the article does not need.",
+        long_article: str = long_article_param(
+            "In parts, the summary gets half of an input at most, or what the article does not need."
         )
         empty_summary: str = empty_summary_param("Consistency, fluency and so overall always unscored.")
 
@@ -200,8 +187,7 @@ class UniEval(ModelEvaluator):
     def _judged_by(self, what: str, item: Item) -> list[str]:
         if what == "article":
             return [item.article] if item.article and item.article.strip() else []
-        texts = readable_references(item)
-        return texts[:1] if self.params.references == "first" else texts
+        return counted_references(item, self.params.references)
 
     def _compared(self, question: Question, judged: "Labelled", by: "Labelled") -> "list[Input]":
         if question.by == "article" and self.params.long_article != "cut":
@@ -224,8 +210,8 @@ class UniEval(ModelEvaluator):
             elif read != rows:
                 reasons[dimension] = OUT_OF_MEMORY
             else:
-                how = self.params.references if question.by == "references" else self.params.long_article
-                values[dimension] = fmean(fmean(row) if how.endswith("mean") else max(row) for row in read)
+                rule = self.params.references if question.by == "references" else self.params.long_article
+                values[dimension] = fmean(combined(row, rule) for row in read)
         if reasons:
             reasons[OVERALL] = ", ".join(dict.fromkeys(reasons.values()))
         else:

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from scoring.contract import GENERAL, Need
 from scoring.joint_evaluator import WHOLE, JointEvaluator, JointParams
@@ -53,7 +53,7 @@ class Unite(JointEvaluator):
     @dataclass(frozen=True)
     class Params(JointParams):
         model: str = param("unite", doc=WEIGHTS_DOC, is_weights=True)
-        mode: str = param(
+        scenario: str = param(
             "src_ref",
             choices=("src_ref", "ref", "src"),
             doc="What is read beside the summary: article and reference, the reference or the article alone.",
@@ -62,7 +62,7 @@ class Unite(JointEvaluator):
             "full",
             choices=("full", "regional"),
             doc="Whether article and reference see each other (full) or only the summary and themselves "
-            "(regional), for mode src_ref. As the model was trained: attention_excluded_regions in its "
+            "(regional), for scenario src_ref. As the model was trained: attention_excluded_regions in its "
             "hparams.yaml.",
         )
         positions: str = param(
@@ -74,13 +74,9 @@ class Unite(JointEvaluator):
 
     params: Params
 
-    @classmethod
-    def needs_for(cls, params: Any) -> frozenset[Need]:
-        return frozenset(map(Need, cls.beside[params.mode]))
-
     @property
     def scenarios(self) -> tuple[str, ...]:
-        return (self.params.mode,)
+        return (self.params.scenario,)
 
     @property
     def units(self) -> Mapping[str, str]:

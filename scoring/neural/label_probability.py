@@ -31,19 +31,19 @@ class LabelProbability:
     def tokens(self) -> TextTokenizer:
         return self._model.tokens
 
-    def of(self, inputs: Inputs, score: str) -> list[Judged | None]:
-        """For each input the value `score` asks for, None for what ran out of memory.
+    def of(self, inputs: Inputs, measure: str) -> list[Judged | None]:
+        """For each input the value `measure` asks for, None for what ran out of memory.
 
         "labels": softmax over the logits of the labels' first pieces; "vocabulary": over those of all pieces;
         "sequences": over the log probabilities of the whole labels; "decision": 1 if the model writes the
         positive label, else 0. Raises EvaluatorError where the labels' first pieces do not tell them apart.
         """
-        if score == "decision":
+        if measure == "decision":
             return [None if each is None else self._decision(each) for each in self._written(inputs)]
-        if score == "vocabulary":
+        if measure == "vocabulary":
             found = self._model.log_probabilities(inputs, [self._first_pieces()[self._positive]])
             return [None if each is None else (each[0].exp().item(), "") for each in found]
-        found = self._sequences(inputs) if score == "sequences" else self._first_logits(inputs)
+        found = self._sequences(inputs) if measure == "sequences" else self._first_logits(inputs)
         return [None if each is None else (self._share(each), "") for each in found]
 
     def _share(self, logits: torch.Tensor) -> float:
@@ -70,7 +70,7 @@ class LabelProbability:
         if len(set(first)) < len(first) or unknown in first:
             raise EvaluatorError(
                 f"The first pieces of the labels {', '.join(self._labels)} do not tell them apart in this "
-                "model's vocabulary; are they its labels? If so, use score=sequences.",
+                "model's vocabulary; are they its labels? If so, use measure=sequences.",
                 permanent=True,
             )
         return first

@@ -135,7 +135,7 @@ def test_a_campaign_on_real_ratings_from_upload_to_the_published_correlation(
     expect(page.locator("main")).not_to_contain_text("would")
     page.goto("/projects/summeval-experts/runs/new/?evaluator=rouge")
     page.get_by_label("variant").select_option("1")
-    page.get_by_label("multiple").select_option("mean")
+    page.get_by_label("references", exact=True).select_option("mean")
     page.get_by_label("stem").check()
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_url("**/runs/*/")

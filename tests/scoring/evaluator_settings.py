@@ -63,6 +63,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "ctc": {
         "model": lambda: str(ctc_model(seed=2)),
         "relevance_model": lambda: str(ctc_model(seed=2)),
+        "stop_words": lambda: "cat",
     },
     "unieval": {"model": model("mt5"), "dimensions": lambda: "fluency,coherence"},
     "entailment": {"model": model("roberta", "ForSequenceClassification", NLI)},
@@ -83,6 +84,9 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "api_key_env": lambda: "ANOTHER_API_KEY",
         "dimensions": lambda: "consistency",
         "sees": lambda: "relevance=article",
+        "descriptions": lambda: "relevance=Is it to the point?",
+        "context_tokens": lambda: "100000",
+        "tokenizer": model("bert"),
     },
     "similarity": {"model": model("roberta")},
     "moverscore": {"model": model("roberta"), "stop_words": lambda: "the,a"},
@@ -101,7 +105,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "true_nli": LABELLED,
     "xnli_mt5": LABELLED,
 }
-"""Evaluator -> parameter that is a free text or a list -> what gives a second valid value."""
+"""Evaluator -> parameter that is a free text, a list, or cannot be one more -> what gives another value."""
 
 
 def required(evaluator: str) -> dict[str, str]:

@@ -229,11 +229,11 @@ def test_given_sentences_go_before_our_own(reader):
 
 def test_a_long_sentence_is_cut_and_the_share_read_is_said():
     long = "officials said " * 200
-    scored = score(article=long, longest_input=100, sentence_keeps=50)
+    scored = score(article=long, max_length=100, sentence_keeps=50)
     assert scored.shares_read == {"article": pytest.approx(98 / 400, abs=0.03)}
     assert "read: 2" in scored.explanations["general"]
-    assert set(score(long, long, longest_input=100, sentence_keeps=50).shares_read) == {"article", "summary"}
-    assert set(score(article=long, form="tune", longest_input=100).shares_read) == {"article"}
+    assert set(score(long, long, max_length=100, sentence_keeps=50).shares_read) == {"article", "summary"}
+    assert set(score(article=long, form="tune", max_length=100).shares_read) == {"article"}
 
 
 def test_what_cannot_be_scored_says_why():

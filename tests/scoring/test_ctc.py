@@ -88,7 +88,7 @@ def test_without_a_model_for_references_there_is_consistency_alone(aligner):
 
 @pytest.mark.parametrize("aligner", ["D", "E"])
 def test_where_only_stop_words_are_there_none_is_left_to_count(aligner):
-    settings = {"aligner": aligner, "remove_stop_words": True}
+    settings = {"aligner": aligner, "stop_list": "english"}
     assert scored("the the", **settings).reasons == {
         "consistency": "stop words only",
         "relevance": "stop words only",
@@ -99,7 +99,7 @@ def test_where_only_stop_words_are_there_none_is_left_to_count(aligner):
 
 
 def test_stop_words_mean_nothing_to_the_regression():
-    values = [scored("It was the", aligner="R", remove_stop_words=left).values for left in (True, False)]
+    values = [scored("It was the", aligner="R", stop_list=left).values for left in ("english", "none")]
     assert values[0] == values[1]
 
 

@@ -16,7 +16,7 @@ TOLERANCE = {"E": 1e-5, "D": 1e-5, "R": 2e-5}
 @pytest.mark.parametrize("stop_words", ["default", "remove_stopwords"])
 def test_the_authors_numbers(shared, aligner, stop_words, record_property):
     folder = shared / "parity" / "ctc"
-    settings = {"aligner": aligner, "remove_stop_words": stop_words == "remove_stopwords"}
+    settings = {"aligner": aligner, "stop_list": "english" if stop_words == "remove_stopwords" else "none"}
     if aligner == "E":
         settings |= {"model": str(folder / "model-E"), "layer": 3}
     else:

@@ -16,21 +16,21 @@ SCORING = [
     for name in EVALUATORS
     if "empty_summary" in {each.name for each in declared_params(load_evaluator(name).Params)}
 ]
-SUITED = {"ctc": {"aligner": "R"}, "umse": {"summary": "whole"}, "unieval": {"dimensions": "coherence"}}
+SUITED = {"ctc": {"aligner": "R"}, "umse": {"granularity": "whole"}, "unieval": {"dimensions": "coherence"}}
 """Evaluator -> parameters with which an empty summary can be scored on every dimension, but for overall."""
 UNSUITED = [
     ("ctc", {"aligner": "D"}),
     ("ctc", {"aligner": "E"}),
     ("entailment", {"granularity": "sentences"}),
-    ("umse", {"summary": "sentences"}),
+    ("umse", {"granularity": "sentences"}),
     ("unieval", {"dimensions": "consistency,fluency"}),
 ]
 PARITY = [
     ("entailment", "entailment", {}, {"general": "prob_entailment"}),
     ("seahorse", "seahorse", {}, {"attribution": "prob_1_two_labels"}),
-    ("seahorse", "seahorse", {"score": "sequences"}, {"attribution": "prob_1_two_sequences"}),
+    ("seahorse", "seahorse", {"measure": "sequences"}, {"attribution": "prob_1_two_sequences"}),
     ("true_nli", "t5_nli", {}, {"general": "prob_1_two_labels"}),
-    ("true_nli", "t5_nli", {"score": "vocabulary"}, {"general": "prob_1_full_vocabulary"}),
+    ("true_nli", "t5_nli", {"measure": "vocabulary"}, {"general": "prob_1_full_vocabulary"}),
     ("xnli_mt5", "mt5_xnli", {}, {"general": "prob_1_two_labels"}),
     ("summaqa", "summaqa", {}, {"general": "avg_prob"}),
     ("summaqa", "summaqa", {"measure": "f1"}, {"general": "avg_fscore"}),

@@ -51,8 +51,8 @@ def test_the_article_is_the_premise_and_the_summary_the_hypothesis(kind, times):
     contradiction, _, entails = plainly(article, SUMMARY, kind)
     item = Item("a", SUMMARY, article=article)
     assert value(item, kind) == pytest.approx(entails, abs=1e-6)
-    assert value(item, kind, value="ratio") == pytest.approx(entails / (entails + contradiction), abs=1e-6)
-    assert value(item, kind, value="difference") == pytest.approx(entails - contradiction, abs=1e-6)
+    assert value(item, kind, measure="ratio") == pytest.approx(entails / (entails + contradiction), abs=1e-6)
+    assert value(item, kind, measure="difference") == pytest.approx(entails - contradiction, abs=1e-6)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_model_without_the_labels_it_takes_is_refused(relabelled):
     without_contradiction = relabelled("not_entailment", "other", "entailment")
     for how in ("difference", "ratio"):
         with pytest.raises(MissingWeights, match="none is named contradiction"):
-            value(item, model=without_contradiction, value=how)
+            value(item, model=without_contradiction, measure=how)
 
 
 def test_by_sentences_the_best_premise_of_each_hypothesis_counts():
@@ -105,7 +105,7 @@ def test_by_sentences_the_best_premise_of_each_hypothesis_counts():
     by_sentences = {"granularity": "sentences"}
     assert value(item, **by_sentences) == pytest.approx(sum(entails) / 2, abs=1e-6)
     assert value(item, **by_sentences, over_sentences="min") == pytest.approx(min(entails), abs=1e-6)
-    assert value(item, **by_sentences, value="difference") == pytest.approx(sum(differences) / 2, abs=1e-6)
+    assert value(item, **by_sentences, measure="difference") == pytest.approx(sum(differences) / 2, abs=1e-6)
 
 
 def test_sentences_that_came_with_the_texts_go_before_our_own():

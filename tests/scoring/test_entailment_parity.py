@@ -10,7 +10,7 @@ from scoring.examples import read_examples
 from scoring.params import read_params
 
 TOLERANCE = 1e-5
-VALUES = {"entailment": "prob_entailment", "ratio": "entailment_over_entailment_plus_contradiction"}
+MEASURES = {"entailment": "prob_entailment", "ratio": "entailment_over_entailment_plus_contradiction"}
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def items(folder, expected):
     return found
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_the_probabilities(folder, items, expected, value, record_property):
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_probabilities(folder, items, expected, measure, record_property):
     evaluator_class = load_evaluator("entailment")
-    settings = {"model": str(folder / "model"), "value": value}
+    settings = {"model": str(folder / "model"), "measure": measure}
     results = evaluator_class(read_params(evaluator_class, settings)).score(items)
 
     deviations = []
@@ -42,7 +42,7 @@ def test_the_probabilities(folder, items, expected, value, record_property):
         if not item.summary.strip():
             assert scored.reasons["general"] == "empty summary"
             continue
-        deviations.append(abs(scored.values["general"] - expected[item.id][VALUES[value]]))
+        deviations.append(abs(scored.values["general"] - expected[item.id][MEASURES[measure]]))
         is_cut = len(expected[item.id]["input_ids"]) == 512
         assert list(scored.shares_read) == (["article"] if is_cut else [])
     assert len(deviations) == len(items) - 1

@@ -13,7 +13,7 @@ import pytest
 from scoring.contract import Evaluator, Item, Need, PoolExample, fingerprint, signature
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.params import declared_params, params_as_json, read_params
-from tests.scoring.evaluator_settings import other_text, required
+from tests.scoring.evaluator_settings import OTHER, other_text, required
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +84,8 @@ def with_each_choice(name: str):
 
 
 def other_value(name, spec):
+    if spec.name in OTHER.get(name, {}):
+        return other_text(name, spec.name)
     if spec.choices:
         return next(each for each in spec.choices if each != spec.default)
     if spec.type == "yes/no":
@@ -95,7 +97,7 @@ def other_value(name, spec):
             if spec.high is None or spec.default + step <= spec.high
             else spec.default - step
         )
-    return other_text(name, spec.name)
+    raise LookupError(f"evaluator_settings has no other value for {spec.name} of {name}")
 
 
 def same(one, two):

@@ -45,27 +45,27 @@ def test_it_is_the_share_of_1_among_both_labels(name):
     assert value(ITEM, name, positive="0") == pytest.approx(1 - expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("score", ["labels", "sequences"])
-def test_the_labels_share_everything(score):
-    shares = [value(ITEM, labels="0,1,2", positive=label, score=score) for label in "012"]
+@pytest.mark.parametrize("measure", ["labels", "sequences"])
+def test_the_labels_share_everything(measure):
+    shares = [value(ITEM, labels="0,1,2", positive=label, measure=measure) for label in "012"]
     assert sum(shares) == pytest.approx(1, abs=1e-6)
     assert len(set(shares)) == 3
 
 
 def test_among_the_whole_vocabulary_it_is_less():
-    assert 0 < value(ITEM, score="vocabulary") < value(ITEM)
+    assert 0 < value(ITEM, measure="vocabulary") < value(ITEM)
 
 
 def test_a_decision_is_what_the_model_writes():
     folder = label_model()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    [scored] = evaluator("seahorse", score="decision").score([ITEM])
+    [scored] = evaluator("seahorse", measure="decision").score([ITEM])
     assert scored.values["attribution"] == 0
     written = scored.explanations["attribution"]
     assert written
     label = tokenizer.convert_ids_to_tokens(tokenizer(written)["input_ids"][0]).strip("▁")
     assert label == written.split()[0] or written.startswith(label)
-    assert value(ITEM, score="decision", labels=f"0,{written}", positive=written) == 1
+    assert value(ITEM, measure="decision", labels=f"0,{written}", positive=written) == 1
 
 
 def test_labels_that_begin_alike_are_refused_but_as_sequences():
@@ -73,7 +73,7 @@ def test_labels_that_begin_alike_are_refused_but_as_sequences():
     with pytest.raises(EvaluatorError, match="do not tell them apart") as raised:
         value(ITEM, model=str(folder))
     assert raised.value.permanent
-    assert 0 < value(ITEM, model=str(folder), score="sequences") < 1
+    assert 0 < value(ITEM, model=str(folder), measure="sequences") < 1
 
 
 def test_a_label_of_two_pieces_stands_for_its_first():

@@ -14,12 +14,12 @@ TOLERANCE = 2e-5
 SETS = {"seahorse": "seahorse", "true_nli": "t5_nli", "xnli_mt5": "mt5_xnli"}
 VARIANTS = {
     "prob_1_two_labels": {"long_article": "cut_end"},
-    "prob_1_full_vocabulary": {"long_article": "cut_end", "score": "vocabulary"},
-    "prob_1_two_sequences": {"long_article": "cut_end", "score": "sequences"},
-    "generated_is_1": {"long_article": "cut_end", "score": "decision"},
+    "prob_1_full_vocabulary": {"long_article": "cut_end", "measure": "vocabulary"},
+    "prob_1_two_sequences": {"long_article": "cut_end", "measure": "sequences"},
+    "generated_is_1": {"long_article": "cut_end", "measure": "decision"},
     "prob_1_two_labels_max_length_512": {"long_article": "cut_end", "max_length": "512"},
     "prob_1_two_labels_article_cut": {},
-    "prob_1_full_vocabulary_article_cut": {"score": "vocabulary"},
+    "prob_1_full_vocabulary_article_cut": {"measure": "vocabulary"},
 }
 """Key in expected.json -> parameters. Those of the article cut stand at items beyond the limit only."""
 
@@ -46,7 +46,7 @@ def test_the_recipes_numbers(shared, name, variant, record_property):
             assert scored.reasons[dimension] == "empty summary"
         elif variant in each:
             deviations.append(abs(scored.values[dimension] - float(each[variant])))
-            if evaluator.params.score == "decision":
+            if evaluator.params.measure == "decision":
                 assert scored.explanations.get(dimension, "") == each["generated_text"].strip()
     assert len(deviations) == (2 if variant.endswith("article_cut") else len(items) - 1)
     record_property("largest deviation", max(deviations))

@@ -35,10 +35,10 @@ def reason(item, **settings):
     return scored.reasons[GENERAL]
 
 
-def expected(item, variant, measure="f1", multiple="max", stem=False):
+def expected(item, variant, measure="f1", several="max", stem=False):
     """What rouge-score says: its own choice of the best reference, or the mean over all."""
     scorer = RougeScorer([f"rouge{variant}"], use_stemmer=stem)
-    if multiple == "max":
+    if several == "max":
         return getattr(
             scorer.score_multi(item.references, item.summary)[f"rouge{variant}"], MEASURES[measure]
         )
@@ -66,12 +66,12 @@ def summeval(shared):
 @pytest.mark.parametrize("stem", [False, True])
 @pytest.mark.parametrize("variant", VARIANTS)
 class TestEqualsRougeScoreOnSummEval:
-    @pytest.mark.parametrize("multiple", ["max", "mean"])
-    def test_against_references(self, summeval, variant, stem, multiple):
-        ours = rouge(variant=variant, stem=stem, multiple=multiple).score(summeval[::4])
+    @pytest.mark.parametrize("several", ["max", "mean"])
+    def test_against_references(self, summeval, variant, stem, several):
+        ours = rouge(variant=variant, stem=stem, references=several).score(summeval[::4])
         for item, scored in zip(summeval[::4], ours, strict=True):
             assert scored.values[GENERAL] == pytest.approx(
-                expected(item, variant, multiple=multiple, stem=stem), abs=1e-9
+                expected(item, variant, several=several, stem=stem), abs=1e-9
             )
 
     def test_against_the_article(self, summeval, variant, stem):
@@ -100,18 +100,18 @@ paragraphs = st.lists(sentences, max_size=4).map("\n".join)
     summary=st.one_of(paragraphs, wordlike),
     references=st.lists(st.one_of(paragraphs, wordlike), min_size=1, max_size=4),
     measure=st.sampled_from(list(MEASURES)),
-    multiple=st.sampled_from(["max", "mean"]),
+    several=st.sampled_from(["max", "mean"]),
 )
 @settings(max_examples=60, deadline=None)
-def test_equals_rouge_score_on_made_up_texts(variant, stem, summary, references, measure, multiple):
+def test_equals_rouge_score_on_made_up_texts(variant, stem, summary, references, measure, several):
     item = Item("1", summary, references=tuple(references))
-    [scored] = rouge(variant=variant, stem=stem, measure=measure, multiple=multiple).score([item])
+    [scored] = rouge(variant=variant, stem=stem, measure=measure, references=several).score([item])
     if scored.reasons:
         texts = [summary, *(each for each in references if each.strip())]
         assert len(texts) == 1 or any(not rouge_score_words(each) or not each.isascii() for each in texts)
     else:
         present = Item("1", summary, references=tuple(each for each in references if each.strip()))
-        theirs = expected(present, variant, measure, multiple, stem)
+        theirs = expected(present, variant, measure, several, stem)
         assert scored.values[GENERAL] == pytest.approx(theirs, abs=1e-9)
 
 
@@ -148,7 +148,7 @@ class TestByHand:
 
     def test_max_reports_precision_of_the_reference_with_the_highest_f1(self):
         item = Item("1", "a b c", references=("a", "a b c d e f"))
-        assert value(item, variant="1", measure="recall", multiple="max") == pytest.approx(3 / 6)
+        assert value(item, variant="1", measure="recall", references="max") == pytest.approx(3 / 6)
 
     def test_a_single_word_has_no_pair(self):
         assert value(Item("1", "cat", references=("cat",)), variant="2") == 0.0
@@ -175,7 +175,9 @@ class TestSentences:
     def test_given_reference_sentences_are_those_of_the_first_reference(self):
         given = Item("1", "b c\na", references=("a b c", "b c a"), reference_sentences=("a", "b c"))
         lined = Item("1", "b c\na", references=("a\nb c", "b c a"))
-        assert value(given, variant="Lsum", multiple="mean") == value(lined, variant="Lsum", multiple="mean")
+        assert value(given, variant="Lsum", references="mean") == value(
+            lined, variant="Lsum", references="mean"
+        )
 
     def test_given_article_sentences_serve_against_the_article(self):
         given = Item("1", "b c\na", article="a b c", article_sentences=("a", "b c"))
@@ -245,7 +247,7 @@ class TestMissing:
 
     def test_blank_references_beside_others_are_none(self):
         with_blank = Item("1", "a cat", references=("", "a dog", " "))
-        assert value(with_blank, multiple="mean") == value(Item("1", "a cat", references=("a dog",)))
+        assert value(with_blank, references="mean") == value(Item("1", "a cat", references=("a dog",)))
 
     def test_texts_without_a_common_word_score_zero(self):
         assert value(Item("1", "a cat", references=("the dog",))) == 0.0

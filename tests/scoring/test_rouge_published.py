@@ -36,7 +36,7 @@ def articles(shared):
 @pytest.mark.parametrize("variant", TABLE)
 def test_rouge_rows_of_the_published_table(articles, variant):
     evaluator_class = load_evaluator("rouge")
-    settings = {"variant": variant, "stem": "yes", "multiple": "mean", "sentences": "period"}
+    settings = {"variant": variant, "stem": "yes", "references": "mean", "sentences": "period"}
     evaluator = evaluator_class(read_params(evaluator_class, settings))
     coefficients = {dimension: [] for dimension in DIMENSIONS}
     for row in articles:

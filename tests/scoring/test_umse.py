@@ -32,7 +32,7 @@ TEXTS = {
 
 def umse(folder=None, **settings):
     evaluator_class = load_evaluator("umse")
-    given = {"model": str(folder or tiny_umse()), "summary": "whole", **settings}
+    given = {"model": str(folder or tiny_umse()), "granularity": "whole", **settings}
     return evaluator_class(read_params(evaluator_class, given))
 
 
@@ -99,13 +99,13 @@ def test_each_scenario_needs_its_texts_and_says_what_is_missing(scenario, needs)
 
 
 def test_whole_summaries_and_their_sentences_share_the_four_dimensions():
-    [scored] = umse(summary="by_dimension").score([ITEM])
+    [scored] = umse(granularity="by_dimension").score([ITEM])
     assert list(scored.values) == ["coherence", "consistency", "fluency", "relevance"]
     whole = pytest.approx(value(ITEM), abs=1e-5)
-    by_sentences = pytest.approx(value(ITEM, summary="sentences"), abs=1e-5)
+    by_sentences = pytest.approx(value(ITEM, granularity="sentences"), abs=1e-5)
     assert scored.values["coherence"] == scored.values["relevance"] == whole
     assert scored.values["consistency"] == scored.values["fluency"] == by_sentences
-    assert abs(value(ITEM) - value(ITEM, summary="sentences")) > 1e-4
+    assert abs(value(ITEM) - value(ITEM, granularity="sentences")) > 1e-4
 
 
 def test_sentences_count_alike_and_given_ones_go_first():
@@ -114,15 +114,16 @@ def test_sentences_count_alike_and_given_ones_go_first():
 
     found = sentences(ITEM.summary)
     assert len(found) == 3
-    assert value(ITEM, summary="sentences") == pytest.approx(mean(found), abs=1e-5)
+    assert value(ITEM, granularity="sentences") == pytest.approx(mean(found), abs=1e-5)
     given = ("The cat sat on the mat. It was a good mat.", "Yes.", " ")
     item = replace(ITEM, summary_sentences=given)
-    assert value(item, summary="sentences") == pytest.approx(mean(given[:2]), abs=1e-5)
+    assert value(item, granularity="sentences") == pytest.approx(mean(given[:2]), abs=1e-5)
 
 
 def test_as_released_sentences_depend_on_those_beside_them_but_summaries_on_none():
     per_item, released, eights = (
-        umse(summary="by_dimension", layer_norm=norm) for norm in ("per_item", "as_released", "batches_of_8")
+        umse(granularity="by_dimension", layer_norm=norm)
+        for norm in ("per_item", "as_released", "batches_of_8")
     )
 
     def scores(evaluator, *items):
@@ -144,16 +145,16 @@ def test_more_than_eight_sentences_are_normalised_by_eights():
     texts = tuple(f"The cat sat on {count} mats." for count in range(11))
     item = replace(ITEM, summary=" ".join(texts), summary_sentences=texts)
     parts = [replace(item, summary_sentences=part) for part in (texts[:8], texts[8:])]
-    first, second = values(umse(summary="sentences", layer_norm="as_released"), *parts)
-    together = value(item, summary="sentences", layer_norm="as_released")
+    first, second = values(umse(granularity="sentences", layer_norm="as_released"), *parts)
+    together = value(item, granularity="sentences", layer_norm="as_released")
     assert together == pytest.approx((8 * first + 3 * second) / 11, abs=1e-5)
 
 
 def test_an_empty_summary_has_at_most_a_score_as_a_whole():
     empty = replace(ITEM, summary=" ")
-    [scored] = umse(summary="by_dimension").score([empty])
+    [scored] = umse(granularity="by_dimension").score([empty])
     assert set(scored.reasons.values()) == {"empty summary"}
-    [scored] = umse(summary="by_dimension", empty_summary="score").score([empty])
+    [scored] = umse(granularity="by_dimension", empty_summary="score").score([empty])
     assert scored.reasons == {"consistency": "empty summary", "fluency": "empty summary"}
     fused = (probability([" ", *TEXTS["sum_ref"]]) + probability([" ", *TEXTS["sum_doc"]])) / 2
     assert scored.values["coherence"] == pytest.approx(fused, abs=1e-5)

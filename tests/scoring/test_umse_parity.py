@@ -39,7 +39,7 @@ def expected(folder):
 
 def umse(folder, **settings):
     evaluator_class = load_evaluator("umse")
-    given = {"model": str(folder / "model"), "empty_summary": "score", "summary": "whole", **settings}
+    given = {"model": str(folder / "model"), "empty_summary": "score", "granularity": "whole", **settings}
     return evaluator_class(read_params(evaluator_class, given))
 
 
@@ -104,7 +104,7 @@ def test_an_empty_summary_that_is_left_unscored_counts_in_its_eight(folder, item
     ("layer_norm", "key"), [("as_released", "score"), ("per_item", "score_one_at_a_time")]
 )
 def test_means_over_sentences(folder, items, expected, scenario, layer_norm, key, record_property):
-    evaluator = umse(folder, scenario=scenario, summary="sentences", layer_norm=layer_norm)
+    evaluator = umse(folder, scenario=scenario, granularity="sentences", layer_norm=layer_norm)
     scored = evaluator.score(items)
     golden = [each["sentence_by_sentence"] for each in expected]
     assert [each.reasons.get("general") for each in scored] == [
@@ -132,7 +132,7 @@ def test_each_sentence(folder, items, expected, scenario, record_property):
 
 
 def test_the_released_script_has_one_score_for_two_dimensions_each(folder, items, expected, record_property):
-    evaluator = umse(folder, summary="by_dimension", layer_norm="as_released")
+    evaluator = umse(folder, granularity="by_dimension", layer_norm="as_released")
     scored = evaluator.score(items)
     whole = [each["fusion"]["arithmetic_mean"] for each in expected]
     sentences = [(each["sentence_by_sentence"] or {}).get("arithmetic_mean") for each in expected]

@@ -75,7 +75,7 @@ def test_each_dimension_asks_its_own_question():
     }
     expected["overall"] = sum(expected.values()) / 4
     assert dict(scored(ITEM).values) == pytest.approx(expected, abs=1e-6)
-    assert len({round(value, 4) for value in expected.values()}) == 5
+    assert len({round(value, 6) for value in expected.values()}) == 5
 
 
 def test_no_lone_space_is_put_before_the_end_of_a_part():

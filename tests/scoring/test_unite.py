@@ -20,7 +20,11 @@ ITEM = Item(
 OTHER = Item(
     "b", "She paid 3.50 for it!", article="The company's shares fell. " * 20, references=("Really?",)
 )
-MODES = {"src_ref": (ITEM.article, ITEM.references[0]), "src": (ITEM.article,), "ref": ITEM.references[:1]}
+SCENARIOS = {
+    "src_ref": (ITEM.article, ITEM.references[0]),
+    "src": (ITEM.article,),
+    "ref": ITEM.references[:1],
+}
 
 
 def unite(folder=None, **settings):
@@ -42,9 +46,11 @@ def defined(texts, **how):
     return number
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_it_is_what_the_paper_defines(mode):
-    assert value(ITEM, mode=mode) == pytest.approx(defined([ITEM.summary, *MODES[mode]]), abs=1e-5)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_it_is_what_the_paper_defines(scenario):
+    assert value(ITEM, scenario=scenario) == pytest.approx(
+        defined([ITEM.summary, *SCENARIOS[scenario]]), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_it_is_what_the_paper_defines(mode):
     [({"attention": "regional"}, {"regional": True}), ({"positions": "restart"}, {"restart": True})],
 )
 def test_article_and_reference_may_be_kept_apart_and_positions_restart(settings, how):
-    expected = defined([ITEM.summary, *MODES["src_ref"]], **how)
+    expected = defined([ITEM.summary, *SCENARIOS["src_ref"]], **how)
     assert value(ITEM, **settings) == pytest.approx(expected, abs=1e-5)
     assert abs(value(ITEM) - expected) > 1e-4
 
@@ -78,7 +84,7 @@ def test_an_empty_summary_is_unscored_or_scored_as_the_authors_do():
     empty = replace(ITEM, summary="")
     [scored] = unite().score([empty])
     assert scored.reasons == {"general": "empty summary"}
-    expected = defined(["", *MODES["src_ref"]])
+    expected = defined(["", *SCENARIOS["src_ref"]])
     assert value(empty, empty_summary="score") == pytest.approx(expected, abs=1e-5)
 
 
@@ -91,7 +97,7 @@ def test_an_empty_summary_counts_in_its_eight_either_way(empty_summary):
 
 
 @pytest.mark.parametrize(
-    ("mode", "lacks", "reason"),
+    ("scenario", "lacks", "reason"),
     [
         ("src", {"article": " "}, "no article"),
         ("src_ref", {"article": None}, "no article"),
@@ -100,8 +106,10 @@ def test_an_empty_summary_counts_in_its_eight_either_way(empty_summary):
     ],
 )
 @pytest.mark.parametrize("summary", ["The cat sat.", ""])
-def test_what_is_missing_is_said(mode, lacks, reason, summary):
-    [scored] = unite(mode=mode, empty_summary="score").score([replace(ITEM, summary=summary, **lacks)])
+def test_what_is_missing_is_said(scenario, lacks, reason, summary):
+    [scored] = unite(scenario=scenario, empty_summary="score").score(
+        [replace(ITEM, summary=summary, **lacks)]
+    )
     assert scored.reasons == {"general": reason}
 
 

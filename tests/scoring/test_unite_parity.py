@@ -10,11 +10,11 @@ from scoring.params import read_params
 
 TOLERANCE = 5e-5
 VARIANTS = {
-    "ref": {"mode": "ref"},
-    "src": {"mode": "src"},
-    "src_ref": {"mode": "src_ref"},
-    "src_ref_no_src_ref_attention": {"mode": "src_ref", "attention": "regional"},
-    "src_ref_positions_restart": {"mode": "src_ref", "positions": "restart"},
+    "ref": {"scenario": "ref"},
+    "src": {"scenario": "src"},
+    "src_ref": {"scenario": "src_ref"},
+    "src_ref_no_src_ref_attention": {"scenario": "src_ref", "attention": "regional"},
+    "src_ref_positions_restart": {"scenario": "src_ref", "positions": "restart"},
 }
 TEXTS = {
     "ref": lambda item: (item.summary, item.references[0]),
@@ -61,9 +61,11 @@ def test_every_variant_of_the_set_is_held(expected):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_ids_and_lengths_are_the_authors(folder, items, expected, variant):
     settings = VARIANTS[variant]
-    sequences, _ = unite(folder, **settings).model.joined([TEXTS[settings["mode"]](item) for item in items])
+    sequences, _ = unite(folder, **settings).model.joined(
+        [TEXTS[settings["scenario"]](item) for item in items]
+    )
     assert [list(each.ids) for each in sequences] == [
-        each["input_ids"][settings["mode"]] for each in expected
+        each["input_ids"][settings["scenario"]] for each in expected
     ]
     assert [list(each.lengths) for each in sequences] == [
         each["segment_lengths"][variant] for each in expected
@@ -77,8 +79,8 @@ def test_scores_are_the_authors_at_batch_1(folder, items, expected, variant, rec
     assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE
 
 
-@pytest.mark.parametrize("mode", TEXTS)
-def test_eight_summaries_in_a_row(folder, items, expected, mode, record_property):
-    wanted = [each["batches_of_8"][mode] for each in expected]
-    evaluator = unite(folder, mode=mode, layer_norm="batches_of_8")
+@pytest.mark.parametrize("scenario", TEXTS)
+def test_eight_summaries_in_a_row(folder, items, expected, scenario, record_property):
+    wanted = [each["batches_of_8"][scenario] for each in expected]
+    evaluator = unite(folder, scenario=scenario, layer_norm="batches_of_8")
     assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE

@@ -180,7 +180,7 @@ class TestNewRun:
 
     def test_its_form_has_every_parameter_with_its_default_and_meaning(self, project, researcher):
         page = text_of(researcher.get(address("run_new", project) + "?evaluator=rouge"))
-        for name in ("variant", "measure", "against", "multiple", "tokens", "stem", "sentences"):
+        for name in ("variant", "measure", "against", "references", "tokens", "stem", "sentences"):
             assert f'name="param_{name}"' in page
         assert '<option value="L" selected>' in page
         assert "longest common subsequence" in page
@@ -267,7 +267,7 @@ DEFAULTS = {
     "param_variant": "L",
     "param_measure": "f1",
     "param_against": "references",
-    "param_multiple": "max",
+    "param_references": "max",
     "param_tokens": "rouge_score",
     "param_sentences": "newline",
 }

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,30 @@ def test_the_limit_is_the_tokenizers_or_that_of_the_positions(kind):
     [whole] = short.tokens.whole(["The cat sat on the mat. " * 20], short.limit)
     assert len(whole) == short.limit
     assert short.states([whole.ids], [-1])[0].shape[1] == short.limit
+
+
+@pytest.mark.parametrize(
+    ("kind", "dead"), [("MPNet", 2), ("XLMRobertaXL", 2), ("DistilBert", 0), ("Electra", 0)]
+)
+def test_the_limit_of_other_kinds_is_what_their_positions_can_take(tmp_path, kind, dead):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model("bert"))
+    tokenizer.model_max_length = 10**30
+    tokenizer.save_pretrained(tmp_path)
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=40,
+        pad_token_id=1 if dead else 0,
+    )
+    getattr(transformers, f"{kind}Model")(config).save_pretrained(tmp_path)
+    encoder = Encoder(tmp_path)
+    assert encoder.limit == 40 - dead
+    [whole] = encoder.tokens.whole(["The cat sat on the mat. " * 20], encoder.limit)
+    [states] = encoder.states([whole.ids], [-1])
+    assert states.shape[1] == encoder.limit
 
 
 SEQUENCES = st.lists(st.lists(st.integers(5, 60), min_size=1, max_size=12).map(tuple), min_size=1, max_size=8)
