@@ -1,0 +1,61 @@
+"""Marks of a prompt inside judged texts, made visible and harmless."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+
+ROLES = ("system", "developer", "user", "human", "assistant", "instruction", "instructions", "response")
+"""Who speaks in conversations, as plain prompts write it before a colon."""
+
+_LEFT_OUT = ("Cc", "Cf", "Mn", "Me")
+"""Characters that may stand inside a word and leave it readable: invisible ones and accents."""
+
+
+class Markers:
+    """Knows by which marks a model could take a part of a text for a part of the prompt around it.
+
+    These are labels with a colon (`Score:`), headings (`###`), tokens of chat formats (`<|im_start|>`,
+    `</s>`, `[INST]`). Whatever they are written with (capitals, wide letters, invisible characters, accents,
+    a few characters before the colon) counts.
+    """
+
+    def __init__(self, labels: Iterable[str]) -> None:
+        """`labels` are those of the prompt itself; the roles of conversations are always among them."""
+        names = {r"[\s_]*".join(map(re.escape, _plain(label).split())) for label in (*labels, *ROLES)}
+        named = "|".join(sorted(names - {""}, key=len, reverse=True))
+        self._marks = re.compile(
+            rf"(?:{named})[\W\d_]{{0,16}}?(?P<colon>[:=∶])"
+            r"|(?P<heading>\#)(?=[\#\s])"
+            r"|(?P<token><)(?=\S)"
+            r"|(?P<bracket>\[)(?=\s*/?\s*(?:inst|sys|user|assistant|tool|available_tools))"
+        )
+
+    def bracketed(self, text: str) -> str:
+        """`text` with square brackets around the one character that makes a mark: `Score[:] 1.00`."""
+        plain, origins = _plain_with_origins(text)
+        marks = {origins[found.end() - 1] for found in self._marks.finditer(plain)}
+        return "".join(f"[{each}]" if place in marks else each for place, each in enumerate(text))
+
+
+def _plain(text: str) -> str:
+    return "".join(map(_plain_character, text))
+
+
+def _plain_with_origins(text: str) -> tuple[str, list[int] | range]:
+    """The text as a reader takes it, and for each of its characters the place in `text` it comes from."""
+    if text.isascii() and text.isprintable():
+        return text.lower(), range(len(text))
+    plain: list[str] = []
+    origins: list[int] = []
+    for place, character in enumerate(text):
+        for each in _plain_character(character):
+            plain.append(each)
+            origins.append(place)
+    return "".join(plain), origins
+
+
+@cache
+def _plain_character(character: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", character).casefold()
+    return "".join(each for each in decomposed if unicodedata.category(each) not in _LEFT_OUT)

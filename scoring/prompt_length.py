@@ -1,0 +1,76 @@
+"""How many tokens a prompt takes, before it is sent."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from scoring.contract import EvaluatorError
+
+MESSAGE_TOKENS = 16
+"""Allowed for what a chat format puts around a message."""
+
+
+def at_most_tokens(text: str) -> int:
+    """More tokens than a text takes in practice, whatever the model's tokenizer is.
+
+    Letters of ASCII and spaces count half a token each, every other character one token for each of its
+    UTF-8 bytes. Tokenizers that fall back on bytes never take more than one token for a byte, and take about
+    a quarter of one for English prose, so the bound is about twice as high as need be there, three times for
+    Chinese. Only texts made of letters at random can take more.
+    """
+    cheap = sum(character.isascii() and (character.isalpha() or character == " ") for character in text)
+    return len(text.encode("utf-8", "surrogatepass")) - cheap // 2
+
+
+@dataclass(frozen=True)
+class ContextWindow:
+    """What a model takes at once: `tokens` of messages and reply together (0: not known, so all fits)."""
+
+    tokens: int
+    longest_reply: int
+    """In tokens."""
+    tokenizer: str = ""
+    """As `token_counter` takes it."""
+
+    def holds(self, *messages: str) -> bool:
+        """Whether a request with these messages (empty ones are not sent) leaves room for the reply."""
+        if not self.tokens:
+            return True
+        taken = sum(MESSAGE_TOKENS + self._count(message) for message in messages if message)
+        return taken + self.longest_reply <= self.tokens
+
+    @cached_property
+    def _count(self) -> Callable[[str], int]:
+        return token_counter(self.tokenizer)
+
+
+def token_counter(tokenizer: str) -> Callable[[str], int]:
+    """Counts by the named model's tokenizer, without special tokens, or by `at_most_tokens` if none is named.
+
+    Raises EvaluatorError, permanent, where the model or its tokenizer.json is not on this machine.
+    """
+    if not tokenizer:
+        return at_most_tokens
+    loaded = _loaded(tokenizer_file(tokenizer))
+    return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
+
+
+def tokenizer_file(tokenizer: str) -> Path:
+    """The tokenizer.json of a model on this machine. Raises EvaluatorError, permanent, if there is none."""
+    from scoring.weights import locate
+
+    file = locate(tokenizer) / "tokenizer.json"
+    if not file.is_file():
+        raise EvaluatorError(
+            f"parameter 'tokenizer': found {tokenizer!r}, which has no tokenizer.json", permanent=True
+        )
+    return file
+
+
+@cache
+def _loaded(file: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(file))

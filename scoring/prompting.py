@@ -1,0 +1,95 @@
+"""Prompts that show a model rated examples and ask for the score of one more summary."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from scoring.contract import Item, PoolExample
+from scoring.dimensions import PROMPTS, SEES, Dimension, single_line
+from scoring.markers import Markers
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to ask, by the names of its files: what is asked (if said), one entry, a chat's system line.
+
+    `marks_texts`: what in a text could pass for a part of the prompt is put into square brackets.
+    """
+
+    task: str | None
+    entry: str
+    system: str
+    marks_texts: bool
+
+
+FORMS: Mapping[str, Form] = {
+    "paper": Form(None, "ice_v1.txt", "ice_chat_v1.txt", marks_texts=False),
+    "described": Form(
+        "described_task_v1.txt", "described_entry_v1.txt", "described_chat_v1.txt", marks_texts=True
+    ),
+}
+
+
+class Prompting:
+    """Writes prompts of one form; `is_chat` says whether a system line goes before."""
+
+    def __init__(self, form: Form, *, is_chat: bool) -> None:
+        self._form = form
+        self._is_chat = is_chat
+
+    @property
+    def system(self) -> str:
+        """What a chat is told before the prompt; empty for a completion."""
+        return _file(self._form.system).strip() if self._is_chat else ""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Name -> text of the files of which prompts are made."""
+        names = [self._form.task, self._form.entry, self._form.system if self._is_chat else None]
+        return {name: _file(name) for name in names if name}
+
+    def prompt(self, dimension: Dimension, examples: Sequence[PoolExample], item: Item | PoolExample) -> str:
+        """The text sent: what is asked, the examples with their labels, then `item` up to its score.
+
+        All but the entry of `item` is the same for each item, so that caches of a prompt's beginning serve.
+        """
+        entries = [self._entry(dimension, each, f"{each.labels[dimension.name]:.2f}") for each in examples]
+        return "\n\n".join([*self._task(dimension), *entries, self._entry(dimension, item, "").rstrip()])
+
+    def _task(self, dimension: Dimension) -> list[str]:
+        if self._form.task is None:
+            return []
+        fields = {"quality": dimension.title.lower(), "description": dimension.description}
+        return [_file(self._form.task).strip().format_map(fields)]
+
+    def _entry(self, dimension: Dimension, example: PoolExample | Item, score: str) -> str:
+        fields = {
+            dimension.sees: self._text(dimension, dimension.beside(example) or ""),
+            "summary": self._text(dimension, example.summary),
+            "dimension": dimension.title,
+            "score": score,
+        }
+        lines = [
+            line
+            for line in _file(self._form.entry).splitlines()
+            if set(re.findall(r"{(\w+)}", line)) <= fields.keys()
+        ]
+        return "\n".join(lines).format_map(fields)
+
+    def _text(self, dimension: Dimension, text: str) -> str:
+        line = single_line(text)
+        return _markers(self._form.entry, dimension.name).bracketed(line) if self._form.marks_texts else line
+
+
+@cache
+def _markers(entry: str, dimension: str) -> Markers:
+    """Labels of an entry's lines, and names of dimensions, since prompts of other forms end with these."""
+    labels = re.findall(r"^(\w+):", _file(entry), re.MULTILINE)
+    names = [name.replace("_", " ") for name in (*SEES, dimension)]
+    return Markers([*labels, *names, "article", "rating"])
+
+
+@cache
+def _file(name: str) -> str:
+    return (PROMPTS / name).read_text("utf-8")
