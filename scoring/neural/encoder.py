@@ -12,6 +12,18 @@ from scoring.neural.loading import load_model
 from scoring.neural.tokens import NO_LIMIT, TextTokenizer
 from scoring.weights import MissingWeights
 
+POSITIONS_BEHIND_PADDING = (
+    *COUNTING_FROM_PADDING,
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "mpnet",
+    "roberta-prelayernorm",
+    "xlm-roberta-xl",
+    "xmod",
+)
+"""Kinds of models of whose position embeddings those up to the padding's id are no token's."""
+
 
 class Encoder:
     """A folder's encoder and its tokenizer; layers above `depth` are left away."""
@@ -86,4 +98,4 @@ def input_limit(config: PreTrainedConfig, tokens: TextTokenizer) -> int:
 def position_limit(config: PreTrainedConfig) -> int:
     """In tokens: what the model's position embeddings allow."""
     positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
-    return positions - config.pad_token_id - 1 if config.model_type in COUNTING_FROM_PADDING else positions
+    return positions - config.pad_token_id - 1 if config.model_type in POSITIONS_BEHIND_PADDING else positions
