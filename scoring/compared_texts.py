@@ -1,7 +1,7 @@
 """What a summary is compared with, and one number from several: rules that evaluators share."""
 
 from collections.abc import Sequence
-from math import fsum
+from math import fsum, isnan, nan
 from typing import Any
 
 from scoring.contract import Item
@@ -52,8 +52,11 @@ def compared_texts(item: Item, against: str, references: str) -> list[str]:
 def combined(values: Sequence[float], rule: str) -> float:
     """One of `values`, at least one, by a value of `references`, `long_article` or the like.
 
-    Its last word counts: max, min, mean; by any other there is one value, or the first counts.
+    Its last word counts: max, min, mean; by any other there is one value, or the first counts. A value that
+    is nan is not passed over.
     """
+    if any(map(isnan, values)):
+        return nan
     match rule.removeprefix("parts_"):
         case "mean":
             return fsum(values) / len(values)

@@ -20,6 +20,7 @@ EMPTY_SUMMARY = "empty summary"
 NO_ARTICLE = "no article"
 NO_REFERENCE = "no reference"
 OUT_OF_MEMORY = "out of memory"
+NOT_FINITE = "the model gave no finite number"
 
 
 class Need(StrEnum):
@@ -97,6 +98,23 @@ class Scored:
     @classmethod
     def of(cls, values: Mapping[str, float]) -> Self:
         return cls(values)
+
+    @classmethod
+    def computed(
+        cls,
+        values: Mapping[str, float],
+        reasons: Mapping[str, str] | None = None,
+        explanations: Mapping[str, str] | None = None,
+        shares_read: Mapping[str, float] | None = None,
+    ) -> Self:
+        """What a model computed; a number that is not finite is nan, with NOT_FINITE if it has no reason."""
+        lost = {name: NOT_FINITE for name, value in values.items() if not math.isfinite(value)}
+        return cls(
+            {name: math.nan if name in lost else value for name, value in values.items()},
+            lost | dict(reasons or {}),
+            explanations or {},
+            shares_read or {},
+        )
 
     @classmethod
     def unscored(cls, dimensions: Iterable[str], reason: str) -> Self:

@@ -143,7 +143,7 @@ class JointEvaluator(ModelEvaluator):
     def _scored(self, found: "Mapping[Place, Reading | None]") -> Scored:
         results = {unit: self._of_unit(unit, found) for unit in dict.fromkeys(self.units.values())}
         values = {dimension: results[unit] for dimension, unit in self.units.items()}
-        return Scored(
+        return Scored.computed(
             {name: math.nan if isinstance(value, str) else value for name, value in values.items()},
             {name: value for name, value in values.items() if isinstance(value, str)},
             shares_read=shares_read(

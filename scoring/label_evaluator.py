@@ -103,7 +103,7 @@ class LabelEvaluator(ModelEvaluator):
         values = [value for value, _ in read]
         [dimension] = self.dimensions
         written = " | ".join(text for _, text in read) if self.params.measure == "decision" else ""
-        return Scored(
+        return Scored.computed(
             {dimension: combined(values, self.params.long_article)},
             explanations={dimension: written} if written else {},
             shares_read=shares_read(prompted.shares),

@@ -211,7 +211,7 @@ class BartScore(ModelEvaluator):
             for pair in pairs
             for name, tokens in zip(direction.split("_"), pair, strict=True)
         )
-        return Scored({GENERAL: fsum(by_prompt) / len(by_prompt)}, shares_read=shares)
+        return Scored.computed({GENERAL: fsum(by_prompt) / len(by_prompt)}, shares_read=shares)
 
     def _one_way(self, direction: str, values: Sequence[float | None]) -> float | None:
         """One value of those for several references or parts of an article; None if any is missing."""

@@ -6,7 +6,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from scoring.compared_texts import against_param, combined, compared_texts, references_param
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.contract import GENERAL, NOT_FINITE, OUT_OF_MEMORY, Item, Need, Scored, shares_read
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
 from scoring.weights import MissingWeights
@@ -53,6 +53,7 @@ AUTHORS_LAYERS = {
 }
 """Model -> the layer of which scores went best with people's in WMT16, as the authors' package lists them."""
 
+NO_WEIGHT = f"no token of the summary, or of a text it is compared with, has any weight, or {NOT_FINITE}"
 BASELINE_COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
 
 
@@ -218,10 +219,10 @@ class BertScore(ModelEvaluator):
         if isnan(value):
             return Scored(
                 {GENERAL: nan},
-                {GENERAL: "no token of the summary, or of a text it is compared with, has any weight"},
+                {GENERAL: NO_WEIGHT},
                 shares_read=shares,
             )
-        return Scored({GENERAL: (value - baseline) / (1 - baseline)}, shares_read=shares)
+        return Scored.computed({GENERAL: (value - baseline) / (1 - baseline)}, shares_read=shares)
 
     def _value(self, matched: "Matched") -> float:
         """The measure, nan where it is undefined for a text that counts."""

@@ -163,7 +163,7 @@ class Ctc(ModelEvaluator):
                 if reasons[RELEVANCE]
                 else consistency.value * fsum(each.value for each in references) / len(references)
             )
-        return Scored(
+        return Scored.computed(
             values,
             {dimension: reason for dimension, reason in reasons.items() if reason},
             shares_read=shares_read(

@@ -163,7 +163,7 @@ class Entailment(ModelEvaluator):
             for share in ((self.params.against, grid.premises_share), ("summary", grid.hypotheses_share))
         ]
         value = combined(values, self.params.references)
-        return Scored({GENERAL: value}, shares_read=shares_read(shares))
+        return Scored.computed({GENERAL: value}, shares_read=shares_read(shares))
 
     def _value(self, read: Sequence[Probabilities]) -> float:
         """Of one hypothesis, from its probabilities with each premise or part of one."""

@@ -1,7 +1,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from scoring.compared_texts import (
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 NO_WEIGHT = "no word of the summary has any weight"
 NO_WEIGHT_BESIDE = "no word of the text it is compared with has any weight"
-NOT_FINITE = "the encoder gave numbers that are not finite"
 
 
 class MoverScore(ModelEvaluator):
@@ -170,9 +168,7 @@ class MoverScore(ModelEvaluator):
         ]
         if not scores:
             return Scored.unscored(self.dimensions, NO_WEIGHT_BESIDE)
-        if any(map(isnan, scores)):
-            return Scored.unscored(self.dimensions, NOT_FINITE)
-        return Scored(
+        return Scored.computed(
             {GENERAL: combined(scores, self.params.references)},
             shares_read=shares_read(
                 [

@@ -91,4 +91,4 @@ class Similarity(ModelEvaluator):
         shares = shares_read(
             [("summary", summary_share), *((self.params.against, share) for _, share in targets)]
         )
-        return Scored({GENERAL: combined(nearness, self.params.references)}, shares_read=shares)
+        return Scored.computed({GENERAL: combined(nearness, self.params.references)}, shares_read=shares)

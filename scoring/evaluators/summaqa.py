@@ -146,4 +146,4 @@ class SummaQA(ModelEvaluator):
         shares = shares_read(read)
         said += [shares_in_words(shares)] if shares else []
         value = fsum(values) / len(values)
-        return Scored({GENERAL: value}, explanations={GENERAL: "\n".join(said)}, shares_read=shares)
+        return Scored.computed({GENERAL: value}, explanations={GENERAL: "\n".join(said)}, shares_read=shares)

@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING
 
 from scoring.contract import (
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 ONLY_STOP_WORDS = "the summary has nothing but stop words"
 ONLY_STOP_WORDS_BESIDE = "the article's sentences have nothing but stop words"
-NOT_FINITE = "the encoder's vectors give no finite number"
 
 
 class Supert(ModelEvaluator):
@@ -117,9 +115,7 @@ class Supert(ModelEvaluator):
         if not len(source.vectors):
             return Scored.unscored(self.dimensions, ONLY_STOP_WORDS_BESIDE)
         score = agreement(said, [source])[self.params.measure]
-        if isnan(score):
-            return Scored.unscored(self.dimensions, NOT_FINITE)
-        return Scored(
+        return Scored.computed(
             {GENERAL: score},
             shares_read=shares_read([("summary", said.share_read), ("article", source.share_read)]),
         )

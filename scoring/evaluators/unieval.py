@@ -223,7 +223,7 @@ class UniEval(ModelEvaluator):
             for each in row
             for share in zip(("summary", QUESTIONS[dimension].by), each.shares, strict=False)
         )
-        return Scored(
+        return Scored.computed(
             {dimension: values.get(dimension, nan) for dimension in self.dimensions},
             reasons,
             shares_read=shares_read(shares),

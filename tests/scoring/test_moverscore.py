@@ -163,11 +163,3 @@ def test_it_does_not_weight_by_rarity_before_it_knows_the_run():
     evaluator = evaluator_class(read_params(evaluator_class, {"model": str(tiny_model("bert"))}))
     with pytest.raises(RuntimeError, match="survey"):
         evaluator.score([Item("a", "The cat.", references=("A cat.",))])
-
-
-def test_vectors_that_are_not_finite_give_a_reason():
-    item = Item("a", "The cat.", references=("A cat.",))
-    evaluator = moverscore(idf=False)
-    evaluator._heaps._encoder.model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
-    [scored] = evaluator.score([item])
-    assert scored.reasons["general"] == "the encoder gave numbers that are not finite"

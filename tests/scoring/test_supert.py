@@ -87,10 +87,3 @@ def test_the_end_of_a_very_long_sentence_is_not_read_and_that_is_said():
     [scored] = supert().score([Item("a", "The cat sat.", article=sentence)])
     assert 0 < scored.shares_read["article"] < 1
     assert "summary" not in scored.shares_read
-
-
-def test_vectors_that_are_not_finite_give_a_reason():
-    evaluator = supert()
-    evaluator._words._encoder.model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
-    [scored] = evaluator.score([Item("a", "The cat sat.", article=ARTICLE)])
-    assert scored.reasons["general"] == "the encoder's vectors give no finite number"
