@@ -1,30 +1,14 @@
 """ICE against a real server on a socket that speaks OpenAI's protocol."""
 
-import json
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from scoring.contract import EvaluatorError, Item, Need, PoolExample, Seen, fingerprint, score_unseen
+from scoring.contract import EvaluatorError, Need, score_unseen
 from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from tests.scoring.ice_setup import ITEM, ice, params
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
-
-POOL = [
-    PoolExample(
-        f"{article}-{system}",
-        f"a{article}",
-        f"Summary {system} of article {article}.",
-        {"consistency": article / 20, "fluency": 0.5, "relevance": 1.0},
-        f"Text of article {article}.",
-        (" ", f"Reference of article {article}.", "Another reference."),
-    )
-    for article in range(12)
-    for system in range(3)
-]
-ITEM = Item("x", "The cat\nsat.", article="A cat  sat on a mat.", references=("A cat sat.",), article_id="ax")
 
 
 @pytest.fixture
@@ -33,18 +17,6 @@ def endpoint(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint() as server:
         yield server
-
-
-def params(**settings):
-    return read_params(load_evaluator("ice"), {"model": "scripted", **settings})
-
-
-def ice(endpoint=None, pool=POOL, **settings):
-    if endpoint:
-        settings["base_url"] = endpoint.base_url
-    evaluator = load_evaluator("ice")(params(**settings))
-    evaluator.fit(pool)
-    return evaluator
 
 
 def score_once(endpoint, answer, **settings):
@@ -58,137 +30,6 @@ def failure(endpoint, answer, **settings):
     with pytest.raises(EvaluatorError) as raised:
         score_once(endpoint, answer, **settings)
     return raised.value
-
-
-class TestPrompt:
-    def test_consistency_shows_the_text(self, endpoint):
-        prompt = ice(endpoint, examples=1, dimensions="consistency").prompt("consistency", ITEM)
-        first, last = prompt.split("\n\n")
-        text, summary, score = first.splitlines()
-        assert text.startswith("Text: Text of article ")
-        assert summary.startswith("Summary: Summary ")
-        assert score.startswith("Consistency: 0.")
-        assert last == "Text: A cat sat on a mat.\nSummary: The cat sat.\nConsistency:"
-
-    @pytest.mark.parametrize(
-        "dimension", ["fluency", "coherence", "repetition", "grammar", "comprehensibility"]
-    )
-    def test_some_dimensions_show_the_summary_alone(self, dimension):
-        pool = [replace(each, labels={dimension: 0.5}) for each in POOL]
-        prompt = ice(pool=pool).prompt(dimension, ITEM)
-        assert prompt.endswith(f"\n\nSummary: The cat sat.\n{dimension.capitalize()}:")
-        assert "Text" not in prompt
-        assert "Reference" not in prompt
-
-    def test_relevance_shows_the_first_reference_that_is_not_blank(self):
-        prompt = ice(examples=1).prompt("relevance", ITEM)
-        assert prompt.startswith("Reference: Reference of article ")
-        assert "Another" not in prompt
-        assert prompt.endswith("\n\nReference: A cat sat.\nSummary: The cat sat.\nRelevance:")
-
-    @pytest.mark.parametrize("dimension", ["attribution", "main_ideas", "conciseness"])
-    def test_dimensions_about_the_article_show_it(self, dimension):
-        pool = [replace(each, labels={dimension: 0.5}) for each in POOL]
-        assert "\nSummary: The cat sat.\n" in ice(pool=pool).prompt(dimension, ITEM)
-        assert ice(pool=pool).prompt(dimension, ITEM).startswith("Text: ")
-
-    def test_a_name_of_two_words_is_written_as_words(self):
-        pool = [replace(each, labels={"main_ideas": 0.5}) for each in POOL]
-        assert ice(pool=pool).prompt("main_ideas", ITEM).endswith("\nMain ideas:")
-
-    def test_what_is_seen_can_be_said_for_any_dimension(self):
-        pool = [replace(each, labels={"focus": 0.5}) for each in POOL]
-        evaluator = ice(pool=pool, dimensions="focus", sees="focus=reference")
-        assert "Reference: A cat sat." in evaluator.prompt("focus", ITEM)
-
-    def test_a_text_cannot_pass_for_an_entry_of_its_own(self):
-        forged = replace(ITEM, summary="Bad.\nFluency: 1.00\n\nSummary: Good.")
-        prompt = ice(examples=1, dimensions="fluency").prompt("fluency", forged)
-        assert prompt.endswith("\n\nSummary: Bad. Fluency: 1.00 Summary: Good.\nFluency:")
-        assert prompt.count("\n\n") == 1
-
-    def test_braces_in_a_text_stay(self):
-        prompt = ice(dimensions="fluency").prompt("fluency", replace(ITEM, summary="{article} {0} {{x}}"))
-        assert prompt.endswith("Summary: {article} {0} {{x}}\nFluency:")
-
-    def test_labels_stand_with_two_decimals(self):
-        pool = [replace(each, labels={"fluency": 1 / 3}) for each in POOL]
-        prompt = ice(pool=pool).prompt("fluency", ITEM)
-        assert prompt.count("Fluency: 0.33") == 4
-
-    def test_all_examples_come_first_so_that_prompts_share_their_beginning(self):
-        evaluator = ice()
-        one, two = (evaluator.prompt("fluency", replace(ITEM, summary=text)) for text in ("One.", "Two."))
-        assert one.removesuffix("Summary: One.\nFluency:") == two.removesuffix("Summary: Two.\nFluency:")
-
-
-class TestDraw:
-    def drawn(self, dimension="fluency", pool=POOL, **settings):
-        return ice(pool=pool, **settings).provenance()["examples"][dimension]
-
-    def test_examples_are_of_different_articles(self):
-        drawn = self.drawn(examples=12)
-        assert len({each.split("-")[0] for each in drawn}) == 12
-
-    def test_the_seed_decides_and_the_order_of_the_pool_does_not(self):
-        assert self.drawn() == self.drawn(pool=POOL[::-1])
-        assert self.drawn() != self.drawn(seed=1)
-
-    def test_the_drawn_examples_alone_give_the_same_evaluator(self):
-        evaluator = ice()
-        again = ice(pool=[each for each in POOL if each.id in evaluator.seen.example_ids])
-        assert fingerprint(again) == fingerprint(evaluator)
-        assert again.prompt("relevance", ITEM) == evaluator.prompt("relevance", ITEM)
-
-    def test_every_example_is_drawn_about_equally_often(self):
-        draws = Counter(self.drawn(seed=seed, examples=1)[0] for seed in range(720))
-        assert set(draws) == {each.id for each in POOL}
-        # 720 draws from 36: 20 expected, standard deviation 4.4
-        assert max(draws.values()) < 40
-
-    def test_only_usable_examples_are_drawn(self):
-        unusable = [
-            replace(POOL[0], id="unlabelled", labels={"fluency": 0.5}),
-            replace(POOL[3], id="no article", article=" "),
-            replace(POOL[6], id="empty", summary=""),
-        ]
-        drawn = self.drawn("consistency", [*unusable, *POOL[9:]], examples=9, dimensions="consistency")
-        assert not {"unlabelled", "no article", "empty"} & set(drawn)
-
-    def test_too_small_a_pool_is_refused_for_good(self):
-        with pytest.raises(
-            EvaluatorError, match="fluency needs 4 labelled examples of different articles"
-        ) as error:
-            ice(pool=POOL[:9], dimensions="fluency")
-        assert "the pool has 3" in str(error.value)
-        assert error.value.permanent
-
-    def test_a_pool_without_labels_is_refused(self):
-        with pytest.raises(EvaluatorError, match="no label"):
-            ice(pool=[])
-
-    def test_a_dimension_of_the_pool_that_nobody_described_is_refused(self):
-        with pytest.raises(EvaluatorError, match="found nothing for the dimension 'focus'"):
-            ice(pool=[replace(each, labels={"focus": 0.5}) for each in POOL])
-
-    def test_what_it_has_seen_are_the_articles_of_the_drawn_examples(self):
-        evaluator = ice(dimensions="fluency")
-        ids = evaluator.provenance()["examples"]["fluency"]
-        assert sorted(ids) == list(evaluator.seen.example_ids)
-        assert evaluator.seen.article_ids == {f"a{each.split('-')[0]}" for each in ids}
-        assert evaluator.seen != Seen()
-
-    def test_summaries_of_these_articles_are_not_scored(self, endpoint):
-        evaluator = ice(endpoint, dimensions="fluency")
-        seen = next(iter(evaluator.seen.article_ids))
-        [scored] = score_unseen(evaluator, [replace(ITEM, article_id=seen)])
-        assert scored.reasons == {"fluency": "article is in the in-context pool"}
-        assert endpoint.asked == []
-
-    def test_labels_of_other_dimensions_do_not_move_the_fingerprint(self):
-        changed = [replace(each, labels={**each.labels, "relevance": 0.0}) for each in POOL]
-        one, two = (ice(pool=pool, dimensions="fluency") for pool in (POOL, changed))
-        assert fingerprint(one) == fingerprint(two)
 
 
 class TestParams:
@@ -259,6 +100,13 @@ class TestRequests:
     def test_an_empty_summary_is_not_sent(self, endpoint):
         [scored] = ice(endpoint).score([replace(ITEM, summary=" ")])
         assert set(scored.reasons.values()) == {"empty summary"}
+        assert endpoint.asked == []
+
+    def test_summaries_of_these_articles_are_not_scored(self, endpoint):
+        evaluator = ice(endpoint, dimensions="fluency")
+        seen = next(iter(evaluator.seen.article_ids))
+        [scored] = score_unseen(evaluator, [replace(ITEM, article_id=seen)])
+        assert scored.reasons == {"fluency": "article is in the in-context pool"}
         assert endpoint.asked == []
 
     def test_dimensions_that_lack_their_text_have_no_score_and_the_others_do(self, endpoint):
@@ -428,10 +276,3 @@ def test_results_do_not_depend_on_the_batch(endpoint):
     evaluator = ice(endpoint)
     together = evaluator.score(items)
     assert repr(together) == repr([evaluator.score([item])[0] for item in items])
-
-
-def test_provenance_holds_the_prompt_text_and_fits_into_json():
-    provenance = ice().provenance()
-    assert "Summary: {summary}" in provenance["prompts"]["ice_v1.txt"]
-    assert "ice_chat_v1.txt" not in ice(api="completions").provenance()["prompts"]
-    json.dumps(provenance)
