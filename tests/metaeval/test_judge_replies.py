@@ -10,22 +10,17 @@ from django.core.management import call_command
 from scipy import stats
 
 from annotation.models import Project
+from scoring.marks import MarkScale
+from scoring.replies import read_score
 from tests.metaeval.asked import values_of
 from tests.metaeval.rated_projects import DIMENSIONS
 
-LETTERS = "ABCDE"
+LETTERS = MarkScale(1, 5, letters="ABCDE")
 
 
 def lines(path):
     with gzip.open(path, "rt") as file:
         return [json.loads(line) for line in file]
-
-
-def read_letter(reply):
-    """A = 1 ... E = 5 where the reply is the letter, perhaps with a full stop or the option's words."""
-    letter = reply.strip()[:1]
-    alone = not reply.strip()[1:2].isalpha()
-    return LETTERS.index(letter) + 1 if letter and letter in LETTERS and alone else None
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +43,12 @@ def judged(db, shared, data, tmp_path):
     for reply in replies:
         if reply["prompt"] == "mcq":
             key = f"{reply['id']}/{reply['model_id']}"
-            by_summary.setdefault(key, {}).setdefault(reply["dimension"], read_letter(reply["resp"]))
+            by_summary.setdefault(key, {}).setdefault(reply["dimension"], read_score(reply["resp"], LETTERS))
     written = tmp_path / "judge.jsonl"
     with written.open("w") as file:
-        for key, scores in by_summary.items():
-            reasons = {name: "unparsable answer" for name, score in scores.items() if score is None}
+        for key, readings in by_summary.items():
+            scores = {name: reading.value for name, reading in readings.items()}
+            reasons = {name: reading.reason for name, reading in readings.items() if reading.reason}
             file.write(json.dumps({"id": key, "scores": scores, "reasons": reasons}) + "\n")
     call_command("import", "scores", str(written), project="s", evaluator="gpt-3.5 mcq", stdout=io.StringIO())
     return Project.objects.get(slug="s"), by_summary
@@ -68,11 +64,11 @@ def test_the_judges_letters_stand_beside_the_experts_as_scipy_has_them(judged, d
     }
     rows = {row["dimension"]: row for row in values_of(project, group="expert", coefficient="kendall_b")}
     for name in DIMENSIONS:
-        read = [key for key in experts if by_summary[key][name] is not None]
+        read = [key for key in experts if by_summary[key][name].value is not None]
         expected = stats.kendalltau(
-            [round(experts[key][name], 12) for key in read], [by_summary[key][name] for key in read]
+            [round(experts[key][name], 12) for key in read], [by_summary[key][name].value for key in read]
         ).statistic
         assert rows[name]["value"] == pytest.approx(expected, abs=1e-9)
         assert rows[name]["n"] == len(read)
         unread = len(experts) - len(read)
-        assert rows[name]["left_out"].get("summaries without a score: unparsable answer", 0) == unread
+        assert rows[name]["left_out"].get("summaries without a score: unparsable", 0) == unread

@@ -1,0 +1,117 @@
+"""Marks as language models write them: figures, words, stars, letters; and what they are on a scale."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORD = "(?:" + "|".join(WORDS) + ")"
+FIGURES = r"[+-]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)"
+NUMBER = rf"""(?:
+    (?<![\w.,/$£€#+-])(?:{FIGURES}|{WORD}(?:\ point(?:\ {WORD})+|\ and\ a\ half)?)(?![\w$£€]|[.,][0-9])
+)"""
+"""A number that stands for itself: no part of a date, a word, a sum of money or a longer number."""
+_NUMBER_MARK = rf"""(?i:
+    (?P<number>{NUMBER})
+    (?:[ ]?(?:/|out\ of(?:\ a)?(?:\ possible|\ maximum)?(?:\ of)?)[ ]?(?P<top>{FIGURES}|{WORD}\b))?
+    (?:(?P<percent>[ ]?(?:%|percent\b|per\ cent\b))|(?P<stars>[ -]?stars?\b))?
+    (?:
+        [ ]?(?P<between>[-–—~,]|to\b|or\b|and\b)[ ]?
+        (?P<more>{FIGURES}|(?<![,d][ ]){WORD})(?:[ ]?(?:/|out\ of)[ ]?{FIGURES}|[ ]?%|[ -]stars?)?
+    )?
+    (?!\w|[-–—]\w|[/%°]|[.,][0-9])
+    | (?P<glyphs>(?<![★⭐🌟☆])[★⭐🌟]*[★⭐🌟☆]☆*)(?![★⭐🌟½\w])
+)"""
+_LETTER_MARK = (
+    r"(?:(?<![\w'.])(?P<letter>[A-Z])(?:[ ]?(?:[-–/,&]|or|and)[ ]?(?P<more>[A-Z]))?(?![\w'+/-]|\.\w))"
+)
+_FILLED_STAR = re.compile("[★⭐🌟]")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+
+
+class Unread(StrEnum):
+    """Why a reply gives no score. There are no other reasons."""
+
+    UNPARSABLE = "unparsable"
+    REFUSED = "refused"
+    FILTERED = "filtered"
+    TRUNCATED = "truncated"
+    OUT_OF_RANGE = "out of range"
+    EMPTY = "empty reply"
+
+
+@dataclass(frozen=True)
+class MarkScale:
+    """The marks that were asked for, from `low` to `high`: whole ones, or decimals too, or letters alone.
+
+    Stars are whole marks; letters stand for low, low + 1 and so on. Raises ValueError for a scale that is
+    none.
+    """
+
+    low: float
+    high: float
+    decimals: bool = False
+    letters: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"scale from {self.low} to {self.high}")
+        if self.letters and len(self.letters) != self.high - self.low + 1:
+            raise ValueError(f"{len(self.letters)} letters for a scale from {self.low} to {self.high}")
+
+    @property
+    def mark(self) -> str:
+        """Pattern (verbose) of one mark on this scale, or of two that are offered together ("0.7-0.8")."""
+        return _LETTER_MARK if self.letters else _NUMBER_MARK
+
+    def value(self, mark: re.Match[str]) -> float | Unread | None:
+        """What a match of `mark` says on this scale; None where it is no mark but, say, a football result."""
+        if self.letters:
+            place = -1 if mark["more"] else self.letters.find(mark["letter"])
+            return float(self.low + place) if place >= 0 else _no_letter(mark)
+        if mark["glyphs"]:
+            return self._stars(mark["glyphs"])
+        number = number_of(mark["number"])
+        if mark["more"]:
+            is_result = mark["between"].lower() in ("-", "–", "to") and _falls(
+                number, number_of(mark["more"])
+            )
+            return None if is_result else Unread.UNPARSABLE
+        if number is None or (mark["top"] and number_of(mark["top"]) != self.high):
+            return Unread.UNPARSABLE  # "1/5" on 0 to 1 may be the lowest mark of 1 to 5, or a fifth
+        if mark["percent"]:
+            if self.low != 0 or 0 < number < 1:  # "0.85%" is hardly meant so
+                return Unread.UNPARSABLE
+            number = number * self.high / 100
+        if mark["stars"] and not mark["top"] and self.high <= 1:
+            return Unread.UNPARSABLE  # of how many?
+        return self._on_scale(number)
+
+    def _stars(self, glyphs: str) -> float | Unread:
+        filled = len(_FILLED_STAR.findall(glyphs))
+        if self.high <= 1 or (filled < len(glyphs) and len(glyphs) != self.high):
+            return Unread.UNPARSABLE
+        return self._on_scale(float(filled))
+
+    def _on_scale(self, number: float) -> float | Unread:
+        on_menu = self.decimals or number.is_integer()
+        return number + 0.0 if on_menu and self.low <= number <= self.high else Unread.OUT_OF_RANGE
+
+
+def number_of(written: str) -> float | None:
+    """A NUMBER's value; None where "1,000" may be a thousand as well as one."""
+    if written[-1].isdigit():
+        return None if _THOUSANDS.fullmatch(written) else float(written.replace(",", "."))
+    words = written.lower().split()
+    if "point" in words:
+        return float(f"{WORDS.index(words[0])}." + "".join(str(WORDS.index(each)) for each in words[2:]))
+    return WORDS.index(words[0]) + (0.5 if "half" in words else 0.0)
+
+
+def _no_letter(mark: re.Match[str]) -> Unread:
+    return Unread.UNPARSABLE if mark["more"] else Unread.OUT_OF_RANGE
+
+
+def _falls(first: float | None, second: float | None) -> bool:
+    """Whether it goes down, as results are written ("the 6-1 victory") and ranges are not."""
+    return first is not None and second is not None and second <= first

@@ -1,0 +1,173 @@
+"""Reading the score out of what a language model replied: one mark, or the reason why there is none.
+
+Nothing is clamped, rounded or guessed: a reply with two plausible readings is unparsable.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from scoring.marks import NUMBER, MarkScale, Unread, number_of
+from scoring.reply_text import is_refusal, is_unclosed, json_entry, plain, without_scale
+
+READER_VERSION = 1
+"""Raised when any reply would be read differently; part of the fingerprint of whoever reads by it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The mark on the scale that was asked for, or why there is none; never both, never neither."""
+
+    value: float | None = None
+    reason: Unread | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.reason is None):
+            raise ValueError(f"value {self.value} with reason {self.reason}")
+
+    @classmethod
+    def of(cls, verdicts: list[float | Unread]) -> "Reading":
+        """What all verdicts say; unparsable where they differ or there is none."""
+        said = set(verdicts)
+        only = said.pop() if len(said) == 1 else Unread.UNPARSABLE
+        return cls(reason=only) if isinstance(only, Unread) else cls(only)
+
+
+def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = False) -> Reading:
+    """The mark on `scale` that `reply` gives, or why it gives none.
+
+    `quality` is the name of what was judged, with which many a reply starts ("Fluency: 0.8"). `cut` says
+    that the reply broke off at a limit of length: then only a mark at its start counts.
+
+    A verdict is a mark alone on its line; at the start with a pause behind it; behind "score", "rating" and
+    the like, behind `quality` or a verb that awards; or the one such entry of a JSON object. All must agree,
+    but those called final or overall go before the others. Without any, marks with a unit count ("4 out of
+    5", "three stars"), and then a lone decimal behind a colon at the end. Other numbers are what the reply
+    tells of the texts. A verdict beside a refusal, or on another scale, is no verdict.
+    """
+    if not reply.strip():
+        return Reading(reason=Unread.EMPTY)
+    name = re.compile(_names(quality), re.IGNORECASE | re.VERBOSE)
+    written = json_entry(reply, name) or reply
+    text, names_another_scale = without_scale(plain(written), scale)
+    patterns = _patterns(scale, quality)
+    if cut:
+        opening = patterns.opening.match(text)
+        values = _values([opening] if opening else [], scale)
+        return Reading.of(values) if values and not names_another_scale else Reading(reason=Unread.TRUNCATED)
+    if is_unclosed(written) or patterns.broken_off.search(text):
+        return Reading(reason=Unread.TRUNCATED)
+    verdicts = _verdicts(text, scale, patterns)
+    if is_refusal(text):
+        return Reading(reason=Unread.UNPARSABLE if verdicts else Unread.REFUSED)
+    return Reading(reason=Unread.UNPARSABLE) if names_another_scale else Reading.of(verdicts)
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Where verdicts stand; each but `broken_off` holds one mark of the scale."""
+
+    mark: re.Pattern[str]
+    alone: re.Pattern[str]
+    opening: re.Pattern[str]
+    named: re.Pattern[str]
+    awarded: re.Pattern[str]
+    closing: re.Pattern[str]
+    broken_off: re.Pattern[str]
+
+
+_NAMES = ("score", "rating", "grade", "mark", "verdict", "answer", "judge?ment", "choice", "option")
+_VERBS = (
+    r"rate[sd]?|rating|give[sn]?|giving|gave|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|earn(?:s|ed|ing)?|"
+    r"receiv(?:es?|ed|ing)|deserv(?:es?|ed|ing)|merit(?:s|ed|ing)?|gets?|getting|"
+    r"scor(?:es|ed|ing)(?=\ (?:it|this|an?)\ )|say|choose|pick"
+)
+_OBJECT = r"(?:it|this|that|them|the|summary|text|with|at|as|by|an?)"
+_LINK = r"""(?:[ \n:=]|[ ][-–—][ ]|[-=]>|→|\b(?:
+    is|was|of|would|will|should|be|an?|the|as|at|for|given|it|this|its|summary|text|therefore|thus
+)\b)"""
+_ANOTHER = rf"\s*(?:(?:or|and|to|maybe|perhaps)\ )?{NUMBER}"
+_PAUSE = rf"""(?:\)?[.!:;)]+(?=\s)|[ ][-–—][ ]|,?[ ](?:because|since|as|due|but|given|for)\b)(?!{_ANOTHER})"""
+_BOUNDARY = re.compile(
+    rf"""(?:
+        \s*(?:\n|$)|[ ]?[,.;:!?)]+(?=\s|$)|[ ]?[-–—](?=[ ])
+        |[ ](?:for|on|in|with|because|since|as|due|based|given)\b
+    )(?!{_ANOTHER})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NEXT_OF_A_LIST = re.compile(r"^[0-9]+[.)]\ ", re.MULTILINE | re.VERBOSE)
+
+
+@cache
+def _patterns(scale: MarkScale, quality: str) -> _Patterns:
+    names = _names(quality)
+    name = rf"""(?i:\b(?:
+        (?P<final>(?:final|overall|total)[ _](?:{names})|(?:final|overall)(?=[ ]?[:=]))|{names}
+    )\b(?!'))"""
+    breaks = [
+        rf"{name}(?i:{_LINK}*?(?:[:=]|\b(?:is|of|be)))\s*\Z",
+        rf"{NUMBER}[ ]?(?:/|out(?:\ of)?)\s*\Z",
+    ]
+    if scale.decimals and scale.low <= 0:
+        breaks.append(r"(?<![\w.,])[+-]?0[.,]\s*\Z")  # 0 and a full stop, or the beginning of 0.85
+    sources = {
+        "mark": scale.mark,
+        "alone": rf"^[ (]*{scale.mark}[ ).!,;]*$",
+        "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{_PAUSE})",
+        "named": rf"{name}(?i:{_LINK}*?)[ (]*{scale.mark}",
+        "awarded": rf"(?i:\b(?:{_VERBS})(?:\ {_OBJECT})*\ ){scale.mark}",
+        "closing": rf"[:=][ ]?{scale.mark}[.!]?\s*\Z",
+        "broken_off": "|".join(breaks),
+    }
+    return _Patterns(
+        **{key: re.compile(source, re.VERBOSE | re.MULTILINE) for key, source in sources.items()}
+    )
+
+
+def _names(quality: str) -> str:
+    """Pattern of what may stand before a verdict: the words for one, and the quality's name."""
+    own = r"[\ _]".join(re.escape(word) for word in re.split(r"[\s_]+", quality) if word)
+    return "|".join([*_NAMES, own] if own else _NAMES)
+
+
+def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | Unread]:
+    """What stands in the places of a verdict; else marks with a unit; else a lone decimal at the end."""
+    named = [found for found in patterns.named.finditer(text) if _ends(found)]
+    final = _values([found for found in named if found["final"]], scale)
+    if final:
+        return final
+    places = [*patterns.alone.finditer(text), *named]
+    opening = patterns.opening.match(text)
+    if opening and not _NEXT_OF_A_LIST.search(text, opening.end()):
+        places.append(opening)
+    places += [found for found in patterns.awarded.finditer(text) if _ends(found)]
+    values = _values(places, scale)
+    if values or scale.letters:
+        return values
+    with_unit = [
+        found for found in patterns.mark.finditer(text) if _is_in_units(found, scale) and _ends(found)
+    ]
+    values = _values(with_unit, scale)
+    if values or not scale.decimals or len(re.findall(NUMBER, text, re.VERBOSE | re.IGNORECASE)) > 1:
+        return values
+    closing = patterns.closing.search(text)
+    return _values([closing] if closing and re.search("[.,]", closing["number"] or "") else [], scale)
+
+
+def _values(found: list[re.Match[str]], scale: MarkScale) -> list[float | Unread]:
+    values = (scale.value(match) for match in found)
+    return [value for value in values if value is not None]
+
+
+def _ends(found: re.Match[str]) -> bool:
+    """Whether the mark ends there, and does not count something ("3 goals")."""
+    return bool(_BOUNDARY.match(found.string, found.end()))
+
+
+def _is_in_units(found: re.Match[str], scale: MarkScale) -> bool:
+    """Whether the mark says of how many it is, and of as many as the scale has, or that it counts stars."""
+    if scale.letters:
+        return False
+    if found["top"]:
+        return number_of(found["top"]) == scale.high
+    return bool(found["stars"] or found["glyphs"] or found["percent"])

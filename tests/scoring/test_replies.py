@@ -1,0 +1,384 @@
+"""What is read out of a language model's reply, and what is not."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.marks import WORDS, MarkScale, Unread
+from scoring.replies import Reading, read_score
+
+UNIT = MarkScale(0, 1, decimals=True)
+FIVE = MarkScale(1, 5)
+DECIMALS = MarkScale(1, 5, decimals=True)
+LETTERS = MarkScale(1, 5, letters="ABCDE")
+SCALES = (UNIT, FIVE, DECIMALS, LETTERS, MarkScale(0, 100), MarkScale(-1, 1, decimals=True))
+
+
+def read(reply, scale, **more):
+    reading = read_score(reply, scale, quality="fluency", **more)
+    return reading.reason or reading.value
+
+
+class TestNumberFromZeroToOne:
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [
+            ("0.85", 0.85),
+            (" 0.85.\n", 0.85),
+            ("1", 1.0),
+            ("0", 0.0),
+            ("-0", 0.0),
+            (".5", 0.5),
+            ("0.123456", 0.123456),
+            ("0,85", 0.85),
+            ("0,850", 0.85),
+            ("85%", 0.85),
+            ("100 percent", 1.0),
+            ("0.8/1", 0.8),
+            ("0.8 / 1.0", 0.8),
+            ("0.8 out of 1", 0.8),
+            ("zero point eight five", 0.85),
+            ("0.85 because it reads well", 0.85),
+            ("0.85 - the article says 400, the summary 40.", 0.85),
+            ("0.85\n\nThe summary has 2 errors.", 0.85),
+            ("The summary has 2 errors.\n\n0.85", 0.85),
+            ("The summary reads well: 0.85", 0.85),
+            ("Fluency: 0.85", 0.85),
+            ("Fluency: 0.85\nConsistency: 0.40", 0.85),
+            ("**Score:** 0.85", 0.85),
+            ("**Score: 0.85**", 0.85),
+            ("Score (0-1): 0.85", 0.85),
+            ("On a scale of 0 to 1, I'd give it 0.8.", 0.8),
+            ("0.6 at first sight.\nFinal score: 0.8", 0.8),
+            ("Score: 0.6. But it rambles. Overall: 0.5", 0.5),
+            ('{"score": 0.8}', 0.8),
+            ('{"Fluency": "0.8", "errors": 3}', 0.8),
+            ('{"mean": 0.8}', 0.8),
+            ('Here it is:\n```json\n{"score": 0.8, "why": "3 errors, a score of 0.5"}\n```', 0.8),
+            ("<score>0.8</score>", 0.8),
+            ("[[0.8]]", 0.8),
+            (r"\boxed{0.8}", 0.8),
+            ("| Fluency | 0.8 |", 0.8),
+            ("- 0.5", 0.5),
+            ("As an AI, I would rate it 0.7.", 0.7),
+        ],
+    )
+    def test_the_verdict_is_read_wherever_it_stands(self, reply, value):
+        assert read(reply, UNIT) == value
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "0.8-0.9",
+            "0.8 or 0.9",
+            "0.8, 0.9",
+            "0.8. Or 0.9.",
+            "between 0.7 and 0.8",
+            "70%-80%",
+            "0.7/1 - 0.8/1",
+            "Score: 0.6. Score: 0.8",
+            "0.6\n0.8",
+            '{"score": 0.6, "rating": 0.8}',
+            "4/5",
+            "four out of five",
+            "1/5",
+            "1 star",
+            "★★★★☆",
+            "0.85%",
+            "1,000",
+            "On a scale of 1 to 10, 8",
+            "Score: ~0.8",
+            "score < 0.5",
+            "1e-1",
+            "0.8.5",
+            "0x1",
+            "٠.٥",
+            "nan",
+            "The summary has 1 error.",
+            "Number of errors: 1",
+            "It is good.",
+            "0-1",
+        ],
+    )
+    def test_two_plausible_readings_or_none_are_no_score(self, reply):
+        assert read(reply, UNIT) == Unread.UNPARSABLE
+
+    @pytest.mark.parametrize("reply", ["1.01", "4", "85", "-0.5", "−0.5", "Score: -0.3", "120%", "[[90]]"])
+    def test_a_number_beyond_the_scale_is_not_clamped(self, reply):
+        assert read(reply, UNIT) == Unread.OUT_OF_RANGE
+
+
+class TestWholeMarks:
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [
+            ("4", 4),
+            ("4/5", 4),
+            ("Four out of five", 4),
+            ("4 out of a possible 5", 4),
+            ("4 out of 5 stars", 4),
+            ("four stars", 4),
+            ("Three stars. The summary has two errors.", 3),
+            ("★★★☆☆", 3),
+            ("★★★", 3),
+            ("⭐️⭐️⭐️⭐️ (4/5)", 4),
+            ("4. The summary mentions 2 of the 4 facts.", 4),
+            ("Score 3 - The summary lacks the 6-1 victory.", 3),
+            ("It misses the final score of 2-1. Score: 4.", 4),
+            ("It covers 3 out of 5 points. Score: 4", 4),
+            ("400 people died, it says, resulting in a score of 1 for consistency.", 1),
+            ("It reads well, earning a 5 for relevance.", 5),
+            ("Score (out of 5): 4", 4),
+            ("- Coherence: 2\n- Score: 4", 4),
+        ],
+    )
+    def test_the_verdict_is_told_from_other_numbers(self, reply, value):
+        assert read(reply, FIVE) == value
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "3-4",
+            "a score of 3 to 4",
+            "8/10",
+            "1. It is coherent.\n2. It is fluent.",
+            "The team scored 2 goals.",
+            "He scored 2 for Arsenal.",
+            "A 4-star hotel is mentioned.",
+            "4 people died.",
+            "80%",
+            "1-5",
+        ],
+    )
+    def test_other_numbers_are_no_verdict(self, reply):
+        assert read(reply, FIVE) == Unread.UNPARSABLE
+
+    @pytest.mark.parametrize("reply", ["0", "6/5", "3.5", "three and a half stars", "☆☆☆☆☆", "★★★★★★", "-4"])
+    def test_what_the_menu_lacks_is_not_moved_to_the_nearest_mark(self, reply):
+        assert read(reply, FIVE) == Unread.OUT_OF_RANGE
+
+    def test_half_marks_count_where_decimals_do(self):
+        assert read("a score of 3.5 out of 5.", DECIMALS) == read("three and a half stars", DECIMALS) == 3.5
+
+
+class TestLetters:
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [
+            ("A", 1),
+            ("B.", 2),
+            ("(C)", 3),
+            ("**E**", 5),
+            ("Answer: D", 4),
+            ("Answer (A-E): B", 2),
+            ("The answer is B because ...", 2),
+            ("Option C", 3),
+            ("D) mostly", 4),
+            ("E. It is A good one.", 5),
+        ],
+    )
+    def test_a_letter_stands_for_its_place(self, reply, value):
+        assert read(reply, LETTERS) == value
+
+    @pytest.mark.parametrize(
+        "reply", ["b", "A good summary", "I think it is good", "B or C", "A-B", "B+", "4", "B\nC"]
+    )
+    def test_anything_else_is_no_letter_of_the_menu(self, reply):
+        assert read(reply, LETTERS) == Unread.UNPARSABLE
+
+    def test_a_letter_that_was_not_offered_is_out_of_range(self):
+        assert read("F", LETTERS) == Unread.OUT_OF_RANGE
+
+
+@pytest.mark.parametrize("scale", SCALES)
+class TestWhyThereIsNone:
+    @pytest.mark.parametrize("reply", ["", " \n\t "])
+    def test_empty(self, reply, scale):
+        assert read(reply, scale) == Unread.EMPTY
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "I'm sorry, but I can't help with that.",
+            "I’m sorry, but I can’t help with that.",
+            "As an AI language model, I cannot rate this summary.",
+            "I am unable to provide a score for this text.",
+            "We do not have enough information.",
+        ],
+    )
+    def test_refused(self, reply, scale):
+        assert read(reply, scale) == Unread.REFUSED
+
+    @pytest.mark.parametrize("reply", ["Score:", "The score is", "It is fine, so a score of"])
+    def test_broken_off_before_the_mark(self, reply, scale):
+        assert read(reply, scale) == Unread.TRUNCATED
+
+
+@pytest.mark.parametrize("reply", ["0.", "Score: 0.", "0,", '{"score": 0.8', "(0.8", "Score: 0 out of", "0/"])
+def test_a_number_that_may_go_on_is_truncated(reply):
+    assert read(reply, UNIT) == Unread.TRUNCATED
+
+
+@pytest.mark.parametrize("reply", ["I cannot rate this well. Score: 4.", "Sorry, I can't. 4/5"])
+def test_a_verdict_beside_a_refusal_is_none(reply):
+    assert read(reply, FIVE) == Unread.UNPARSABLE
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("0.85\nThe summary rea", 0.85),
+        ("0.85 because it rea", 0.85),
+        ("0.8", Unread.TRUNCATED),
+        ("It is good. Score: 0.8", Unread.TRUNCATED),
+        ("It is", Unread.TRUNCATED),
+        ("0.8-0.9. It is", Unread.UNPARSABLE),
+        ("", Unread.EMPTY),
+    ],
+)
+def test_of_a_reply_cut_by_its_limit_only_a_mark_at_the_start_counts(reply, value):
+    assert read(reply, UNIT, cut=True) == value
+
+
+@pytest.mark.parametrize(("low", "high", "letters"), [(1, 1, ""), (5, 1, ""), (1, 5, "ABC")])
+def test_a_scale_that_is_none_is_refused(low, high, letters):
+    with pytest.raises(ValueError, match="scale from"):
+        MarkScale(low, high, letters=letters)
+
+
+def in_words(tenths):
+    return f"{WORDS[tenths // 10]} point {WORDS[tenths % 10]}"
+
+
+PLAIN = ("{}", "{}.", "**{}**", "Score: {}", "Fluency: {}", "[[{}]]", '{{"score": {}}}', "<score>{}</score>")
+PLAIN += (
+    "It is fine. Score: {}",
+    "{}\nIt is fine.",
+    "I rate it a {}.",
+    "Final score: {}",
+    "The score is {}.",
+)
+
+
+@given(st.integers(0, 100), st.sampled_from(PLAIN), st.sampled_from(["{:.2f}", "{:.3f}", "{:.2f}/1"]))
+def test_a_decimal_is_read_back_in_every_style(hundredths, style, form):
+    value = hundredths / 100
+    written = form.format(value)
+    assert read(style.format(f'"{written}"' if "{{" in style else written), UNIT) == value
+
+
+@given(st.integers(1, 100))
+def test_a_percentage_is_read_back(percent):
+    assert read(f"Score: {percent}%", UNIT) == percent / 100
+
+
+@given(
+    st.integers(10, 50), st.sampled_from(PLAIN), st.sampled_from(["{}", "{}/5", "{} out of five", "{} stars"])
+)
+def test_a_decimal_in_words_or_with_a_comma_is_read_back(tenths, style, form):
+    for number in (in_words(tenths), f"{tenths / 10:.1f}".replace(".", ",")):
+        written = form.format(number)
+        assert read(style.format(f'"{written}"' if "{{" in style else written), DECIMALS) == tenths / 10
+
+
+@given(st.integers(1, 5), st.sampled_from(PLAIN))
+def test_whole_marks_are_read_back_in_every_form(mark, style):
+    forms = [f"{mark}", f"{mark}/5", WORDS[mark], f"{WORDS[mark]} out of five", f"{mark} out of 5 stars"]
+    forms += [f"{mark} stars", "★" * mark, "★" * mark + "☆" * (5 - mark)]
+    for written in forms:
+        assert read(style.format(f'"{written}"' if "{{" in style else written), FIVE) == mark
+
+
+@given(st.sampled_from("ABCDE"), st.sampled_from(PLAIN))
+def test_letters_are_read_back_in_every_style(letter, style):
+    written = style.format(f'"{letter}"' if "{{" in style else letter)
+    assert read(written, LETTERS) == "ABCDE".index(letter) + 1
+
+
+PIECES = [
+    "0",
+    "1",
+    "4",
+    "0.8",
+    "-",
+    "/",
+    "5",
+    "%",
+    ".",
+    ",",
+    " ",
+    "\n",
+    "or",
+    "out of",
+    "Score:",
+    "final",
+    "star",
+]
+PIECES += [
+    "★",
+    "☆",
+    "{",
+    "}",
+    '"score"',
+    ":",
+    "[",
+    "]",
+    "**",
+    "I cannot rate",
+    "A",
+    "<score>",
+    "five",
+    "point",
+]
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.lists(st.sampled_from(PIECES)).map("".join),
+        st.lists(st.sampled_from(PIECES)).map(" ".join),
+    ),
+    st.sampled_from(SCALES),
+    st.booleans(),
+)
+def test_any_text_gives_a_mark_of_the_scale_or_a_reason(reply, scale, cut):
+    reading = read_score(reply, scale, quality="fluency", cut=cut)
+    assert (reading.value is None) == isinstance(reading.reason, Unread)
+    if reading.value is not None:
+        assert scale.low <= reading.value <= scale.high
+        assert scale.decimals or reading.value == int(reading.value)
+
+
+MONSTERS = [
+    "1",
+    "1 ",
+    "[",
+    "{",
+    "(",
+    "Score: ",
+    "score is ",
+    "* ",
+    "- ",
+    "1-",
+    "4 (\n",
+    "★",
+    "as an ai ",
+    "I cannot ",
+]
+MONSTERS += ["\n", " ", "scale of ", "give it ", "one point ", "```", "<"]
+
+
+@pytest.mark.parametrize("piece", MONSTERS)
+def test_a_monstrous_reply_takes_no_longer_than_its_length_deserves(piece):
+    begun = time.process_time()
+    read_score(piece * 20_000 + "x", UNIT, quality="fluency")
+    assert time.process_time() - begun < 2  # an endpoint may send anything; all of these take under 0.3 s
+
+
+def test_a_reading_has_a_value_or_a_reason():
+    with pytest.raises(ValueError, match="reason"):
+        Reading()
+    with pytest.raises(ValueError, match="reason"):
+        Reading(1.0, Unread.REFUSED)
