@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +14,7 @@ from django.utils import timezone
 from annotation.models import Article, Project, Summary
 from annotation.permissions import Permission, require
 from scoring.contract import (
+    GENERAL,
     NO_ARTICLE,
     NO_REFERENCE,
     Evaluator,
@@ -37,9 +37,10 @@ from scoring.items import (
     items_of,
     scorable,
 )
+from scoring.labelling import label_for
 from scoring.model_evaluator import ModelEvaluator
 from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
-from scoring.params import declared_params, params_as_json, read_params, value_as_text
+from scoring.params import declared_params, params_as_json, read_params
 from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.waking import wake
 from scoring.weights import MissingWeights, locate_offered
@@ -67,6 +68,12 @@ class RunPlan:
     @property
     def needs(self) -> frozenset[Need]:
         return self.evaluator.needs_for(self.evaluator.params)
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """Dimensions of the evaluator that no question of the project has: no label to compare them with."""
+        asked = set(self.project.questionnaire.questions.values_list("dimension", flat=True))
+        return tuple(each for each in self.evaluator.dimensions if each not in {GENERAL, *asked})
 
     @property
     def weights(self) -> Mapping[str, int]:
@@ -237,7 +244,7 @@ def _stored_setup(planned: RunPlan) -> EvaluatorSetup:
         fingerprint=planned.fingerprint,
         defaults={
             "evaluator": evaluator.name,
-            "label": _label(planned.project, evaluator),
+            "label": label_for(planned.project, evaluator),
             "params": params_as_json(evaluator.params),
             "signature": signature(evaluator)[: EvaluatorSetup._meta.get_field("signature").max_length],
             "provenance": identity(evaluator),
@@ -261,25 +268,6 @@ def _remember_seen_articles(setup: EvaluatorSetup, evaluator: Evaluator) -> None
             SeenArticle(setup=setup, article_id=pk, role=evaluator.seen_reason)
             for pk in articles.values_list("pk", flat=True)
         )
-
-
-def _label(project: Project, evaluator: Evaluator) -> str:
-    """The evaluator's title and what differs from the defaults; numbered where it would occur twice."""
-    params = params_as_json(evaluator.params)
-    chosen = [
-        f"{spec.name} {value_as_text(params[spec.name])}"
-        for spec in declared_params(type(evaluator.params))
-        if spec.required or params[spec.name] != _as_json(spec.default)
-    ]
-    label = f"{evaluator.title} ({', '.join(chosen)})" if chosen else evaluator.title
-    label = label if len(label) <= 100 else label[:99] + "…"
-    taken = set(EvaluatorSetup.objects.filter(project=project).values_list("label", flat=True))
-    numbered = (f"{label} · {number}" for number in count(2))
-    return label if label not in taken else next(each for each in numbered if each not in taken)
-
-
-def _as_json(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _batches(run: Run, planned: RunPlan) -> Iterator[Batch]:

@@ -21,6 +21,7 @@ from tests.factories import (
     make_system,
     make_user,
 )
+from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
 
@@ -164,6 +165,26 @@ def test_languages_that_the_evaluator_does_not_cover_are_said_beforehand_and_lef
     assert german.scores.get().value == len(german.text.split())
     assert turkish.scores.get().value is None
     assert turkish.scores.get().reason == "language tr is none of de, fr"
+
+
+def test_a_label_shows_every_parameter_though_a_model_has_a_long_name(monkeypatch, tmp_path):
+    project = make_project()
+    make_summary(project)
+    name = "owner/a-model-with-a-name-that-would-fill-a-label-on-its-own-if-it-were-shown-in-full-base-v2"
+    (tmp_path / "owner").mkdir()
+    (tmp_path / name).symlink_to(tiny_model("bert"), target_is_directory=True)
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path))
+    setup = plan_run(project, "similarity", {"model": name, "against": "article"}).setup
+    assert setup.label == "Embedding similarity (model a-model-with-a-nam…ull-base-v2, against article)"
+
+
+def test_dimensions_that_no_question_has_are_named(monkeypatch):
+    weights = tiny_model("t5")
+    monkeypatch.setenv("WEIGHTS_DIR", str(weights.parent))
+    project = make_project()
+    assert plan(project, "unieval", {"model": weights.name, "dimensions": "fluency"}).unasked == ("fluency", "overall")
+    assert plan(project, "seahorse", {"model": weights.name}).unasked == ()
+    assert plan(project, "length", {}).unasked == ()
 
 
 def test_the_setup_says_what_its_numbers_depend_on():

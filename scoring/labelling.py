@@ -1,0 +1,38 @@
+"""How pages name an evaluator with its parameters."""
+
+from itertools import count
+from typing import Any
+
+from annotation.models import Project
+from scoring.contract import Evaluator
+from scoring.models import EvaluatorSetup
+from scoring.params import ParamSpec, declared_params, params_as_json, value_as_text
+
+LONGEST_VALUE = 30  # characters
+
+
+def label_for(project: Project, evaluator: Evaluator) -> str:
+    """The evaluator's title and what differs from the defaults; numbered where it would occur twice."""
+    params = params_as_json(evaluator.params)
+    chosen = [
+        f"{spec.name} {_in_short(spec, params[spec.name])}"
+        for spec in declared_params(type(evaluator.params))
+        if spec.required or params[spec.name] != _as_json(spec.default)
+    ]
+    label = f"{evaluator.title} ({', '.join(chosen)})" if chosen else evaluator.title
+    label = label if len(label) <= 100 else label[:99] + "…"
+    taken = set(EvaluatorSetup.objects.filter(project=project).values_list("label", flat=True))
+    numbered = (f"{label} · {number}" for number in count(2))
+    return label if label not in taken else next(each for each in numbered if each not in taken)
+
+
+def _in_short(spec: ParamSpec, value: Any) -> str:
+    """A value with its middle left out where it is long, and a model without its owner or folder."""
+    text = value_as_text(value)
+    if spec.is_weights:
+        text = text.rstrip("/").rpartition("/")[2]
+    return text if len(text) <= LONGEST_VALUE else f"{text[:18]}…{text[-11:]}"
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
