@@ -42,6 +42,11 @@ def _contents() -> str:
         "",
         "Made from the evaluators' declarations by `manage.py evaluators`; do not edit.",
         "",
+        "Where a model's limit cuts a text, the share of it that was read stands beside the score. A special "
+        "token that is written out in a text, such as `</s>` or `[SEP]`, is read as text, by whatever "
+        "evaluator: in the authors' programs it ends or separates texts. Models that write questions alone "
+        "read it as their prompts mean it.",
+        "",
     ]
     for family, names in FAMILIES.items():
         links = ", ".join(f"[{load_evaluator(name).title}](#{_anchor(name)})" for name in names)

@@ -6,6 +6,7 @@ A new evaluator is one file in `scoring/evaluators/`, one line in the table ther
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -283,7 +284,7 @@ def signature(evaluator: Evaluator) -> str:
 
 def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
     """Why the evaluator cannot score texts in this language, or None. An unknown language may be any."""
-    if evaluator.languages is None or language is None or language in evaluator.languages:
+    if evaluator.languages is None or language is None or _without_region(language) in evaluator.languages:
         return None
     return f"language {language} is none of {', '.join(sorted(evaluator.languages))}"
 
@@ -330,6 +331,10 @@ def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
         Scored.unscored(evaluator.dimensions, barred[index]) if index in barred else next(answers)
         for index in range(len(items))
     ]
+
+
+def _without_region(language: str) -> str:
+    return re.split("[-_]", language)[0].lower()
 
 
 def _sha256(content: object) -> str:

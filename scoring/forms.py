@@ -8,8 +8,8 @@ from django.utils.text import capfirst
 from annotation.models import Article, Project
 from annotation.templatetags.texts import language_name
 from scoring.contract import Evaluator
-from scoring.installed import installed, tables
 from scoring.items import Selection
+from scoring.local_models import installed, tables
 from scoring.params import ParamSpec, declared_params, read_params, value_as_text
 from scoring.weights import MissingWeights, locate_offered
 

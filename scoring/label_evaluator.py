@@ -39,9 +39,7 @@ class LabelParams(ModelParams):
         "highest value or the average counts (if a part has at least half of the input for itself, else "
         "cut).",
     )
-    max_length: int = param(
-        2048, low=16, high=65_536, doc="Longest input in tokens, the closing one included."
-    )
+    max_length: int = param(2048, low=16, high=65_536, doc="Longest input in tokens, special ones included.")
     prompt: str = param("premise: {article} hypothesis: {summary}", doc=PROMPT_DOC)
     labels: tuple[str, ...] = param(("0", "1"), doc=LABELS_DOC)
     positive: str = param("1", doc=POSITIVE_DOC)

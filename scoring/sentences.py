@@ -30,13 +30,14 @@ _ABBREVIATIONS = {
 def sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     """The sentences of `text` in order, without white space around them; none for a blank text.
 
-    `language` is an ISO 639-1 code, English where it is not known. An empty line ends a sentence. Where the
-    library ends one, it goes on nevertheless if a small letter follows, or if an abbreviation or an ordinal
-    number of those above stands before. Nothing is lost but white space.
+    `language` is an ISO 639-1 code, with or without a region, English where it is not known. An empty
+    line ends a sentence. Where the library ends one, it goes on nevertheless if a small letter follows,
+    or if an abbreviation or an ordinal number of those above stands before. Nothing is lost but white
+    space.
     """
     from sentencex import segment
 
-    code = (language or ENGLISH).split("-")[0].lower()
+    code = re.split("[-_]", language or ENGLISH)[0].strip().lower() or ENGLISH
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         pieces: list[str] = []

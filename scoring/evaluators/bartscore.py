@@ -83,7 +83,7 @@ class BartScore(ModelEvaluator):
         max_length: int = param(
             1024,
             low=8,
-            doc="Tokens of a text that are read, special ones among them; no more than the model can read.",
+            doc="Longest text in tokens, special ones included; less where the model allows less.",
         )
         long_article: str = long_article_param()
         prompts: tuple[str, ...] = param(

@@ -63,7 +63,7 @@ class BertScore(ModelEvaluator):
     Nearness is the cosine of the tokens' vectors in one layer of an encoder. Precision is the average over
     the summary's tokens, recall over the other text's, f1 their harmonic mean: numbers in [-1, 1], in
     practice between 0.8 and 1 with the authors' model, unless rescaled. Special tokens can be matched but are
-    not averaged over. Of several references the best counts, for each measure on its own.
+    not averaged over. Of several references the best counts by default, for each measure on its own.
 
     The numbers are those of the authors' package bert-score 0.3.13, with these differences. A blank summary
     is not scored and blank references are left out (theirs gives 0, which rescaling takes below 0). A measure

@@ -85,8 +85,8 @@ class Blanc(ModelEvaluator):
         max_length: int = param(
             512,
             low=16,
-            doc="In tokens, at most the model's own limit. What exceeds it is cut from the sentence's end, "
-            "then from the summary's, by whole sentences.",
+            doc="Longest input in tokens, special ones included; less where the model allows less. What "
+            "exceeds it is cut from the sentence's end, then from the summary's, by whole sentences.",
         )
         sentence_keeps: int = param(
             100, low=1, doc="Tokens to which a sentence may be cut before the summary is."

@@ -65,8 +65,8 @@ class MoverScore(ModelEvaluator):
     )
     weights = (
         "v1: the authors' BERT base fine-tuned on MNLI (MNLI_BERT.zip among the releases of "
-        "AIPHES/emnlp19-moverscore, 440 MB, pickled: convert it to safetensors, with config.json and "
-        "vocab.txt beside); the default here is plain BERT base. v2: distilbert/distilbert-base-uncased "
+        "AIPHES/emnlp19-moverscore, 440 MB, pickled: manage.py weights convert MNLI_BERT --to FOLDER); the "
+        "default here is plain BERT base, whose numbers are others. v2: distilbert/distilbert-base-uncased "
         "(270 MB). Other languages: google-bert/bert-base-multilingual-cased."
     )
     needs = frozenset({Need.REFERENCES, Need.CORPUS})

@@ -19,6 +19,9 @@ class Rouge(Evaluator):
     ROUGE-1 and ROUGE-2 count common words and pairs of words, ROUGE-L the longest common subsequence of
     words, ROUGE-Lsum the union of the longest common subsequences of sentences. Under default tokens it
     gives the numbers of the Python package rouge-score 0.1.2, in which ROUGE-2 of a single word is 0.
+
+    Blank references are left out. An empty summary is not scored (the package says 0), nor is one that has
+    no words under `tokens`, or that is compared with a text which has none.
     """
 
     name = "rouge"

@@ -20,14 +20,14 @@ AUTHORS_MODEL = re.compile(r"(.*/)?seahorse-\w+-(?P<question>q[1-6])(@.*)?")
 class Seahorse(LabelEvaluator):
     """The probability that SEAHORSE's learnt metric answers one of its six questions with yes: in [0, 1].
 
-    An mT5 tuned on raters' answers reads article and summary and writes 1 for yes or 0 for no; there is one
-    model for each question, and `question` says which one `model` answers, so that its scores are compared
-    with the raters' answers to that question. The score is the share of 1 among both answers at the first
-    step. No official script was published; public ones take the probability among the whole vocabulary (score
-    vocabulary), or the answer itself (score decision). They also cut the end of a prompt beyond 2,048 tokens,
-    and with it the whole summary of a long article (long_article cut_end); here the article's end is cut by
-    default. An empty summary, for which the model would give a number too, is unscored unless asked for; an
-    item without article is unscored.
+    An mT5 tuned on raters' answers reads article and summary and writes 1 for yes or 0 for no; there is
+    one model for each question, and `question` says which one `model` answers, so that its scores are
+    compared with the raters' answers to that question. The score is the share of 1 among both answers at
+    the first step. No official script was published; public ones take the probability among the whole
+    vocabulary (measure vocabulary), or the answer itself (measure decision). They also cut the end of a
+    prompt beyond 2,048 tokens, and with it the whole summary of a long article (long_article cut_end);
+    here the article's end is cut by default. An empty summary, for which the model would give a number
+    too, is unscored unless asked for; an item without article is unscored.
     """
 
     name = "seahorse"

@@ -58,8 +58,8 @@ class Supert(ModelEvaluator):
     cost = "One pass of the encoder over each distinct sentence."
     weights = (
         "sentence-transformers/bert-large-nli-stsb-mean-tokens (1.3 GB); of the archive that the authors' "
-        "code downloads, the folder that holds the encoder, converted to safetensors. For other languages "
-        "any multilingual sentence encoder."
+        "code downloads, the folder that holds the encoder, with manage.py weights convert THAT --to FOLDER. "
+        "For other languages any multilingual sentence encoder."
     )
     needs = frozenset({Need.ARTICLE})
     libraries = (*ModelEvaluator.libraries, *LIBRARIES)

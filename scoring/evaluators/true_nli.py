@@ -8,14 +8,14 @@ from scoring.params import param
 class TrueNli(LabelEvaluator):
     """The probability that the article entails the summary, by the T5 of the TRUE paper: in [0, 1].
 
-    The model reads article and summary and writes 1 for entailed or 0 for not. The score is the share of 1
-    among both answers at the first step. In T5's vocabulary 0 is two pieces, the mark of a word's beginning
-    and the digit: at the first step it stands for its first piece; score sequences compares both answers to
-    their ends, and does not depend on how they fall into pieces. Score decision is the answer itself, as used
-    to check whether a text follows from its sources. A prompt beyond 2,048 tokens is cut at the article's
-    end; the plain form (long_article cut_end) loses the summary of a long article. An empty summary, for
-    which the model would give a number too, is unscored unless asked for; an item without article is
-    unscored.
+    The model reads article and summary and writes 1 for entailed or 0 for not. The score is the share of
+    1 among both answers at the first step. In T5's vocabulary 0 is two pieces, the mark of a word's
+    beginning and the digit: at the first step it stands for its first piece; measure sequences compares
+    both answers to their ends, and does not depend on how they fall into pieces. Measure decision is the
+    answer itself, as used to check whether a text follows from its sources. A prompt beyond 2,048 tokens
+    is cut at the article's end; the plain form (long_article cut_end) loses the summary of a long
+    article. An empty summary, for which the model would give a number too, is unscored unless asked for;
+    an item without article is unscored.
     """
 
     name = "true_nli"

@@ -103,7 +103,8 @@ class UniEval(ModelEvaluator):
             1024,
             low=32,
             high=32_768,
-            doc="Longest input in tokens; more is cut from its end, where article or reference stands.",
+            doc="Longest input in tokens, special ones included; more is cut from its end, where article or "
+            "reference stands.",
         )
         long_article: str = long_article_param(
             "In parts, the summary gets half of an input at most, or what the article does not need."

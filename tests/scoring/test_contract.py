@@ -192,3 +192,15 @@ def test_shares_read_are_below_one():
     assert shares_read([("article", 0.5), ("article", 0.25), ("summary", 1.0)]) == {"article": 0.25}
     assert shares_in_words({"article": 0.714}) == "read: 71% of the article"
     assert shares_in_words({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "is_scored"), [("de-DE", True), ("DE", True), (None, True), ("vi", False)]
+)
+def test_a_language_is_the_same_with_a_region_and_in_capitals(language, is_scored):
+    class GermanLoudness(Loudness):
+        languages = frozenset({"de"})
+
+    evaluator = GermanLoudness(GermanLoudness.Params())
+    [scored] = score_unseen(evaluator, [Item("i", "Laut", language=language)])
+    assert (scored.reasons == {}) is is_scored

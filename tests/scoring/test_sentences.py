@@ -116,3 +116,11 @@ def test_sentences_stand_in_the_text_as_they_are(text, language):
     position = 0
     for each in sentences(text, language):
         position = text.index(each, position) + len(each)
+
+
+@pytest.mark.parametrize("code", ["de", "DE", "de-DE", "de_AT"])
+def test_a_language_is_known_with_a_region_and_in_capitals(code):
+    assert sentences("Am 3. Mai kam Abg. Müller. Er blieb.", code) == (
+        "Am 3. Mai kam Abg. Müller.",
+        "Er blieb.",
+    )

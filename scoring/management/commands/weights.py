@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from scoring.contract import EvaluatorError
 from scoring.hub import UnknownModel, fetch
-from scoring.installed import Installed, installed, source_of
+from scoring.local_models import Installed, installed, source_of
 from scoring.progress_bar import ProgressBar
 from scoring.weights import MissingWeights, digest, size
 
