@@ -151,7 +151,9 @@ def throwaway_database(surroundings: dict[str, str]) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """Touchstone with its demo project, shared by the tests of a session."""
-    with running_platform(tmp_path_factory.mktemp("platform"), CLAIM_LEASE_S="5") as started:
+    weights = tmp_path_factory.mktemp("weights")
+    folder = tmp_path_factory.mktemp("platform")
+    with running_platform(folder, CLAIM_LEASE_S="5", WEIGHTS_DIR=str(weights)) as started:
         yield started
 
 

@@ -38,6 +38,8 @@ PAGES = {
     "runs": ("demo-researcher", "/projects/demo/runs/"),
     "run-new": ("demo-researcher", "/projects/demo/runs/new/"),
     "run-new-rouge": ("demo-researcher", "/projects/demo/runs/new/?evaluator=rouge"),
+    "run-new-bertscore": ("demo-researcher", "/projects/demo/runs/new/?evaluator=bertscore"),
+    "run-new-blanc": ("demo-researcher", "/projects/demo/runs/new/?evaluator=blanc"),
     "run-new-ice": ("demo-researcher", "/projects/demo/runs/new/?evaluator=ice"),
     "run": ("demo-researcher", "/projects/demo/runs/1/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
