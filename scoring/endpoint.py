@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from scoring.contract import EvaluatorError
+from scoring.marks import Unread
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
 
+TOO_LONG = "too long for the model"
+
+
 @dataclass(frozen=True)
 class Reply:
-    """What came back; `problem` says why it cannot be used as an answer, if so."""
+    """What came back; `problem` says why it is not a whole answer, if so: an Unread, or TOO_LONG."""
 
     text: str
     problem: str | None = None
@@ -82,18 +86,18 @@ class Endpoint:
         message = choice if self.api == "completions" else choice.message
         text = (message.text if self.api == "completions" else message.content) or ""
         refusal = getattr(message, "refusal", None)
-        if refusal or choice.finish_reason == "content_filter":
-            return Reply(refusal or text, "refused by the endpoint")
-        if choice.finish_reason == "length":
-            return Reply(text, f"reply cut at max_tokens={self.max_tokens}")
-        return Reply(text, None if text.strip() else "empty reply")
+        if refusal:
+            return Reply(refusal, Unread.REFUSED)
+        if choice.finish_reason == "content_filter":
+            return Reply(text, Unread.FILTERED)
+        return Reply(text, Unread.TRUNCATED if choice.finish_reason == "length" else None)
 
     def _refusal_of_this_prompt(self, error: "APIStatusError") -> Reply:
         """A refusal that concerns this prompt alone is a reply; every other one is raised."""
         if error.code == "content_filter":
-            return Reply(error.message, "refused by the endpoint")
+            return Reply(error.message, Unread.FILTERED)
         if error.code == "context_length_exceeded":
-            return Reply(error.message, "too long for the model")
+            return Reply(error.message, TOO_LONG)
         outage = error.status_code in (408, 409, 429) or error.status_code >= 500
         raise EvaluatorError(
             f"{self.base_url} answers {error.status_code} for model {self.model!r}: {error.message[:300]}",

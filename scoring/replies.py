@@ -42,8 +42,8 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     A verdict is a mark alone on its line; at the start with a pause behind it; behind "score", "rating" and
     the like, behind `quality` or a verb that awards; or the one such entry of a JSON object. All must agree,
     but those called final or overall go before the others. Without any, marks with a unit count ("4 out of
-    5", "three stars"), and then a lone decimal behind a colon at the end. Other numbers are what the reply
-    tells of the texts. A verdict beside a refusal, or on another scale, is no verdict.
+    5", "three stars"). Other numbers are what the reply tells of the texts ("Errors: 1"). A verdict beside a
+    refusal, or on another scale, is no verdict.
     """
     if not reply.strip():
         return Reading(reason=Unread.EMPTY)
@@ -72,7 +72,6 @@ class _Patterns:
     opening: re.Pattern[str]
     named: re.Pattern[str]
     awarded: re.Pattern[str]
-    closing: re.Pattern[str]
     broken_off: re.Pattern[str]
 
 
@@ -116,7 +115,6 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
         "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{_PAUSE})",
         "named": rf"{name}(?i:{_LINK}*?)[ (]*{scale.mark}",
         "awarded": rf"(?i:\b(?:{_VERBS})(?:\ {_OBJECT})*\ ){scale.mark}",
-        "closing": rf"[:=][ ]?{scale.mark}[.!]?\s*\Z",
         "broken_off": "|".join(breaks),
     }
     return _Patterns(
@@ -131,7 +129,7 @@ def _names(quality: str) -> str:
 
 
 def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | Unread]:
-    """What stands in the places of a verdict; else marks with a unit; else a lone decimal at the end."""
+    """What stands in the places of a verdict; else marks with a unit."""
     named = [found for found in patterns.named.finditer(text) if _ends(found)]
     final = _values([found for found in named if found["final"]], scale)
     if final:
@@ -147,11 +145,7 @@ def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | 
     with_unit = [
         found for found in patterns.mark.finditer(text) if _is_in_units(found, scale) and _ends(found)
     ]
-    values = _values(with_unit, scale)
-    if values or not scale.decimals or len(re.findall(NUMBER, text, re.VERBOSE | re.IGNORECASE)) > 1:
-        return values
-    closing = patterns.closing.search(text)
-    return _values([closing] if closing and re.search("[.,]", closing["number"] or "") else [], scale)
+    return _values(with_unit, scale)
 
 
 def _values(found: list[re.Match[str]], scale: MarkScale) -> list[float | Unread]:
@@ -170,4 +164,4 @@ def _is_in_units(found: re.Match[str], scale: MarkScale) -> bool:
         return False
     if found["top"]:
         return number_of(found["top"]) == scale.high
-    return bool(found["stars"] or found["glyphs"] or found["percent"])
+    return bool(found["stars"] or found["glyphs"])

@@ -66,7 +66,7 @@ def is_unclosed(reply: str) -> bool:
 
 
 def json_entry(reply: str, name: re.Pattern[str]) -> str | None:
-    """Of a JSON object, the value of the one entry with such a name, or of the only entry; None without."""
+    """Of a JSON object, the value of the one entry with such a name; None without."""
     found = _FENCED_OBJECT.fullmatch(reply)
     if not found:
         return None
@@ -74,8 +74,7 @@ def json_entry(reply: str, name: re.Pattern[str]) -> str | None:
         entries = json.loads(found[1])
     except (ValueError, RecursionError):
         return None
-    named = [value for key, value in entries.items() if name.fullmatch(key)]
-    values = named or list(entries.values())
+    values = [value for key, value in entries.items() if name.fullmatch(key)]
     return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int | float) else None
 
 

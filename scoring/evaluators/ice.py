@@ -1,6 +1,6 @@
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,10 +18,13 @@ from scoring.contract import (
     Seen,
 )
 from scoring.dimensions import Dimension, described, seen_beside
+from scoring.endpoint import TOO_LONG as BEYOND_MODEL
 from scoring.endpoint import Endpoint, Reply
+from scoring.marks import MarkScale, Unread
 from scoring.params import param
 from scoring.prompt_length import ContextWindow, tokenizer_file
 from scoring.prompting import FORMS, Prompting
+from scoring.replies import READER_VERSION, read_score
 from scoring.sampling import draw, in_random_order
 from scoring.weights import digest
 
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
 TOO_LONG = "longer than the model's context"
 
 _ABSENT = {"article": NO_ARTICLE, "reference": NO_REFERENCE}
-_SCORE_FIRST = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?=[.,;:)]?(?:\s|$))[^0-9%/]*")
+_SCALE = MarkScale(0, 1, decimals=True)
+_NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
+"""Where a model that was to write a score goes on with the list."""
+_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED, BEYOND_MODEL)
+"""Problems that cannot be read out of a kept reply again."""
 
 
 class Ice(Evaluator):
@@ -47,7 +54,8 @@ class Ice(Evaluator):
     from all of the labelled pool. Its stratified draw takes the assignment of buckets to articles with the
     most summaries to choose from, even if that leaves a bucket empty that could be filled; here as many
     buckets as possible are filled. Its prompts begin with two empty lines and keep line breaks; here a text
-    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply.
+    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply;
+    here, one that leaves a doubt is unparsable, and kept like all the others to be read again.
 
     Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
     the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
@@ -122,7 +130,9 @@ class Ice(Evaluator):
             doc="Model on the server whose tokenizer counts tokens; empty: a bound that is on the safe side, "
             "about twice as many as English has.",
         )
-        max_tokens: int = param(16, low=1, high=4096, doc="Longest reply; one that is cut gives no score.")
+        max_tokens: int = param(
+            16, low=1, high=4096, doc="Longest reply; of one that is cut only a score at its start counts."
+        )
         timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.")
 
         def __post_init__(self) -> None:
@@ -244,6 +254,7 @@ class Ice(Evaluator):
                 name: each.description for name, each in self._judged.items() if each.description
             },
             "examples": {dimension: [each.id for each in drawn] for dimension, drawn in self._drawn.items()},
+            "reader": READER_VERSION,
             **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
         }
 
@@ -268,11 +279,33 @@ class Ice(Evaluator):
                 continue
             reply = self._ask(prompt)
             replies[dimension] = reply.text
-            number, problem = _number(reply)
+            number, problem = _number(reply, dimension)
             values[dimension] = number
             if problem:
                 reasons[dimension] = problem
         return Scored(values, reasons, replies)
+
+    def reread(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
+        """A summary's scores by the present reader, from what was kept of it; nobody is asked.
+
+        `replies` and `reasons` by dimension, as in the Scored of that time. Without a reply the reason stays,
+        and so does an ending of which the endpoint told.
+        """
+        values: dict[str, float] = {}
+        anew: dict[str, str] = {}
+        for dimension in self.dimensions:
+            reason = reasons.get(dimension)
+            if not replies.get(dimension):
+                number, problem = math.nan, reason
+            else:
+                ending = reason if reason in _ENDINGS else None
+                number, problem = _number(Reply(replies[dimension], ending), dimension)
+                # It may have been the endpoint that called it a refusal; only a score speaks against that.
+                problem = reason if problem and reason == Unread.REFUSED else problem
+            values[dimension] = number
+            if problem:
+                anew[dimension] = problem
+        return Scored(values, anew, replies)
 
     def prompt(self, dimension: str, item: Item) -> str:
         """The text sent: the drawn examples with their scores, then `item` up to its score."""
@@ -286,14 +319,10 @@ class Ice(Evaluator):
         return replace(reply, text=reply.text.removeprefix(prompt))
 
 
-def _number(reply: Reply) -> tuple[float, str | None]:
-    """The score with which the reply's first line starts, or nan and why. Nothing is rounded or clamped."""
-    if reply.problem:
+def _number(reply: Reply, dimension: str) -> tuple[float, str | None]:
+    """The score that the reply gives, or nan and why it gives none."""
+    if reply.problem not in (None, Unread.TRUNCATED):
         return math.nan, reply.problem
-    found = _SCORE_FIRST.fullmatch(reply.text.strip().splitlines()[0])
-    if not found:
-        return math.nan, "no single number at the start of the reply"
-    number = float(found[1])
-    if not 0 <= number <= 1:
-        return math.nan, f"the reply's number {found[1]} is not from 0 to 1"
-    return number, None
+    entry, *others = _NEXT_ENTRY.split(reply.text, maxsplit=1)
+    reading = read_score(entry, _SCALE, quality=dimension, cut=bool(reply.problem) and not others)
+    return (math.nan, reading.reason) if reading.value is None else (reading.value, None)

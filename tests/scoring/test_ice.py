@@ -141,45 +141,45 @@ class TestReplies:
             (".5", 0.5),
             ("0.123456", 0.123456),
             ("0.85 because it reads well", 0.85),
+            ("Fluency: 0.85", 0.85),
+            ("The summary reads well. Score: 0.85", 0.85),
+            ('{"score": 0.85}', 0.85),
+            ("[[0.9]]", 0.9),
+            ("0,85", 0.85),
+            ("85%", 0.85),
         ],
     )
-    def test_a_number_at_the_start_is_the_score_unrounded(self, endpoint, api, reply, number):
+    def test_one_number_from_0_to_1_is_the_score_unrounded(self, endpoint, api, reply, number):
         assert score_once(endpoint, Answer(reply), api=api) == (number, None, reply)
 
     @pytest.mark.parametrize(
         "reply",
         [
-            "The summary reads well: 0.85",
-            "I'm sorry, but I can't help with that.",
-            "Fluency: 0.85",
-            "0,85",
             "0.8-0.9",
             "0.8 or 0.9",
             "1/5",
             "1 / 5",
             "1 out of 5",
-            "85%",
             "0.85%",
-            "-0.5",
             "1e-1",
             "0.8.5",
             "0x1",
             "٠.٥",
             "nan",
-            "[[0.9]]",
+            "Consistency: 0.9",
         ],
     )
     def test_anything_else_is_no_score_and_is_kept(self, endpoint, reply):
         value, reason, kept = score_once(endpoint, Answer(reply))
         assert math.isnan(value)
-        assert reason == "no single number at the start of the reply"
+        assert reason == "unparsable"
         assert kept == reply
 
-    @pytest.mark.parametrize("reply", ["1.01", "4", "85", "9.2"])
+    @pytest.mark.parametrize("reply", ["1.01", "4", "85", "9.2", "-0.5"])
     def test_a_number_out_of_range_is_not_clamped(self, endpoint, reply):
         value, reason, kept = score_once(endpoint, Answer(reply))
         assert math.isnan(value)
-        assert reason == f"the reply's number {reply} is not from 0 to 1"
+        assert reason == "out of range"
         assert kept == reply
 
     @pytest.mark.parametrize("reply", ["", " \n ", None])
@@ -189,27 +189,32 @@ class TestReplies:
         assert reason == "empty reply"
 
     @pytest.mark.parametrize(
-        "answer",
+        ("answer", "expected"),
         [
-            Answer(None, refusal="I cannot rate this."),
-            Answer("0.9", finish_reason="content_filter"),
-            Answer(status=400, error_code="content_filter"),
+            (Answer(None, refusal="I cannot rate this."), "refused"),
+            (Answer("I'm sorry, but I can't help with that."), "refused"),
+            (Answer("0.9", finish_reason="content_filter"), "filtered"),
+            (Answer(status=400, error_code="content_filter"), "filtered"),
         ],
     )
-    def test_a_refusal_has_its_reason(self, endpoint, answer):
+    def test_a_refusal_and_a_filter_are_reasons(self, endpoint, answer, expected):
         value, reason, _ = score_once(endpoint, answer)
         assert math.isnan(value)
-        assert reason == "refused by the endpoint"
+        assert reason == expected
 
     def test_the_words_of_a_refusal_are_kept(self, endpoint):
         assert score_once(endpoint, Answer(None, refusal="I cannot rate this."))[2] == "I cannot rate this."
 
     @pytest.mark.parametrize("api", ["chat", "completions"])
-    def test_a_reply_that_was_cut_is_no_score(self, endpoint, api):
+    def test_a_reply_that_was_cut_within_its_score_is_none(self, endpoint, api):
         value, reason, kept = score_once(endpoint, Answer("0.8", finish_reason="length"), api=api)
         assert math.isnan(value)
-        assert reason == "reply cut at max_tokens=16"
+        assert reason == "truncated"
         assert kept == "0.8"
+
+    @pytest.mark.parametrize("reply", ["0.85\n\nThe summary is", "0.85\n\nSummary: another one.\nFlu"])
+    def test_a_score_at_the_start_of_a_reply_that_was_cut_behind_it_counts(self, endpoint, reply):
+        assert score_once(endpoint, Answer(reply, finish_reason="length"))[0] == 0.85
 
     def test_a_prompt_that_is_too_long_concerns_this_summary_alone(self, endpoint):
         answer = Answer(status=400, error_code="context_length_exceeded")

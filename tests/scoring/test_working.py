@@ -341,7 +341,7 @@ class TestIce:
             work(self.plan(endpoint, monkeypatch))
         score = Score.objects.exclude(explanation="").first()
         assert score.value is None
-        assert score.reason == "no single number at the start of the reply"
+        assert score.reason == "unparsable"
         assert score.explanation == "I would rather not say"
 
     def test_an_outage_postpones_and_a_wrong_key_ends_the_run(self, monkeypatch):
