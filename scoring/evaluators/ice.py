@@ -20,12 +20,12 @@ from scoring.contract import (
 from scoring.dimensions import Dimension, described, seen_beside
 from scoring.endpoint import TOO_LONG as BEYOND_MODEL
 from scoring.endpoint import Endpoint, Reply
+from scoring.in_context import InContext
 from scoring.marks import MarkScale, Unread
 from scoring.params import param
 from scoring.prompt_length import ContextWindow, tokenizer_file
 from scoring.prompting import FORMS, Prompting
 from scoring.replies import READER_VERSION, read_score
-from scoring.sampling import draw, in_random_order
 from scoring.weights import digest
 
 if TYPE_CHECKING:
@@ -167,6 +167,13 @@ class Ice(Evaluator):
         self._client: OpenAI | None = None
         self._prompting = Prompting(FORMS[params.prompt], is_chat=params.api == "chat")
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
+        self._in_context = InContext(
+            params.examples,
+            params.seed,
+            params.sampling == "stratified",
+            self._prompting,
+            self._context,
+        )
         self._endpoint = Endpoint(
             params.base_url,
             params.model,
@@ -196,55 +203,13 @@ class Ice(Evaluator):
             self._judged = self.params.judged(dimensions)
         except ValueError as error:
             raise EvaluatorError(str(error), permanent=True) from error
-        shuffled = in_random_order(pool, self.params.seed)
-        self._drawn = {name: self._draw(name, shuffled, self.params.examples) for name in dimensions}
-        self._refuse_what_does_not_fit(shuffled)
+        self._drawn = self._in_context.drawn(self._judged, pool)
         self.dimensions = dimensions
         self.seen = Seen.of(
             replace(each, labels={name: each.labels[name] for name in dimensions if name in each.labels})
             for examples in self._drawn.values()
             for each in examples
         )
-
-    def _draw(self, dimension: str, shuffled: Sequence[PoolExample], count: int) -> list[PoolExample]:
-        judged = self._judged[dimension]
-        usable = [
-            each
-            for each in shuffled
-            if dimension in each.labels and each.summary.strip() and judged.beside(each) is not None
-        ]
-        stratified = self.params.sampling == "stratified"
-        drawn = draw(usable, dimension, count, self.params.seed, stratified=stratified)
-        if len(drawn) < count:
-            raise EvaluatorError(
-                f"{dimension} needs {count} labelled examples of different articles, with the "
-                f"{judged.sees}; the pool has {len(drawn)}",
-                permanent=True,
-            )
-        return drawn
-
-    def _refuse_what_does_not_fit(self, shuffled: Sequence[PoolExample]) -> None:
-        """Examples must leave room for an item as long as the longest of them, and for the reply."""
-        fitting = {}
-        for dimension, drawn in self._drawn.items():
-            while drawn and not self._fits(dimension, drawn):
-                fewer = len(drawn) - 1
-                drawn = self._draw(dimension, shuffled, fewer) if fewer else []
-            fitting[dimension] = len(drawn)
-        dimension, most = min(fitting.items(), key=lambda each: each[1])
-        if most < self.params.examples:
-            raise EvaluatorError(
-                f"parameter 'examples': found {self.params.examples}, expected "
-                f"{f'at most {most}' if most else 'a larger context, since not even 1 fits'}: with a summary "
-                f"to judge as long as the longest of them, more examples of {dimension} do not fit into "
-                f"{self.params.context_tokens} tokens (context_tokens)",
-                permanent=True,
-            )
-
-    def _fits(self, dimension: str, drawn: Sequence[PoolExample]) -> bool:
-        judged, write = self._judged[dimension], self._prompting.prompt
-        longest = max(drawn, key=lambda each: len(write(judged, (), each)))
-        return self._context.holds(self._prompting.system, write(judged, drawn, longest))
 
     def provenance(self) -> dict[str, object]:
         tokenizer = self.params.tokenizer
