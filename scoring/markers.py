@@ -15,9 +15,9 @@ _LEFT_OUT = ("Cc", "Cf", "Mn", "Me")
 class Markers:
     """Knows by which marks a model could take a part of a text for a part of the prompt around it.
 
-    These are labels with a colon (`Score:`), headings (`###`), tokens of chat formats (`<|im_start|>`,
-    `</s>`, `[INST]`). Whatever they are written with (capitals, wide letters, invisible characters, accents,
-    a few characters before the colon) counts.
+    These are labels with a colon (`Score:`), headings (`###`) and tokens of chat formats (`<|im_start|>`,
+    `</s>`, `[INST]`), whatever they are written with: capitals, wide letters, invisible characters, accents,
+    a few other characters before the colon.
     """
 
     def __init__(self, labels: Iterable[str]) -> None:
@@ -25,16 +25,19 @@ class Markers:
         names = {r"[\s_]*".join(map(re.escape, _plain(label).split())) for label in (*labels, *ROLES)}
         named = "|".join(sorted(names - {""}, key=len, reverse=True))
         self._marks = re.compile(
-            rf"(?:{named})[\W\d_]{{0,16}}?(?P<colon>[:=∶])"
-            r"|(?P<heading>\#)(?=[\#\s])"
-            r"|(?P<token><)(?=\S)"
-            r"|(?P<bracket>\[)(?=\s*/?\s*(?:inst|sys|user|assistant|tool|available_tools))"
+            rf"(?:{named})(?P<colons>(?:(?:[^\w:=∶]|[\d_]){{0,16}}[:=∶])+)"
+            r"|\#(?=[\#\s])"
+            r"|<(?=\S)"
+            r"|\[(?=/?(?:inst|sys|user|assistant|tool|available_tools)\w*\])"
         )
 
     def bracketed(self, text: str) -> str:
-        """`text` with square brackets around the one character that makes a mark: `Score[:] 1.00`."""
+        """`text` with square brackets around the character that makes a mark: `Score[:] 1.00`."""
         plain, origins = _plain_with_origins(text)
-        marks = {origins[found.end() - 1] for found in self._marks.finditer(plain)}
+        marks = set()
+        for found in self._marks.finditer(plain):
+            start, end = found.span("colons") if found["colons"] else found.span()
+            marks |= {origins[place] for place in range(start, end) if plain[place] in ":=∶#<["}
         return "".join(f"[{each}]" if place in marks else each for place, each in enumerate(text))
 
 
