@@ -26,6 +26,7 @@ from scoring.forms import RunForm
 from scoring.models import EvaluatorSetup, Run
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run
+from scoring.presence import is_served
 from scoring.probing import is_overdue, probe_of, seconds_expected, start_probe
 from scoring.progress import (
     cut_in,
@@ -38,6 +39,7 @@ from scoring.progress import (
 )
 from scoring.runs import cancel_run, delete_run, resume_run, run_of
 from scoring.score_table import HEADER, score_rows
+from scoring.waking import queue_of
 from scoring.weights import is_here
 
 SHOWN_EXAMPLES = 40
@@ -101,6 +103,7 @@ def run_probe(request: SignedInRequest, slug: str, probe_id: int) -> HttpRespons
         "probe": probe,
         "seconds": seconds_expected(probe),
         "overdue": is_overdue(probe),
+        "served": is_served(queue_of(probe.evaluator)),
     }
     return render(request, "scoring/_probe.html", context)
 

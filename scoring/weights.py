@@ -18,7 +18,7 @@ PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
 
 LARGE = 2**26
-"""Bytes from which on the hash of a file is kept on disk, for all processes: reading takes seconds a GB."""
+"""Bytes from which on the hash of a file is kept on disk, for all processes: a GB takes about a second."""
 
 DIGITS = 64
 """Hex digits of a SHA-256."""

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from scoring.models import Probe, Run
+from scoring.presence import sign
 from scoring.probing import PATIENCE_S, work_on_probe
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary
 from tests.scoring.tiny_models import tiny_model
@@ -196,8 +197,10 @@ class TestEstimate:
         researcher.post(here, form, **HTMX)
         Probe.objects.update(created_at=timezone.now() - timedelta(seconds=PATIENCE_S + 1))
         answer = text_of(self.probe_page(researcher, Probe.objects.get()))
-        assert "No worker has answered" in answer
+        assert "none is running" in answer
         assert "hx-trigger" not in answer
+        sign("worker@here", ["cpu"])
+        assert "those there are have other work" in text_of(self.probe_page(researcher, Probe.objects.get()))
 
     def test_only_who_may_start_runs_of_this_project_sees_it(self, here, project, researcher, form):
         researcher.post(here, form, **HTMX)
