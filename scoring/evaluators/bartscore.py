@@ -77,8 +77,8 @@ class BartScore(ModelEvaluator):
             "src_hypo",
             choices=("src_hypo", "ref_hypo", "hypo_ref", "avg_f", "harm_f", "harm_f_authors"),
             doc="What is given and what is written: src the article, hypo the summary, ref a reference; or a "
-            "mean of ref_hypo and hypo_ref, arithmetic (avg_f) or harmonic (harm_f; what the authors' program "
-            "calls so lacks its factor 2 and is harm_f_authors here).",
+            "mean of ref_hypo and hypo_ref, arithmetic (avg_f) or harmonic (harm_f; what the authors' "
+            "program calls so lacks its factor 2, and is harm_f_authors here).",
         )
         references: str = references_param("mean")
         max_length: int = param(
