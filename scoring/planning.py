@@ -148,7 +148,7 @@ def start(planned: RunPlan, user: User | None = None) -> Run:
     if user is not None:
         require(user, planned.project, Permission.MANAGE_RUNS)
     with transaction.atomic():
-        setup = _stored_setup(planned)
+        setup = stored_setup(planned)
         unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()
         if unfinished is not None:
             raise RunBusy(f"{setup.label} is being computed already, by run {unfinished.pk}.")
@@ -236,7 +236,7 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
     return dict(counts.most_common())
 
 
-def _stored_setup(planned: RunPlan) -> EvaluatorSetup:
+def stored_setup(planned: RunPlan) -> EvaluatorSetup:
     """The setup with the plan's fingerprint, made if need be, and locked."""
     evaluator = planned.evaluator
     setup, created = EvaluatorSetup.objects.get_or_create(

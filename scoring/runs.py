@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -89,11 +90,7 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
     `scored` and `inputs` go by summary id. A value is replaced only where the texts have changed, a
     reason by whatever is new. The last batch of a run finishes the run.
     """
-    rows = [
-        _row(claim, summary_id, dimension, each, inputs.get(summary_id, ""))
-        for summary_id, each in scored.items()
-        for dimension in each.values
-    ]
+    rows = _rows(claim.run_id, claim.setup_id, scored, inputs)
     missing = {(row.summary_id, row.reason) for row in rows if row.reason}
     with transaction.atomic():
         run = _locked(claim.run_id)
@@ -112,6 +109,26 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
         _finish_if_complete(run)
         run.setup.project.bump_revision(Changed(ProjectChange.Kind.BATCH, claim.batch_id))
     return True
+
+
+def record_finished_run(
+    setup: EvaluatorSetup, scored: Mapping[int, Scored], inputs: Mapping[int, str]
+) -> Run:
+    """A run that is done from the start, with scores that no worker had to compute; values there stay.
+
+    `setup` must be locked by the caller, without an unfinished run; `scored` and `inputs` as in
+    `record_scores`.
+    """
+    now = timezone.now()
+    run = Run.objects.create(
+        setup=setup, total=len(scored), status=Run.Status.DONE, started_at=now, finished_at=now
+    )
+    ids = list(scored)
+    for start in range(0, len(ids), CHUNK):
+        chunk = {pk: scored[pk] for pk in ids[start : start + CHUNK]}
+        _write(setup.pk, _rows(run.pk, setup.pk, chunk, inputs))
+    setup.project.bump_revision()
+    return run
 
 
 def postpone_batch(claim: Claim) -> bool:
@@ -220,20 +237,28 @@ def _locked_for(run: Run, user: User) -> Run:
     return locked
 
 
-def _row(claim: Claim, summary_id: int, dimension: str, scored: Scored, inputs: str) -> Score:
+def _rows(run_id: int, setup_id: int, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> list[Score]:
+    return [
+        Score(
+            setup_id=setup_id,
+            run_id=run_id,
+            summary_id=summary_id,
+            dimension=dimension,
+            explanation=each.explanations.get(dimension) or shares_in_words(each.shares_read),
+            inputs=inputs.get(summary_id, ""),
+            **_value_or_reason(each, dimension),
+        )
+        for summary_id, each in scored.items()
+        for dimension in each.values
+    ]
+
+
+def _value_or_reason(scored: Scored, dimension: str) -> dict[str, Any]:
     value = scored.values[dimension]
-    computed = abs(value) <= LARGEST_NUMBER
-    reason = "" if computed else scored.reasons.get(dimension) or f"the evaluator gave {value:g}"
-    return Score(
-        setup_id=claim.setup_id,
-        run_id=claim.run_id,
-        summary_id=summary_id,
-        dimension=dimension,
-        value=value if computed else None,
-        reason=reason[:LONGEST_REASON],
-        explanation=scored.explanations.get(dimension) or shares_in_words(scored.shares_read),
-        inputs=inputs,
-    )
+    if abs(value) <= LARGEST_NUMBER:
+        return {"value": value, "reason": ""}
+    reason = scored.reasons.get(dimension) or f"the evaluator gave {value:g}"
+    return {"value": None, "reason": reason[:LONGEST_REASON]}
 
 
 def _write(setup_id: int, rows: list[Score]) -> None:

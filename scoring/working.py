@@ -64,6 +64,24 @@ def evaluator_of(setup: SetUp) -> Evaluator:
     if setup.fingerprint in _loaded:
         _loaded.move_to_end(setup.fingerprint)
         return _loaded[setup.fingerprint]
+    evaluator = fitted(setup)
+    if fingerprint(evaluator) != setup.fingerprint:
+        raise EvaluatorError(
+            "The numbers would not be those that were planned: the version of the evaluator or of a library, "
+            "the weights or the pool's texts are different on this worker. Start a new run instead.",
+            permanent=True,
+        )
+    _loaded[setup.fingerprint] = evaluator
+    if len(_loaded) > LOADED_EVALUATORS:
+        _loaded.popitem(last=False)
+    return evaluator
+
+
+def fitted(setup: SetUp) -> Evaluator:
+    """The setup's evaluator as this version has it, fitted to the setup's examples and corpus.
+
+    Raises EvaluatorError if it is gone, takes other parameters or lacks examples.
+    """
     try:
         evaluator_class = load_evaluator(setup.evaluator)
         evaluator = evaluator_class(read_params(evaluator_class, setup.params))
@@ -74,15 +92,6 @@ def evaluator_of(setup: SetUp) -> Evaluator:
         evaluator.fit(stored_pool(setup, needs))
     if Need.CORPUS in needs:
         evaluator.survey(StoredCorpus(setup.corpus, needs))
-    if fingerprint(evaluator) != setup.fingerprint:
-        raise EvaluatorError(
-            "The numbers would not be those that were planned: the version of the evaluator or of a library, "
-            "the weights or the pool's texts are different on this worker. Start a new run instead.",
-            permanent=True,
-        )
-    _loaded[setup.fingerprint] = evaluator
-    if len(_loaded) > LOADED_EVALUATORS:
-        _loaded.popitem(last=False)
     return evaluator
 
 

@@ -1,0 +1,260 @@
+"""Replies in the database, read anew without asking anybody; and replies that are not final."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Project, Summary
+from scoring import working
+from scoring.models import EvaluatorSetup, Run, Score
+from scoring.planning import plan, plan_run
+from scoring.working import work_on_run
+from tests.factories import make_project, make_summary
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.test_planning import rate
+
+pytestmark = pytest.mark.django_db
+
+REPLIES = ("0.25", "Score: 0.5", "0.7-0.8", "I'm sorry, but I can't help with that.", "[[90]]")
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    working._loaded.clear()
+    with ScriptedEndpoint() as server:
+        yield server
+    working._loaded.clear()
+
+
+@pytest.fixture
+def project():
+    """Two rated summaries, from which ICE learns, and five to be scored."""
+    project = make_project()
+    for value in ("yes", "no"):
+        rate(make_summary(project), attribution=value)
+    for number in range(len(REPLIES)):
+        make_summary(project, text=f"Summary number {number}.")
+    return project
+
+
+def settings(endpoint):
+    return {
+        "model": "tiny",
+        "base_url": endpoint.base_url,
+        "dimensions": "attribution",
+        "examples": "2",
+    }
+
+
+def answers(replies):
+    """What the endpoint says of each of the five summaries."""
+
+    def answer(asked):
+        last = asked.prompt.rsplit("Summary:", 1)[1]
+        found = replies[int(last.split("number ")[1][0])]
+        return found if isinstance(found, Answer) else Answer(found)
+
+    return answer
+
+
+def run_ice(project, endpoint, replies=REPLIES):
+    endpoint.answer = answers(replies)
+    run = plan_run(project, "ice", settings(endpoint))
+    work_on_run(run.pk, slice_s=60)
+    run.refresh_from_db()
+    assert run.status == Run.Status.DONE, run.failure
+    endpoint.asked.clear()
+    return run
+
+
+def results(setup):
+    """Value or reason of the five summaries, in their order."""
+    scores = Score.objects.filter(setup=setup, summary__text__startswith="Summary number")
+    rows = scores.order_by("summary__text").values_list("value", "reason")
+    return [reason or value for value, reason in rows]
+
+
+def read_by_another_reader(run, **results):
+    """Leave the run as an earlier reader might have, with these values or reasons for these replies."""
+    setup = run.setup
+    setup.provenance["provenance"]["reader"] = 0
+    setup.fingerprint = "0" * 64
+    setup.save()
+    for number, result in results.items():
+        known = (
+            {"reason": result, "value": None} if isinstance(result, str) else {"value": result, "reason": ""}
+        )
+        Score.objects.filter(setup=setup, summary__text=f"Summary number {number[1:]}.").update(**known)
+    return run
+
+
+def reparse(run, *options):
+    """Output and exit code."""
+    output = io.StringIO()
+    try:
+        call_command("reparse", str(run.pk), *options, stdout=output)
+    except CommandError as error:
+        return f"{output.getvalue()}{error}", error.returncode
+    return output.getvalue(), 0
+
+
+class TestReparse:
+    def test_the_scores_of_the_present_reader_stand_beside_the_old_ones(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint), _1="unparsable", _2=0.7, _0=0.2)
+        before = list(Score.objects.filter(setup=run.setup).order_by("pk").values())
+        text, code = reparse(run)
+        assert "Values: 1 changed, 1 appeared, 1 vanished" in text
+        assert "5 replies" in text
+        assert code == 1
+        assert "3 replies give no score" in text
+        new = EvaluatorSetup.objects.exclude(pk=run.setup.pk).get()
+        assert results(new) == [0.25, 0.5, "unparsable", "refused", "out of range"]
+        assert list(Score.objects.filter(setup=run.setup).order_by("pk").values()) == before
+        assert endpoint.asked == []
+
+    def test_the_new_run_is_as_if_it_had_asked(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        reparse(run)
+        new = Run.objects.exclude(pk=run.pk).get()
+        assert new.status == Run.Status.DONE
+        assert new.setup.fingerprint == plan(project, "ice", settings(endpoint)).fingerprint
+        assert new.setup.seen_articles.count() == 2
+        replies = new.scores.exclude(explanation="").order_by("summary__text")
+        assert tuple(replies.values_list("explanation", flat=True)) == REPLIES
+        assert set(new.scores.filter(explanation="").values_list("reason", flat=True)) == {
+            "article is in the in-context pool"
+        }
+
+    def test_a_later_run_asks_only_what_is_still_without_a_score(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        reparse(run)
+        later = run_ice(project, endpoint, ["0.1"] * 5)
+        assert later.reused == 2
+        assert results(later.setup) == [0.25, 0.5, 0.1, 0.1, 0.1]
+
+    def test_texts_that_have_changed_since_are_asked_about_anew(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        changed, same = Summary.objects.filter(text__startswith="Summary number").order_by("text")[:2]
+        changed.text = "Summary number 0, another one."
+        changed.save()
+        reparse(run)
+        to_score = plan(project, "ice", settings(endpoint)).to_score
+        assert changed.pk in to_score
+        assert same.pk not in to_score
+
+    def test_all_replies_read_is_exit_code_0_and_json_is_for_programs(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint, ["0.5"] * 5), _3="unparsable")
+        text, code = reparse(run, "--json")
+        assert code == 0
+        told = json.loads(text)
+        new = Run.objects.exclude(pk=run.pk).get()
+        assert told == {
+            "replies": 5,
+            "changed": 0,
+            "appeared": 1,
+            "vanished": 0,
+            "reasons": {},
+            "run": new.pk,
+        }
+
+    def test_a_dry_run_stores_nothing(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint), _1="unparsable")
+        revision = Project.objects.get().revision
+        text, _ = reparse(run, "--dry-run")
+        assert "1 appeared" in text
+        assert "dry run" in text
+        assert Run.objects.count() == EvaluatorSetup.objects.count() == 1
+        assert Project.objects.get().revision == revision
+
+    def test_pages_hear_of_the_new_scores(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        revision = Project.objects.get().revision
+        reparse(run)
+        assert Project.objects.get().revision == revision + 1
+
+    def test_what_the_present_reader_has_read_is_left_as_it_is(self, project, endpoint):
+        run = run_ice(project, endpoint)
+        text, _ = reparse(run)
+        assert "0 changed, 0 appeared, 0 vanished" in text
+        assert "read by the present reader" in text
+        assert Run.objects.count() == 1
+
+    def test_twice_gives_the_same_scores_once(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        reparse(run)
+        reparse(run)
+        new = EvaluatorSetup.objects.exclude(pk=run.setup.pk).get()
+        assert new.scores.count() == run.setup.scores.count()
+
+    def test_what_the_endpoint_said_of_a_reply_stays(self, project, endpoint):
+        replies = [
+            Answer("0.9", finish_reason="content_filter"),
+            Answer("0.9", finish_reason="length"),
+            Answer(None, refusal="Not this one."),
+            Answer(None),
+            Answer("0.9\nSince", finish_reason="length"),
+        ]
+        expected = ["filtered", "truncated", "refused", "empty reply", 0.9]
+        run = run_ice(project, endpoint, replies)
+        assert results(run.setup) == expected
+        reparse(read_by_another_reader(run))
+        assert results(EvaluatorSetup.objects.exclude(pk=run.setup.pk).get()) == expected
+
+    def test_what_was_wrongly_taken_for_a_refusal_gets_its_score(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint), _0="refused")
+        reparse(run)
+        assert results(EvaluatorSetup.objects.exclude(pk=run.setup.pk).get())[0] == 0.25
+
+
+class TestReparseRefuses:
+    def test_replies_to_other_prompts(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        run.setup.provenance["provenance"]["prompts"]["ice_v1.txt"] = "Summary: {summary}"
+        run.setup.provenance["params"]["examples"] = 3
+        run.setup.save()
+        text, code = reparse(run)
+        assert code == 2
+        assert "asked in another way than today (parameter examples, prompts)" in text
+        assert Run.objects.count() == 1
+
+    def test_a_run_under_way(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        Run.objects.update(status=Run.Status.RUNNING)
+        text, code = reparse(run)
+        assert code == 1
+        assert "is being computed" in text
+        assert EvaluatorSetup.objects.count() == 1
+
+    def test_an_evaluator_that_asks_nobody(self, project):
+        text, code = reparse(plan_run(project, "length", {}))
+        assert code == 2
+        assert "asks no language model" in text
+
+    def test_a_run_that_is_not_there(self):
+        text, code = reparse(Run(pk=999))
+        assert code == 2
+        assert "there is no run 999" in text
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer(None, refusal="I cannot rate this."),
+        Answer("I'm sorry, but I can't help with that."),
+        Answer("0.9", finish_reason="content_filter"),
+        Answer(status=400, error_code="content_filter"),
+        Answer("0.9", finish_reason="length"),
+    ],
+)
+def test_a_refusal_is_not_final_and_the_next_run_asks_again(project, endpoint, first):
+    run = run_ice(project, endpoint, ["0.5", first, "0.5", "0.5", "0.5"])
+    assert results(run.setup)[1] in ("refused", "filtered", "truncated")
+    endpoint.answer = answers(["0.1"] * 5)
+    again = plan_run(project, "ice", settings(endpoint))
+    assert again.setup == run.setup
+    work_on_run(again.pk, slice_s=60)
+    assert results(run.setup) == [0.5, 0.1, 0.5, 0.5, 0.5]
+    assert len(endpoint.asked) == 1
