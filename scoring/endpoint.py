@@ -93,11 +93,14 @@ class Endpoint:
         return Reply(text, Unread.TRUNCATED if choice.finish_reason == "length" else None)
 
     def _refusal_of_this_prompt(self, error: "APIStatusError") -> Reply:
-        """A refusal that concerns this prompt alone is a reply; every other one is raised."""
+        """A refusal that concerns this prompt alone is a reply; every other one is raised.
+
+        Its words are not kept: the model did not write them, and some endpoints quote the prompt in them.
+        """
         if error.code == "content_filter":
-            return Reply(error.message, Unread.FILTERED)
+            return Reply("", Unread.FILTERED)
         if error.code == "context_length_exceeded":
-            return Reply(error.message, TOO_LONG)
+            return Reply("", TOO_LONG)
         outage = error.status_code in (408, 409, 429) or error.status_code >= 500
         raise EvaluatorError(
             f"{self.base_url} answers {error.status_code} for model {self.model!r}: {error.message[:300]}",
