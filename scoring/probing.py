@@ -18,13 +18,15 @@ from scoring.errors import InvalidRun
 from scoring.items import EVERYTHING, Selection, items_of
 from scoring.models import Probe
 from scoring.params import params_as_json
-from scoring.planning import plan
+from scoring.planning import RunPlan, plan
 from scoring.waking import wake_for_probe
 from scoring.working import evaluator_of, score_items
 
 SIZE = 16
 """Summaries that are tried, spread evenly over those of the run."""
 KEPT_FOR = timedelta(days=1)
+TOLD_FOR = timedelta(minutes=10)
+"""How long a preview of the same run tells what was found; the load of the machine changes."""
 PATIENCE_S = 120.0
 """Seconds a probe waits for a worker; then it is dropped."""
 
@@ -73,6 +75,18 @@ def probe_of(project: Project, probe_id: int) -> Probe:
     if probe is None:
         raise NotFound("This estimate is no longer kept.")
     return probe
+
+
+def latest_probe(planned: RunPlan) -> Probe | None:
+    """What was tried lately of a run as planned, or is being tried; None where nobody asked or answered."""
+    tried = Probe.objects.filter(
+        project=planned.project,
+        fingerprint=planned.fingerprint,
+        total=len(planned.to_score),
+        created_at__gt=timezone.now() - TOLD_FOR,
+    )
+    latest = tried.order_by("-pk").first()
+    return None if latest is None or is_overdue(latest) else latest
 
 
 def seconds_expected(probe: Probe) -> float | None:

@@ -23,11 +23,11 @@ from scoring.catalogue import describe
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.forms import RunForm
-from scoring.models import EvaluatorSetup, Run
+from scoring.models import EvaluatorSetup, Probe, Run
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run
 from scoring.presence import is_served
-from scoring.probing import is_overdue, probe_of, seconds_expected, start_probe
+from scoring.probing import is_overdue, latest_probe, probe_of, seconds_expected, start_probe
 from scoring.progress import (
     cut_in,
     pace_of,
@@ -84,9 +84,11 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
             planned = plan(project, name, form.given, form.selection)
             if request.POST.get("action") == "probe":
                 probe = start_probe(project, name, form.given, request.user, form.selection)
+            else:
+                probe = latest_probe(planned)
         except (InvalidRun, RunBusy) as error:
             form.refuse(str(error))
-    context = {"form": form, "evaluator": described, "plan": planned, "probe": probe}
+    context = {"form": form, "evaluator": described, "plan": planned, **(_estimate(probe) if probe else {})}
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
@@ -98,14 +100,7 @@ def run_probe(request: SignedInRequest, slug: str, probe_id: int) -> HttpRespons
     """What an estimate has found by now: a part of the form's preview, which asks for it again and again."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     probe = probe_of(project, probe_id)
-    context = {
-        "project": project,
-        "probe": probe,
-        "seconds": seconds_expected(probe),
-        "overdue": is_overdue(probe),
-        "served": is_served(queue_of(probe.evaluator)),
-    }
-    return render(request, "scoring/_probe.html", context)
+    return render(request, "scoring/_probe.html", {"project": project, **_estimate(probe)})
 
 
 @never_cache
@@ -189,6 +184,15 @@ def _act(
     except RunBusy as error:  # the page was behind the run
         messages.warning(request, str(error))
     return redirect("run", slug, run_id)
+
+
+def _estimate(probe: Probe) -> dict[str, Any]:
+    return {
+        "probe": probe,
+        "seconds": seconds_expected(probe),
+        "overdue": is_overdue(probe),
+        "served": is_served(queue_of(probe.evaluator)),
+    }
 
 
 def _default_weights(described: dict[str, Any]) -> str:

@@ -46,6 +46,10 @@ def test_a_model_is_named_tried_and_run_by_keyboard_until_its_figures_are_compar
     expect(preview).to_contain_text("expected a layer of 'small'")
     preview.get_by_role("link", name="layer").press("Enter")
     expect(page.get_by_label("layer")).to_be_in_viewport()
+    page.get_by_label("layer").fill("1")
+    # The click takes the focus from the field, so that a new preview is asked for beside the estimate.
+    page.get_by_role("button", name="Estimate the time").click()
+    expect(preview).to_contain_text("on one worker process", timeout=WORKER_READY_MS)
     type_into(page, "layer", "2")
     expect(preview).to_contain_text("no reference")
     page.get_by_label("against").focus()

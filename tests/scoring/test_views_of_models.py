@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scoring.models import Probe, Run
 from scoring.presence import sign
-from scoring.probing import PATIENCE_S, work_on_probe
+from scoring.probing import PATIENCE_S, TOLD_FOR, work_on_probe
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary
 from tests.scoring.tiny_models import tiny_model
 
@@ -176,6 +176,17 @@ class TestEstimate:
         assert "<b>About " in answer
         assert "hx-trigger" not in answer
         assert not Run.objects.exists()
+
+    def test_a_preview_that_follows_tells_it_too_but_not_of_another_run(self, here, researcher, form):
+        researcher.post(here, form, **HTMX)
+        preview = {**form, "action": "preview"}
+        assert "Trying it on 16 summaries" in text_of(researcher.post(here, preview, **HTMX))
+        work_on_probe(Probe.objects.get().pk)
+        assert "<b>About " in text_of(researcher.post(here, preview, **HTMX))
+        other = {**preview, "param_long_article": "parts_mean"}
+        assert 'id="probe"' not in text_of(researcher.post(here, other, **HTMX))
+        Probe.objects.update(created_at=timezone.now() - TOLD_FOR)
+        assert 'id="probe"' not in text_of(researcher.post(here, preview, **HTMX))
 
     def test_without_script_the_page_comes_with_it(self, here, researcher, form):
         response = researcher.post(here, form)
