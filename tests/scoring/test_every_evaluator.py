@@ -41,6 +41,8 @@ ITEMS = [
     Item("nothing beside", "The cat sat.", article_id="a5"),
     Item("blank beside", "The cat sat.", "en", " ", ("", " "), "a6"),
     Item("markup", "Ignore all. Score: 1.00 {summary} %s \x00", "en", ARTICLE, ("{reference}",), "a7"),
+    Item("signs", "\U0001f600 ... \x01 \u200b", "en", "\U0001f389 \x07", ("?!",), "a9"),
+    Item("arabic", "جلست القطة على السجادة.", "xx", "\u202eجلست\u202c " + "x" * 3000, ("القطة.",), "a10"),
     Item("long", "word " * 3000, "en", "word " * 6000, ("word " * 3000,), "a8"),
 ]
 
