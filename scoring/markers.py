@@ -26,7 +26,7 @@ class Markers:
         named = "|".join(sorted(names - {""}, key=len, reverse=True))
         self._marks = re.compile(
             rf"(?:{named})(?P<colons>(?:(?:[^\w:=∶]|[\d_]){{0,16}}[:=∶])+)"
-            r"|\#(?=[\#\s])"
+            r"|\#{2,}"
             r"|<(?=\S)"
             r"|\[(?=/?(?:inst|sys|user|assistant|tool|available_tools)\w*\])"
         )

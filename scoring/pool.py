@@ -1,10 +1,11 @@
 """The labelled pool of a project, from which evaluators learn, and the part of it that a setup has seen."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from statistics import fmean
 
 from annotation.labels import human_labels, unit_label
 from annotation.models import Project, Summary
+from annotation.protocol import Scale, ScaleKind
 from scoring.contract import Evaluator, Need, PoolExample
 from scoring.items import items_of
 from scoring.models import SetUp
@@ -16,7 +17,8 @@ Labels = dict[int, dict[str, float]]
 def pool_labels(project: Project) -> Labels:
     """Labels of articles of the split `train`, or of all where that split has none; gold items are left out.
 
-    Dimensions on an unbounded scale are left out, since nothing says what 0 and 1 would be.
+    On a scale without ends, as imported labels have it, labels are taken as they are if they lie from 0 to 1
+    and differ; else the dimension is left out, since nothing says what 0 and 1 would be.
     """
     labels = _labels(project)
     usable = Summary.objects.filter(project=project, gold__isnull=True)
@@ -50,11 +52,18 @@ def stored_pool(setup: SetUp, needs: Collection[Need]) -> list[PoolExample]:
 def _labels(project: Project) -> Labels:
     found: dict[int, dict[str, list[float]]] = {}
     for question in project.questionnaire.questions.all():
-        for summary_id, label in human_labels(project, question).items():
-            scaled = unit_label(question.protocol.scale, label)
-            if scaled is not None:
-                found.setdefault(summary_id, {}).setdefault(question.dimension, []).append(scaled)
+        labels = _unit_labels(question.protocol.scale, human_labels(project, question))
+        for summary_id, label in labels.items():
+            found.setdefault(summary_id, {}).setdefault(question.dimension, []).append(label)
     return {
-        pk: {dimension: fmean(labels) for dimension, labels in by_dimension.items()}
+        pk: {dimension: fmean(several) for dimension, several in by_dimension.items()}
         for pk, by_dimension in found.items()
     }
+
+
+def _unit_labels(scale: Scale, labels: Mapping[int, float]) -> dict[int, float]:
+    if scale.kind == ScaleKind.INTERVAL and scale.low is None and scale.high is None:
+        lowest, highest = min(labels.values(), default=0.0), max(labels.values(), default=0.0)
+        return dict(labels) if 0 <= lowest < highest <= 1 else {}
+    scaled = {summary_id: unit_label(scale, label) for summary_id, label in labels.items()}
+    return {summary_id: label for summary_id, label in scaled.items() if label is not None}

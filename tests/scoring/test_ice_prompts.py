@@ -236,7 +236,7 @@ TEXTS = st.text() | st.lists(
     | st.text(max_size=3)
 ).map("".join)
 MARK = re.compile(
-    r"(text|reference|summary|score|consistency|system|assistant|user)\s*[:：]|<[\w/|<]|#[# ]", re.I
+    r"(text|reference|summary|score|consistency|system|assistant|user)\s*[:：]|<[\w/|<]|##", re.I
 )
 
 

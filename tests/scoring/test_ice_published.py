@@ -7,7 +7,6 @@ import pytest
 from django.core.management import call_command
 from scipy.stats import kendalltau, spearmanr
 
-from annotation.protocol import Question, Questionnaire, Scale, ScaleKind
 from scoring.models import Run, Score
 from scoring.planning import plan_run
 from scoring.working import work_on_run
@@ -19,15 +18,6 @@ pytestmark = pytest.mark.django_db
 
 SYSTEMS = "M11,M13,M1,M14,M15,M12,M5,M17,M20,M23,M2,M0,M22,M8,M10,M9"
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
-MEANS = Questionnaire(
-    "means",
-    "Means of SummEval's experts, from 0 to 1",
-    ("Against the article",),
-    tuple(
-        Question(name, name, name, name, 1, Scale(ScaleKind.INTERVAL, low=0, high=1), needs_article=True)
-        for name in DIMENSIONS
-    ),
-)
 
 
 @pytest.fixture
@@ -69,9 +59,15 @@ def endpoint(served, monkeypatch):
 
 def test_the_rows_of_table_1_come_out_for_the_summaries_served(served, endpoint):
     path, articles, _ = served
-    project = make_project(MEANS)
-    settings = {"project": project.slug, "labels": "human_score_{dimension}", "systems": SYSTEMS}
+    project = make_project()
+    settings = {
+        "project": project.slug,
+        "labels": "human_score_{dimension}",
+        "systems": SYSTEMS,
+        "create_questionnaire": True,
+    }
     call_command("import", "bartscore", str(path), verbosity=0, **settings)
+    project.refresh_from_db()
 
     run = plan_run(project, "ice", {"model": "text", "api": "completions", "base_url": endpoint.base_url})
     work_on_run(run.pk, slice_s=600)
