@@ -13,14 +13,17 @@ NUMBER = rf"""(?:
 """A number that stands for itself: no part of a date, a word, a sum of money or a longer number."""
 _NUMBER_MARK = rf"""(?i:
     (?P<number>{NUMBER})
-    (?:[ ]?(?:/|out\ of(?:\ a)?(?:\ possible|\ maximum)?(?:\ of)?)[ ]?(?P<top>{FIGURES}|{WORD}\b))?
-    (?:(?P<percent>[ ]?(?:%|percent\b|per\ cent\b))|(?P<stars>[ -]?stars?\b))?
+    (?:(?P<percent>[ ]?(?:%|percent\b|per\ cent\b))|(?P<stars>[ -]?stars?\b|[ ]?[★⭐🌟](?![★⭐🌟☆])))?
+    (?:
+        [ ]?(?:/|out\ of(?:\ a)?(?:\ possible|\ maximum)?(?:\ of)?)[ ]?
+        (?P<top>{FIGURES}|{WORD}\b)(?:[ -]?stars?\b|[ ]?[★⭐🌟])?
+    )?
     (?:
         [ ]?(?P<between>[-–—~,]|to\b|or\b|and\b)[ ]?
         (?P<more>{FIGURES}|(?<![,d][ ]){WORD})(?:[ ]?(?:/|out\ of)[ ]?{FIGURES}|[ ]?%|[ -]stars?)?
     )?
     (?!\w|[-–—]\w|[/%°]|[.,][0-9])
-    | (?P<glyphs>(?<![★⭐🌟☆])[★⭐🌟]*[★⭐🌟☆]☆*)(?![★⭐🌟½\w])
+    | (?P<glyphs>(?<![★⭐🌟☆0-9])(?<![0-9][ ])[★⭐🌟]*[★⭐🌟☆]☆*)(?![★⭐🌟½\w])
 )"""
 _LETTER_MARK = (
     r"(?:(?<![\w'.])(?P<letter>[A-Z])(?:[ ]?(?:[-–/,&]|or|and)[ ]?(?P<more>[A-Z]))?(?![\w'+/-]|\.\w))"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from scoring.marks import NUMBER, MarkScale, Unread, number_of
-from scoring.reply_text import is_refusal, is_unclosed, json_entry, plain, without_scale
+from scoring.reply_text import is_refusal, is_unclosed, json_entry, plain, without_scale, without_thoughts
 
 READER_VERSION = 1
 """Raised when any reply would be read differently; part of the fingerprint of whoever reads by it."""
@@ -40,13 +40,17 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     that the reply broke off at a limit of length: then only a mark at its start counts.
 
     A verdict is a mark alone on its line; at the start with a pause behind it; behind "score", "rating" and
-    the like, behind `quality` or a verb that awards; or the one such entry of a JSON object. All must agree,
-    but those called final or overall go before the others. Without any, marks with a unit count ("4 out of
-    5", "three stars"). Other numbers are what the reply tells of the texts ("Errors: 1"). A verdict beside a
-    refusal, or on another scale, is no verdict.
+    the like, behind `quality` or a verb that awards, of which later ones called final or overall go before
+    the others; or the one such entry of a JSON object. All must agree. Without any, marks with a unit count
+    ("4 out of 5", "three stars"). Other numbers are what the reply tells of the texts ("Errors: 1"). What a
+    reasoning model thinks, and what is quoted, counts for nothing; a verdict beside a refusal, or on another
+    scale, is none.
     """
     if not reply.strip():
         return Reading(reason=Unread.EMPTY)
+    reply = without_thoughts(reply)
+    if not reply.strip():
+        return Reading(reason=Unread.TRUNCATED)
     name = re.compile(_names(quality), re.IGNORECASE | re.VERBOSE)
     written = json_entry(reply, name) or reply
     text, names_another_scale = without_scale(plain(written), scale)
@@ -75,21 +79,26 @@ class _Patterns:
     broken_off: re.Pattern[str]
 
 
-_NAMES = ("score", "rating", "grade", "mark", "verdict", "answer", "judge?ment", "choice", "option")
-_VERBS = (
-    r"rate[sd]?|rating|give[sn]?|giving|gave|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|earn(?:s|ed|ing)?|"
-    r"receiv(?:es?|ed|ing)|deserv(?:es?|ed|ing)|merit(?:s|ed|ing)?|gets?|getting|"
-    r"scor(?:es|ed|ing)(?=\ (?:it|this|an?)\ )|say|choose|pick"
-)
+_NAMES = ("scores?", "ratings?", "grade", "mark", "verdict", "answer", "judge?ment", "choice", "option")
+_VERBS = r"""(?:
+    rate[sd]?|rating|give[sn]?|giving|gave|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|earn(?:s|ed|ing)?
+    |receiv(?:es?|ed|ing)|deserv(?:es?|ed|ing)|merit(?:s|ed|ing)?|gets?|getting|scor(?:es?|ed|ing)|say|choose|pick
+)"""
 _OBJECT = r"(?:it|this|that|them|the|summary|text|with|at|as|by|an?)"
+_AWARD = rf"""(?:
+    \bI(?:'d|'ll|\ would|\ will)?\ {_VERBS}(?:\ {_OBJECT})*
+    |\b{_VERBS}(?:\ {_OBJECT})*\ (?:an?|(?:it|this|summary|text)(?:\ (?:with|at|as))?)
+)"""
 _LINK = r"""(?:[ \n:=]|[ ][-–—][ ]|[-=]>|→|\b(?:
     is|was|of|would|will|should|be|an?|the|as|at|for|given|it|this|its|summary|text|therefore|thus
 )\b)"""
 _ANOTHER = rf"\s*(?:(?:or|and|to|maybe|perhaps)\ )?{NUMBER}"
-_PAUSE = rf"""(?:\)?[.!:;)]+(?=\s)|[ ][-–—][ ]|,?[ ](?:because|since|as|due|but|given|for)\b)(?!{_ANOTHER})"""
+_PAUSE = rf"""(?:
+    \)?[.!:;)]+(?=\s)|[ ][-–—][ ]|[ ]?\(|,?[ ](?:because|since|as|due|but|given|for)\b
+)(?!{_ANOTHER})"""
 _BOUNDARY = re.compile(
     rf"""(?:
-        \s*(?:\n|$)|[ ]?[,.;:!?)]+(?=\s|$)|[ ]?[-–—](?=[ ])
+        \s*(?:\n|$)|[ ]?[,.;:!?)]+(?=\s|$)|[ ]?[-–—](?=[ ])|[ ]?\(
         |[ ](?:for|on|in|with|because|since|as|due|based|given)\b
     )(?!{_ANOTHER})""",
     re.IGNORECASE | re.VERBOSE,
@@ -114,7 +123,7 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
         "alone": rf"^[ (]*{scale.mark}[ ).!,;]*$",
         "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{_PAUSE})",
         "named": rf"{name}(?i:{_LINK}*?)[ (]*{scale.mark}",
-        "awarded": rf"(?i:\b(?:{_VERBS})(?:\ {_OBJECT})*\ ){scale.mark}",
+        "awarded": rf"(?i:{_AWARD}\ ){scale.mark}",
         "broken_off": "|".join(breaks),
     }
     return _Patterns(
@@ -130,15 +139,17 @@ def _names(quality: str) -> str:
 
 def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | Unread]:
     """What stands in the places of a verdict; else marks with a unit."""
-    named = [found for found in patterns.named.finditer(text) if _ends(found)]
-    final = _values([found for found in named if found["final"]], scale)
-    if final:
-        return final
-    places = [*patterns.alone.finditer(text), *named]
+    named = [
+        found for found in patterns.named.finditer(text) if _ends(found) and scale.value(found) is not None
+    ]
+    if named and named[-1]["final"]:
+        places = [found for found in named if found["final"]]
+    else:
+        places = named + [found for found in patterns.awarded.finditer(text) if _ends(found)]
+    places += patterns.alone.finditer(text)
     opening = patterns.opening.match(text)
     if opening and not _NEXT_OF_A_LIST.search(text, opening.end()):
         places.append(opening)
-    places += [found for found in patterns.awarded.finditer(text) if _ends(found)]
     values = _values(places, scale)
     if values or scale.letters:
         return values

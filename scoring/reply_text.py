@@ -16,8 +16,16 @@ _CHARACTERS = str.maketrans(
         "\ufe0f": "",  # says that the character before it, such as a star, is to be shown in colour
     }
 )
+_THOUGHTS = re.compile(r"\A(?:.*</think(?:ing)?>|\s*<think(?:ing)?>.*)", re.DOTALL)
+_QUOTED = re.compile(
+    r"""
+    \A\s*"(?P<whole>[^"]*)"\s*\Z | "(?P<text>[^"\n]*)" | (?<!\w)'(?P<single>[^'\n]*)'(?!\w)
+    """,
+    re.VERBOSE,
+)
 _MARKUP = (
     (re.compile(r"\\boxed\{([^{}]*)\}"), r" \1 "),
+    (re.compile(r"\$ *([0-9.,]+) *\$"), r"\1"),
     (re.compile(r"</\w+>|\r\n?"), "\n"),
     (re.compile(r"<(\w+)>"), r"\1: "),
     (re.compile(r"(?<![0-9])\*+|\*+(?![0-9])|(?<![^\W_])_+|_+(?![^\W_])"), ""),
@@ -48,12 +56,27 @@ _REFUSAL = re.compile(
 )
 
 
+def without_thoughts(reply: str) -> str:
+    """What a reasoning model says when it has thought; nothing if it never came to that."""
+    return _THOUGHTS.sub("", reply)
+
+
 def plain(reply: str) -> str:
-    """The reply without the markup of Markdown, XML, JSON and LaTeX, with one space between words."""
-    text = reply.translate(_CHARACTERS)
+    """The reply without what it quotes and without markup of Markdown, XML, JSON and LaTeX, well spaced.
+
+    Phrases in quotation marks are the judged text's, which may pretend to be a verdict.
+    """
+    text = _QUOTED.sub(_unquoted, reply.translate(_CHARACTERS))
     for markup, instead in _MARKUP:
         text = markup.sub(instead, text)
     return text.strip()
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    if found["whole"] is not None:
+        return found["whole"]
+    words = found["text"] or found["single"] or ""
+    return " " if re.search(r"[^\W\d]", words) and " " in words else f" {words} "
 
 
 def is_refusal(text: str) -> bool:
