@@ -23,7 +23,9 @@ from scoring.neural.device import device
 from scoring.neural.t5_layers import CrossAttention, FeedForward, Memory, PositionBias, SelfAttention
 from scoring.weights import MissingWeights
 
-EMBEDDING, OUTPUT = "shared.weight", "lm_head.weight"
+EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+"""Names of one matrix, of which a file need have but one: programs differ in which copy they leave out."""
+OUTPUT = "lm_head.weight"
 
 
 class T5Pass:
@@ -49,8 +51,9 @@ class T5Pass:
             ]
             self._encoder_bias = PositionBias(self.config, tensors, "encoder")
             self._decoder_bias = PositionBias(self.config, tensors, "decoder")
-            self._embedding = tensors[EMBEDDING]
-            tied = OUTPUT not in tensors or tensors.raw(OUTPUT).equal(tensors.raw(EMBEDDING))
+            embedding = next((name for name in EMBEDDINGS if name in tensors), EMBEDDINGS[0])
+            self._embedding = tensors[embedding]
+            tied = OUTPUT not in tensors or tensors.raw(OUTPUT).equal(tensors.raw(embedding))
             self._output = self._embedding if tied else tensors[OUTPUT]
             scale = self.config.d_model**-0.5 if tied and _scales_when_tied(folder) else 1.0
             self._gain = tensors.placed(tensors.raw("decoder.final_layer_norm.weight") * scale)

@@ -119,6 +119,16 @@ def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled():
     torch.testing.assert_close(first_logits(unsaid), first_logits(folder), atol=0, rtol=0)
 
 
+@pytest.mark.parametrize("half", ["encoder", "decoder"])
+def test_the_embeddings_may_be_stored_under_the_name_of_either_half(half):
+    folder = t5_model("t5")
+    before = first_logits(folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors[f"{half}.embed_tokens.weight"] = tensors.pop("shared.weight")
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    assert torch.equal(first_logits(folder), before)
+
+
 def test_a_matrix_stored_twice_counts_as_one():
     folder = t5_model("t5", tie_word_embeddings=True)
     once = first_logits(folder)
