@@ -18,7 +18,6 @@ from scoring.contract import (
     Seen,
 )
 from scoring.dimensions import Dimension, described, seen_beside
-from scoring.endpoint import TOO_LONG as BEYOND_MODEL
 from scoring.endpoint import Endpoint, Reply
 from scoring.in_context import InContext
 from scoring.marks import MarkScale, Unread
@@ -37,7 +36,7 @@ _ABSENT = {"article": NO_ARTICLE, "reference": NO_REFERENCE}
 _SCALE = MarkScale(0, 1, decimals=True)
 _NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
 """Where a model that was to write a score goes on with the list."""
-_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED, BEYOND_MODEL)
+_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
 """Problems that cannot be read out of a kept reply again."""
 
 
@@ -54,8 +53,13 @@ class Ice(Evaluator):
     from all of the labelled pool. Its stratified draw takes the assignment of buckets to articles with the
     most summaries to choose from, even if that leaves a bucket empty that could be filled; here as many
     buckets as possible are filled. Its prompts begin with two empty lines and keep line breaks; here a text
-    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply;
-    here, one that leaves a doubt is unparsable, and kept like all the others to be read again.
+    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply,
+    whatever that is.
+
+    Here the score is the number from 0 to 1 that a reply gives alone, at its start, behind the dimension's
+    name or words such as Score, or in JSON; 85% and 0.8/1 are numbers, too. Nothing is rounded or clamped. A
+    reply with two plausible readings or none has a reason instead: unparsable, refused, filtered, truncated,
+    out of range or empty reply. All replies are kept, and can be read anew by a later version.
 
     Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
     the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
