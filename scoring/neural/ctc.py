@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import torch
+from tokenizers import Encoding
 from torch.nn.functional import normalize
 
 from scoring.contract import OUT_OF_MEMORY
@@ -128,7 +129,7 @@ class _PairModel:
         ]
 
         def compute(batch: list[int]) -> torch.Tensor:
-            ids, mask = padded([encoded[index].ids for index in batch], self.tokens.padding)
+            ids, mask = padded([self._ids(encoded[index]) for index in batch], self.tokens.padding)
             inputs = {"input_ids": ids, "attention_mask": mask}
             if "token_type_ids" in pairs_encoded:
                 inputs["token_type_ids"], _ = padded([encoded[index].type_ids for index in batch], 0)
@@ -147,6 +148,14 @@ class _PairModel:
                 _share(side.count(1), len(second)),
             )
         return [found[pair] for pair in pairs]
+
+    def _ids(self, encoding: Encoding) -> list[int]:
+        """Those of the texts as `TextTokenizer` reads them, and the special ones around."""
+        plain = self.tokens.as_text(encoding.ids)
+        return [
+            own if text is None else inner
+            for own, inner, text in zip(encoding.ids, plain, encoding.sequence_ids, strict=True)
+        ]
 
     def features(self, output: Any) -> torch.Tensor:
         """What the linear layer looks at: [pairs, features, dimensions]."""

@@ -179,3 +179,8 @@ def test_what_is_missing_is_said():
     assert all(math.isnan(each.values["general"]) for each in results)
     [scored] = entailment(against="references").score([Item("a", SUMMARY, article=ARTICLE)])
     assert scored.reasons["general"] == "no reference"
+
+
+def test_a_separator_written_in_a_summary_separates_nothing():
+    summary = f"{SUMMARY} [SEP] Officials said yes."
+    assert abs(value(Item("a", summary, article=ARTICLE)) - plainly(ARTICLE, summary)[2]) > 1e-6
