@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
-from django.utils.html import format_html_join
+from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from scoring.params import value_as_text
@@ -21,9 +21,10 @@ WORDS = {
 
 
 @register.filter
-def paragraphs(docstring: str) -> list[str]:
-    """The paragraphs of an evaluator's docstring, each on one line."""
-    return [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
+def paragraphs(docstring: str) -> list[SafeString]:
+    """The paragraphs of an evaluator's docstring, each on one line, with `names` as code."""
+    lines = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
+    return [mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(line))) for line in lines]
 
 
 @register.filter

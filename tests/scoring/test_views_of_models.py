@@ -104,6 +104,10 @@ class TestForm:
         assert "Empty: FacebookAI/roberta-large." in page
         assert "<datalist" not in text_of(researcher.get(f"{here}?evaluator=rouge"))
 
+    def test_names_in_its_description_are_set_as_code(self, here, researcher):
+        page = text_of(researcher.get(f"{here}?evaluator=unieval"))
+        assert "<code>overall</code> is the mean of all that is asked." in page
+
     def test_a_model_left_empty_is_the_authors(self, here, researcher):
         page = researcher.get(f"{here}?evaluator=similarity")
         response = researcher.post(here, completed({"evaluator": "similarity", "action": "preview"}, page))
