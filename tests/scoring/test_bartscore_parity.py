@@ -1,12 +1,9 @@
 """BARTScore beside the numbers of its authors' program on the same tiny model."""
 
-import json
-
 import pytest
 
 from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 LENGTHS = {"max_length_1024": 1024, "max_length_64": 64}
 
@@ -17,23 +14,18 @@ def golden(shared):
 
 
 @pytest.fixture(scope="module")
-def items(golden):
-    rows = [json.loads(line) for line in (golden / "inputs.jsonl").read_text().splitlines()]
-    return [
-        Item(row["id"], row["summary"], article=row["article"], references=tuple(row["references"]))
-        for row in rows
-    ]
+def items(shared):
+    return parity_set(shared, "bartscore").items
 
 
 @pytest.fixture(scope="module")
-def expected(golden):
-    return json.loads((golden / "expected.json").read_text())
+def expected(shared):
+    return parity_set(shared, "bartscore").expected
 
 
 def scores(golden, items, **settings):
-    evaluator_class = load_evaluator("bartscore")
     settings = {"model": str(golden / "model"), "empty_texts": "score", **settings}
-    return evaluator_class(read_params(evaluator_class, settings)).score(items)
+    return evaluator_with("bartscore", settings).score(items)
 
 
 def values(*arguments, **settings):

@@ -1,12 +1,10 @@
 """BERTScore beside the numbers that the authors' package gives, on every variant of the golden set."""
 
-import json
+from dataclasses import replace
 
 import pytest
 
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 MEASURES = {"P": "precision", "R": "recall", "F1": "f1"}
 BASELINES = {"model": "baseline.tsv", "model-bert": "baseline-bert.tsv"}
@@ -14,14 +12,7 @@ BASELINES = {"model": "baseline.tsv", "model-bert": "baseline-bert.tsv"}
 
 @pytest.fixture(scope="module")
 def golden(shared):
-    folder = shared / "parity" / "bertscore"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    rows = [json.loads(line) for line in (folder / "inputs.jsonl").read_text(encoding="utf-8").splitlines()]
-    items = [
-        Item(row["id"], row["summary"], article=row["article"], references=tuple(row["references"]))
-        for row in rows
-    ]
-    return folder, expected, items
+    return parity_set(shared, "bertscore")
 
 
 def settings_of(variant, model, folder):
@@ -43,14 +34,18 @@ def test_every_variant_equals_the_authors(golden, model, record_property):
     by_id = {each["id"]: each[model] for each in expected["items"]}
     variants = [each for each in by_id[items[0].id] if each.startswith("layer")]
     assert len(variants) >= 15
-    bertscore = load_evaluator("bertscore")
     largest = 0.0
     for variant in variants:
         tolerance = expected["tolerance"]["abs_rescaled" if "rescaled" in variant else "abs"]
+        evaluator = evaluator_with("bertscore", settings_of(variant, model, folder))
+        evaluator.survey(items)
         for theirs, ours in MEASURES.items():
-            settings = settings_of(variant, model, folder) | {"measure": ours}
-            evaluator = bertscore(read_params(bertscore, settings))
-            evaluator.survey(items)
+            if "rescaled" in variant:
+                evaluator = evaluator_with(
+                    "bertscore", settings_of(variant, model, folder) | {"measure": ours}
+                )
+                evaluator.survey(items)
+            evaluator.params = replace(evaluator.params, measure=ours)
             for item, scored in zip(items, evaluator.score(items), strict=True):
                 wanted = by_id[item.id][variant][theirs]
                 if not item.summary.strip():

@@ -1,14 +1,11 @@
 """BLANC beside the authors' package: scores, and the counts of right guesses, which are whole numbers."""
 
-import json
 import re
 from itertools import chain
 
 import pytest
 
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 HELP = {
     "help_default": {},
@@ -26,21 +23,8 @@ TUNE = {
 
 @pytest.fixture(scope="module")
 def parity(shared):
-    folder = shared / "parity" / "blanc"
-    rows = [json.loads(line) for line in (folder / "inputs.jsonl").read_text(encoding="utf-8").splitlines()]
-    items = [
-        Item(
-            row["id"],
-            row["summary"],
-            language=row["language"],
-            article=row["article"],
-            article_sentences=tuple(row["article_sentences"]),
-            summary_sentences=tuple(row["summary_sentences"]),
-        )
-        for row in rows
-    ]
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
-    return folder / "model", items, {each["id"]: each for each in expected}
+    folder, expected, items = parity_set(shared, "blanc")
+    return folder / "model", items, {each["id"]: each for each in expected["items"]}
 
 
 def counts(scored):
@@ -53,9 +37,8 @@ def differences(parity, variant, settings):
     """Per item with a summary: the largest difference of its four counts."""
     model, items, expected = parity
     wanted = [item for item in items if expected[item.id].get(variant)]
-    blanc = load_evaluator("blanc")
     found = {}
-    evaluator = blanc(read_params(blanc, {"model": str(model), **settings}))
+    evaluator = evaluator_with("blanc", {"model": str(model), **settings})
     for item, scored in zip(wanted, evaluator.score(wanted), strict=True):
         their = expected[item.id][variant]
         if not item.summary.strip():

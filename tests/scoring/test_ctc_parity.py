@@ -1,13 +1,10 @@
 """CTC against the numbers of its authors' code on tiny models."""
 
-import json
 import math
 
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = {"E": 1e-5, "D": 1e-5, "R": 2e-5}
 
@@ -15,7 +12,7 @@ TOLERANCE = {"E": 1e-5, "D": 1e-5, "R": 2e-5}
 @pytest.mark.parametrize("aligner", ["E", "D", "R"])
 @pytest.mark.parametrize("stop_words", ["default", "remove_stopwords"])
 def test_the_authors_numbers(shared, aligner, stop_words, record_property):
-    folder = shared / "parity" / "ctc"
+    folder, expected, items = parity_set(shared, "ctc")
     settings = {"aligner": aligner, "stop_list": "english" if stop_words == "remove_stopwords" else "none"}
     if aligner == "E":
         settings |= {"model": str(folder / "model-E"), "layer": 3}
@@ -24,14 +21,9 @@ def test_the_authors_numbers(shared, aligner, stop_words, record_property):
             "model": str(folder / f"model-{aligner}-doc_to_summ"),
             "relevance_model": str(folder / f"model-{aligner}-summ_to_ref"),
         }
-    evaluator_class = load_evaluator("ctc")
-    evaluator = evaluator_class(read_params(evaluator_class, settings))
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
-    items = [each.item for each in read_examples(folder / "inputs.jsonl")]
-    assert [each["id"] for each in expected] == [item.id for item in items]
-
+    evaluator = evaluator_with("ctc", settings)
     deviations = []
-    for item, each, scored in zip(items, expected, evaluator.score(items), strict=True):
+    for item, each, scored in zip(items, expected["items"], evaluator.score(items), strict=True):
         for dimension in ("consistency", "relevance"):
             wanted = each[aligner][stop_words][dimension]
             if not item.summary.strip():

@@ -1,13 +1,10 @@
 """Entailment beside a plain computation with the library's pair encoding and classifier."""
 
-import json
 import math
 
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 1e-5
 MEASURES = {"entailment": "prob_entailment", "ratio": "entailment_over_entailment_plus_contradiction"}
@@ -19,23 +16,19 @@ def folder(shared):
 
 
 @pytest.fixture
-def expected(folder):
-    rows = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
-    return {row["id"]: row for row in rows}
+def expected(shared):
+    return {each["id"]: each for each in parity_set(shared, "entailment").expected["items"]}
 
 
 @pytest.fixture
-def items(folder, expected):
-    found = [each.item for each in read_examples(folder / "inputs.jsonl")]
-    assert [item.id for item in found] == list(expected)
-    return found
+def items(shared):
+    return parity_set(shared, "entailment").items
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_probabilities(folder, items, expected, measure, record_property):
-    evaluator_class = load_evaluator("entailment")
     settings = {"model": str(folder / "model"), "measure": measure}
-    results = evaluator_class(read_params(evaluator_class, settings)).score(items)
+    results = evaluator_with("entailment", settings).score(items)
 
     deviations = []
     for item, scored in zip(items, results, strict=True):

@@ -1,14 +1,10 @@
 """SEAHORSE, TRUE and XNLI beside the published recipe run with the library's modules, on tiny models."""
 
-import json
-
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
 from scoring.neural.prompts import Prompts
 from scoring.neural.tokens import TextTokenizer
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 2e-5
 SETS = {"seahorse": "seahorse", "true_nli": "t5_nli", "xnli_mt5": "mt5_xnli"}
@@ -25,10 +21,7 @@ VARIANTS = {
 
 
 def recipe(shared, name):
-    folder = shared / "parity" / SETS[name]
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    items = [each.item for each in read_examples(folder / "inputs.jsonl")]
-    assert [each["id"] for each in expected["items"]] == [item.id for item in items]
+    folder, expected, items = parity_set(shared, SETS[name])
     return folder / "model", expected["items"], items
 
 
@@ -36,8 +29,7 @@ def recipe(shared, name):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_recipes_numbers(shared, name, variant, record_property):
     model, expected, items = recipe(shared, name)
-    evaluator_class = load_evaluator(name)
-    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(model), **VARIANTS[variant]}))
+    evaluator = evaluator_with(name, {"model": str(model), **VARIANTS[variant]})
     [dimension] = evaluator.dimensions
 
     deviations = []

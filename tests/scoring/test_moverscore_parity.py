@@ -1,12 +1,8 @@
 """MoverScore against what the authors' two programs give with the same tiny model."""
 
-import json
-
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 ABSOLUTE = 1e-5
 NOISE_OF_EQUAL_TEXTS = 3e-4
@@ -40,16 +36,13 @@ WEIGHTLESS = {"a04-empty-summary", "a13-punctuation-only"}
 
 @pytest.fixture(scope="module")
 def golden(shared):
-    folder = shared / "parity" / "moverscore"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    return folder, expected, [each.item for each in read_examples(folder / "inputs.jsonl")]
+    return parity_set(shared, "moverscore")
 
 
 def scores(golden, settings):
     folder, expected, items = golden
-    evaluator_class = load_evaluator("moverscore")
     given = {key: expected["stop_words"] if value is STOP_WORDS else value for key, value in settings.items()}
-    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(folder / "model"), **given}))
+    evaluator = evaluator_with("moverscore", {"model": str(folder / "model"), **given})
     if settings.get("idf", True):
         evaluator.survey(items)
     return dict(zip([item.id for item in items], evaluator.score(items), strict=True))

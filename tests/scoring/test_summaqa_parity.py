@@ -1,36 +1,21 @@
 """SummaQA beside the authors' scorer: every question's probability and answer, and the means."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from scoring.answer_match import answer_f1
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
 from scoring.neural.extractive_qa import ExtractiveReader
 from scoring.neural.summaqa import replies
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 1e-5
 
 
 @pytest.fixture(scope="module")
 def parity(shared):
-    folder = shared / "parity" / "summaqa"
-    rows = [json.loads(line) for line in (folder / "inputs.jsonl").read_text(encoding="utf-8").splitlines()]
-    items = [
-        Item(
-            row["id"],
-            row["summary"],
-            article=row["article"],
-            questions=tuple(row["questions"]),
-            answers=tuple(row["answers"]),
-        )
-        for row in rows
-    ]
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
-    return str(folder / "model"), items, {each["id"]: each for each in expected}
+    folder, expected, items = parity_set(shared, "summaqa")
+    return str(folder / "model"), items, {each["id"]: each for each in expected["items"]}
 
 
 def test_every_question_is_answered_as_by_the_authors(parity, record_property):
@@ -56,11 +41,9 @@ def test_every_question_is_answered_as_by_the_authors(parity, record_property):
 )
 def test_means_equal_the_authors(parity, settings, name, record_property):
     model, items, expected = parity
-    summaqa = load_evaluator("summaqa")
     largest = 0.0
-    for item, scored in zip(
-        items, summaqa(read_params(summaqa, {"model": model, **settings})).score(items), strict=True
-    ):
+    found = evaluator_with("summaqa", {"model": model, **settings}).score(items)
+    for item, scored in zip(items, found, strict=True):
         if item.summary.strip():
             largest = max(largest, abs(scored.values["general"] - expected[item.id][name]))
         else:

@@ -1,12 +1,8 @@
 """SUPERT against what the authors' program gives with the same tiny model."""
 
-import json
-
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 ABSOLUTE = 2e-5
 FIRST_SENTENCES = {"top10": 10, "top15": 15, "top30": 30, "full_doc": 0}
@@ -15,9 +11,8 @@ MEASURES = ("f1", "precision", "recall")
 
 @pytest.fixture(scope="module")
 def golden(shared):
-    folder = shared / "parity" / "supert"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    return folder / "model", expected, [each.item for each in read_examples(folder / "inputs.jsonl")]
+    folder, expected, items = parity_set(shared, "supert")
+    return folder / "model", expected, items
 
 
 def test_every_variant_of_the_set_is_held(golden):
@@ -30,7 +25,6 @@ def test_every_variant_of_the_set_is_held(golden):
 @pytest.mark.parametrize("length", FIRST_SENTENCES)
 def test_scores_are_the_authors(golden, length, measure, record_property):
     model, expected, items = golden
-    evaluator_class = load_evaluator("supert")
     settings = {
         "model": str(model),
         "first_sentences": FIRST_SENTENCES[length],
@@ -38,7 +32,7 @@ def test_scores_are_the_authors(golden, length, measure, record_property):
         "stop_list": "none",
         "stop_words": expected["settings"]["stop_words"],
     }
-    scored = evaluator_class(read_params(evaluator_class, settings)).score(items)
+    scored = evaluator_with("supert", settings).score(items)
     deviations = []
     for item, found, told in zip(items, scored, expected["items"], strict=True):
         assert item.id == told["id"]

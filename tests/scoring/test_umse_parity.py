@@ -1,13 +1,10 @@
 """UMSE against what the authors' model code gives with a tiny model."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 SCORES, LOGITS = 2e-5, 1e-4
 TEXTS = {
@@ -25,22 +22,21 @@ def folder(shared):
 
 
 @pytest.fixture(scope="module")
-def items(folder):
-    return [each.item for each in read_examples(folder / "inputs.jsonl")]
+def items(shared):
+    return parity_set(shared, "umse").items
 
 
 @pytest.fixture(scope="module")
-def expected(folder):
-    found = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+def expected(shared):
+    found = parity_set(shared, "umse").expected["items"]
     parts = {"id", "whole", "fusion", "sentence_by_sentence", "whole_in_batches_of_8"}
     assert {part for each in found for part in each} == parts
     return found
 
 
 def umse(folder, **settings):
-    evaluator_class = load_evaluator("umse")
     given = {"model": str(folder / "model"), "empty_summary": "score", "granularity": "whole", **settings}
-    return evaluator_class(read_params(evaluator_class, given))
+    return evaluator_with("umse", given)
 
 
 def deviation(found, expected, record_property):

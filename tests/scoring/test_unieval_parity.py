@@ -1,14 +1,11 @@
 """UniEval against the numbers of its authors' code on a tiny model."""
 
-import json
 import math
 from dataclasses import replace
 
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 2e-5
 EMPTY = "a04-empty-summary"
@@ -20,21 +17,17 @@ def folder(shared):
 
 
 @pytest.fixture
-def expected(folder):
-    return json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+def expected(shared):
+    return parity_set(shared, "unieval").expected["items"]
 
 
 @pytest.fixture
-def items(folder, expected):
-    found = [each.item for each in read_examples(folder / "inputs.jsonl")]
-    assert [item.id for item in found] == [each["id"] for each in expected]
-    return found
+def items(shared):
+    return parity_set(shared, "unieval").items
 
 
 def scores(folder, items, **settings):
-    evaluator_class = load_evaluator("unieval")
-    settings = {"model": str(folder / "model"), **settings}
-    return evaluator_class(read_params(evaluator_class, settings)).score(items)
+    return evaluator_with("unieval", {"model": str(folder / "model"), **settings}).score(items)
 
 
 def largest(deviations, record_property):

@@ -1,12 +1,8 @@
 """UniTE against what the authors' model code gives with a tiny model."""
 
-import json
-
 import pytest
 
-from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 5e-5
 VARIANTS = {
@@ -29,19 +25,18 @@ def folder(shared):
 
 
 @pytest.fixture(scope="module")
-def items(folder):
-    return [each.item for each in read_examples(folder / "inputs.jsonl")]
+def items(shared):
+    return parity_set(shared, "unite").items
 
 
 @pytest.fixture(scope="module")
-def expected(folder):
-    return json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+def expected(shared):
+    return parity_set(shared, "unite").expected["items"]
 
 
 def unite(folder, **settings):
-    evaluator_class = load_evaluator("unite")
     given = {"model": str(folder / "model"), "empty_summary": "score", **settings}
-    return evaluator_class(read_params(evaluator_class, given))
+    return evaluator_with("unite", given)
 
 
 def largest_deviation(evaluator, items, wanted, record_property):
