@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,7 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
             folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
     except (OSError, ValueError) as error:
-        reason = _unread_pieces(folder) or _first_line(error)
-        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {reason}") from error
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error
     # Where the vocabulary is missing the library makes one up, to which all words are unknown.
     if len(found.get_vocab().keys() - set(found.all_special_tokens)) < LEAST_VOCABULARY:
         raise MissingWeights(
@@ -113,25 +111,6 @@ def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: P
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
-
-
-def _unread_pieces(folder: Path) -> str:
-    """What to do where the vocabulary is a SentencePiece file alone and nothing here reads it, else empty."""
-    pieces = sorted(path.name for path in folder.glob("*.model"))
-    readers = [name for name in ("sentencepiece", "google.protobuf") if not _is_installed(name)]
-    if not pieces or not readers or (folder / "tokenizer.json").exists():
-        return ""
-    return (
-        f"its vocabulary is {pieces[0]} alone. Put a tokenizer.json beside it, or install the Python "
-        "packages sentencepiece and protobuf."
-    )
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _first_line(error: Exception) -> str:

@@ -3,16 +3,16 @@
 import contextlib
 import json
 import shutil
-from importlib.util import find_spec
 
 import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from scoring.neural.loading import fill, load_model, load_tensors, load_tokenizer
 from scoring.weights import MissingWeights
-from tests.scoring.tiny_models import tiny_model
+from tests.scoring.tiny_models import TEXT, tiny_model
 
 
 @pytest.fixture
@@ -148,9 +148,16 @@ def test_weights_stored_in_half_are_computed_in_full(folder, stored):
     assert {each.dtype for each in model.parameters()} == {torch.float32}
 
 
-@pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="then such a file is read")
-def test_a_vocabulary_that_nothing_here_reads_says_what_to_do(tmp_path):
-    (tmp_path / "config.json").write_text('{"model_type": "mt5"}')
-    (tmp_path / "spiece.model").write_bytes(b"\n\x0e\n\x05<pad>")
-    with pytest.raises(MissingWeights, match=r"spiece\.model alone.*tokenizer\.json.*sentencepiece"):
-        load_tokenizer(tmp_path)
+def test_a_vocabulary_that_is_a_sentencepiece_file_alone_is_read(tmp_path):
+    """So T5's and mT5's checkpoints are published."""
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXT.splitlines()),
+        model_prefix=str(tmp_path / "spiece"),
+        vocab_size=150,
+        **{"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
+    )
+    shutil.copy(tiny_model("t5") / "config.json", tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
+    trained = SentencePieceProcessor(str(tmp_path / "spiece.model"))
+    text = "The cat sat on the mat."
+    assert tokenizer(text)["input_ids"] == [*trained.encode(text), tokenizer.eos_token_id]
