@@ -154,7 +154,10 @@ def test_a_vocabulary_that_is_a_sentencepiece_file_alone_is_read(tmp_path):
         sentence_iterator=iter(TEXT.splitlines()),
         model_prefix=str(tmp_path / "spiece"),
         vocab_size=150,
-        **{"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
     )
     shutil.copy(tiny_model("t5") / "config.json", tmp_path)
     tokenizer = load_tokenizer(tmp_path)
