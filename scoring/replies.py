@@ -42,7 +42,7 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     A verdict is a mark alone on its line; at the start with a pause behind it; behind "score", "rating" and
     the like, behind `quality` or a verb that awards, of which later ones called final or overall go before
     the others; or the one such entry of a JSON object. All must agree. Without any, marks with a unit count
-    ("4 out of 5", "three stars"). Other numbers are what the reply tells of the texts ("Errors: 1"). What a
+    ("4 out of 5", "★★★"). Other numbers are what the reply tells of the texts ("Errors: 1"). What a
     reasoning model thinks, and what is quoted, counts for nothing; a verdict beside a refusal, or on another
     scale, is none.
     """
@@ -88,6 +88,7 @@ _OBJECT = r"(?:it|this|that|them|the|summary|text|with|at|as|by|an?)"
 _AWARD = rf"""(?:
     \bI(?:'d|'ll|\ would|\ will)?\ {_VERBS}(?:\ {_OBJECT})*
     |\b{_VERBS}(?:\ {_OBJECT})*\ (?:an?|(?:it|this|summary|text)(?:\ (?:with|at|as))?)
+    |\b{_VERBS}(?:\ {_OBJECT})*(?=\ [\w.]+[ -]stars?\b)
 )"""
 _LINK = r"""(?:[ \n:=]|[ ][-–—][ ]|[-=]>|→|\b(?:
     is|was|of|would|will|should|be|an?|the|as|at|for|given|it|this|its|summary|text|therefore|thus
@@ -103,7 +104,7 @@ _BOUNDARY = re.compile(
     )(?!{_ANOTHER})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NEXT_OF_A_LIST = re.compile(r"^[0-9]+[.)]\ ", re.MULTILINE | re.VERBOSE)
+_NEXT_OF_A_LIST = re.compile(r"^(?:[0-9]+|[A-Z])[.):]\ ", re.MULTILINE | re.VERBOSE)
 
 
 @cache
@@ -120,9 +121,9 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
         breaks.append(r"(?<![\w.,])[+-]?0[.,]\s*\Z")  # 0 and a full stop, or the beginning of 0.85
     sources = {
         "mark": scale.mark,
-        "alone": rf"^[ (]*{scale.mark}[ ).!,;]*$",
+        "alone": rf"^[ (]*{scale.mark}[ )]*[.!,;]?[ )]*$",
         "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{_PAUSE})",
-        "named": rf"{name}(?i:{_LINK}*?)[ (]*{scale.mark}",
+        "named": rf"{name}(?P<link>(?i:{_LINK}*?))[ (]*{scale.mark}",
         "awarded": rf"(?i:{_AWARD}\ ){scale.mark}",
         "broken_off": "|".join(breaks),
     }
@@ -139,9 +140,10 @@ def _names(quality: str) -> str:
 
 def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | Unread]:
     """What stands in the places of a verdict; else marks with a unit."""
-    named = [
-        found for found in patterns.named.finditer(text) if _ends(found) and scale.value(found) is not None
-    ]
+    candidates = [found for found in patterns.named.finditer(text) if scale.value(found) is not None]
+    named = [found for found in candidates if _ends(found)]
+    if any(":" in found["link"] for found in candidates if found not in named):
+        return [Unread.UNPARSABLE]  # "Score: 0.6 Score: 0.8", "Score: 3 errors"
     if named and named[-1]["final"]:
         places = [found for found in named if found["final"]]
     else:
@@ -170,9 +172,7 @@ def _ends(found: re.Match[str]) -> bool:
 
 
 def _is_in_units(found: re.Match[str], scale: MarkScale) -> bool:
-    """Whether the mark says of how many it is, and of as many as the scale has, or that it counts stars."""
+    """Whether the mark says of how many it is, and of as many as the scale has, or is drawn as stars."""
     if scale.letters:
         return False
-    if found["top"]:
-        return number_of(found["top"]) == scale.high
-    return bool(found["stars"] or found["glyphs"])
+    return number_of(found["top"]) == scale.high if found["top"] else bool(found["glyphs"])

@@ -26,7 +26,7 @@ _QUOTED = re.compile(
 _MARKUP = (
     (re.compile(r"\\boxed\{([^{}]*)\}"), r" \1 "),
     (re.compile(r"\$ *([0-9.,]+) *\$"), r"\1"),
-    (re.compile(r"</\w+>|\r\n?"), "\n"),
+    (re.compile(r"</\w+>|<\|\w+\|>|<end_of_turn>|\r\n?"), "\n"),
     (re.compile(r"<(\w+)>"), r"\1: "),
     (re.compile(r"(?<![0-9])\*+|\*+(?![0-9])|(?<![^\W_])_+|_+(?![^\W_])"), ""),
     (re.compile(r'[\[\]{}"|]'), " "),

@@ -64,6 +64,9 @@ class TestNumberFromZeroToOne:
             ("$0.8$", 0.8),
             (r"$\boxed{0.8}$", 0.8),
             ("Score: 0.8 (good)", 0.8),
+            ("Answer: 0.8<|im_end|>", 0.8),
+            ("0.8</s>", 0.8),
+            ("{'score': 0.8}", 0.8),
             ("I would say 0.8.", 0.8),
             ("The summary is fine, so I'd rate it at 0.8.", 0.8),
             ("0.8 (reads well)", 0.8),
@@ -86,6 +89,13 @@ class TestNumberFromZeroToOne:
             "70%-80%",
             "0.7/1 - 0.8/1",
             "Score: 0.6. Score: 0.8",
+            "Score: 0.6 Score: 0.8",
+            '{"score": 0.6} {"score": 0.8}',
+            "Score: 0.9 -> 0.8",
+            "not 0.9 but 0.8",
+            "0.85 ± 0.05",
+            "0.8...",
+            "½",
             "0.6\n0.8",
             '{"score": 0.6, "rating": 0.8}',
             "4/5",
@@ -134,6 +144,7 @@ class TestWholeMarks:
             ("four stars", 4),
             ("4 stars out of 5", 4),
             ("Rating: 4⭐", 4),
+            ("This summary deserves 4 stars", 4),
             ("4 ⭐", 4),
             ("Score: 4 (out of 5)", 4),
             ("5/5 ⭐", 5),
@@ -165,6 +176,8 @@ class TestWholeMarks:
             "The text says that the winner was given 2.",
             "He scored 2 for Arsenal.",
             "A 4-star hotel is mentioned.",
+            "The hotel has five stars.",
+            "Score: 3 errors",
             "4 people died.",
             "80%",
             "1-5",
@@ -203,7 +216,8 @@ class TestLetters:
         assert read(reply, LETTERS) == value
 
     @pytest.mark.parametrize(
-        "reply", ["b", "A good summary", "I think it is good", "B or C", "A-B", "B+", "4", "B\nC"]
+        "reply",
+        ["b", "A good summary", "I think it is good", "B or C", "A-B", "B+", "4", "B\nC", "A: good\nB: bad"],
     )
     def test_anything_else_is_no_letter_of_the_menu(self, reply):
         assert read(reply, LETTERS) == Unread.UNPARSABLE
