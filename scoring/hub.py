@@ -1,6 +1,7 @@
 """The Hugging Face hub: what has been downloaded from it, and downloading, which no evaluator does."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape
 from hashlib import file_digest
@@ -59,14 +60,6 @@ def fetch(model: str, *, pickled: bool = False, progress: Progress | None = None
     With `progress` it stands for the bars that the library draws. Raises UnknownModel and FetchFailed.
     """
     from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        HTTPError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
     from huggingface_hub.utils import disable_progress_bars
 
     if progress:
@@ -75,7 +68,7 @@ def fetch(model: str, *, pickled: bool = False, progress: Progress | None = None
     if hub_id is None:
         raise UnknownModel(f"{model!r} is no hub id; expected owner/name or owner/name@revision")
     repository, revision = hub_id["repository"], hub_id["revision"]
-    try:
+    with _explained(model):
         info = HfApi().model_info(repository, revision=revision, files_metadata=True)
         files = _wanted(model, info.siblings or [], pickled)
         total, done = sum(each.size or 0 for each in files), 0
@@ -93,6 +86,23 @@ def fetch(model: str, *, pickled: bool = False, progress: Progress | None = None
                 repository, revision=revision, allow_patterns=[f"*{ending}" for ending in endings]
             )
         )
+
+
+@contextmanager
+def _explained(model: str) -> Iterator[None]:
+    """What the library raises as UnknownModel and FetchFailed, in words that say what to do."""
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HFValidationError,
+        HTTPError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    repository, _, revision = model.partition("@")
+    try:
+        yield
     except GatedRepoError as error:
         raise FetchFailed(
             f"{model} is given out only to those who accepted its terms: do so at its page on the hub, then "
