@@ -1,13 +1,13 @@
 """The rated examples that a prompt shows, for each dimension: as many as asked for, if they fit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.contract import EvaluatorError, PoolExample
 from scoring.dimensions import Dimension
 from scoring.prompt_length import ContextWindow
 from scoring.prompting import Prompting
-from scoring.sampling import draw, in_random_order
+from scoring.sampling import draw, in_random_order, place_in_draw
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class InContext:
     """How examples are drawn, and into what they must fit."""
 
     count: int
+    articles: int
+    """How many articles all dimensions draw from, if `count` are not more; 0: from all of the pool."""
     seed: int
     stratified: bool
     prompting: Prompting
@@ -28,9 +30,9 @@ class InContext:
         The same come from `pool` and from the drawn examples alone. Raises EvaluatorError, permanent, where
         the pool has too few articles, or the examples do not fit: then it says how many would.
         """
-        shuffled = in_random_order(pool, self.seed)
-        found = {name: self._draw(judged, shuffled, self.count) for name, judged in dimensions.items()}
-        fitting = {name: self._fitting(dimensions[name], shuffled, each) for name, each in found.items()}
+        judged = tuple(dimensions.values())
+        found = self._drawn(judged, pool, self.count)
+        fitting = {each.name: self._fitting(each, judged, pool, found[each.name]) for each in judged}
         dimension, most = min(fitting.items(), key=lambda each: each[1])
         if most < self.count:
             raise EvaluatorError(
@@ -42,12 +44,37 @@ class InContext:
             )
         return found
 
-    def _draw(self, judged: Dimension, shuffled: Sequence[PoolExample], count: int) -> list[PoolExample]:
-        usable = [
-            each
-            for each in shuffled
-            if judged.name in each.labels and each.summary.strip() and judged.beside(each) is not None
-        ]
+    def _drawn(
+        self, dimensions: Sequence[Dimension], pool: Sequence[PoolExample], count: int
+    ) -> dict[str, list[PoolExample]]:
+        shuffled = in_random_order(pool, self.seed)
+        usable = {
+            each.name: [example for example in shuffled if _usable(each, example)] for each in dimensions
+        }
+        chosen = self._chosen_articles(usable.values(), count)
+        return {
+            each.name: self._draw(
+                each, [example for example in usable[each.name] if example.article_id in chosen], count
+            )
+            for each in dimensions
+        }
+
+    def _chosen_articles(self, usable: Collection[Sequence[PoolExample]], count: int) -> set[str]:
+        """Some articles with an example for each dimension; all articles, where these would be too few.
+
+        A pool of no more articles than are wanted is not chosen from: it may be what was drawn.
+        """
+        by_dimension = [{example.article_id for example in examples} for examples in usable]
+        every = set().union(*by_dimension)
+        wanted = max(self.articles, count)
+        common = set(every).intersection(*by_dimension)
+        if not self.articles or len(every) <= wanted or len(common) < count:
+            return every
+        return set(
+            sorted(common, key=lambda article: place_in_draw(self.seed, f"article {article}"))[:wanted]
+        )
+
+    def _draw(self, judged: Dimension, usable: Sequence[PoolExample], count: int) -> list[PoolExample]:
         drawn = draw(usable, judged.name, count, self.seed, stratified=self.stratified)
         if len(drawn) < count:
             raise EvaluatorError(
@@ -58,15 +85,24 @@ class InContext:
         return drawn
 
     def _fitting(
-        self, judged: Dimension, shuffled: Sequence[PoolExample], drawn: Sequence[PoolExample]
+        self,
+        judged: Dimension,
+        dimensions: Sequence[Dimension],
+        pool: Sequence[PoolExample],
+        drawn: Sequence[PoolExample],
     ) -> int:
         """The largest number of examples, at most those drawn, that fits; 0 if none does."""
         while drawn and not self._fits(judged, drawn):
             fewer = len(drawn) - 1
-            drawn = self._draw(judged, shuffled, fewer) if fewer else ()
+            drawn = self._drawn(dimensions, pool, fewer)[judged.name] if fewer else ()
         return len(drawn)
 
     def _fits(self, judged: Dimension, drawn: Sequence[PoolExample]) -> bool:
         """Whether the examples leave room for an item as long as the longest of them, and for the reply."""
         longest = max(drawn, key=lambda each: len(self.prompting.prompt(judged, (), each)))
         return self.context.holds(self.prompting.system, self.prompting.prompt(judged, drawn, longest))
+
+
+def _usable(judged: Dimension, example: PoolExample) -> bool:
+    has_texts = bool(example.summary.strip()) and judged.beside(example) is not None
+    return judged.name in example.labels and has_texts

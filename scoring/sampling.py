@@ -14,7 +14,7 @@ BUCKETS = 4
 
 def in_random_order(pool: Iterable[PoolExample], seed: int) -> list[PoolExample]:
     """`pool` in an order that depends on the seed and the examples' ids alone."""
-    return sorted(pool, key=lambda example: _place(seed, example.id))
+    return sorted(pool, key=lambda example: place_in_draw(seed, example.id))
 
 
 def draw(
@@ -52,7 +52,7 @@ def _fillable_places(
     for example in shuffled:
         by_bucket[bucket(example.labels[dimension])].append(example)
     candidates = [_first_of_each_article(examples, count) for examples in by_bucket]
-    turns = sorted(range(BUCKETS), key=lambda number: _place(seed, f"bucket {number}"))
+    turns = sorted(range(BUCKETS), key=lambda number: place_in_draw(seed, f"bucket {number}"))
     places: list[list[PoolExample]] = []
     for _ in range(math.ceil(count / BUCKETS)):
         for number in turns:
@@ -104,5 +104,6 @@ def _first_of_each_article(shuffled: Iterable[PoolExample], count: int) -> list[
     return list(first.values())
 
 
-def _place(seed: int, name: str) -> str:
+def place_in_draw(seed: int, name: str) -> str:
+    """Sorting by it is a random order that stays when names come or go."""
     return hashlib.sha256(f"{seed}\n{name}".encode()).hexdigest()

@@ -47,14 +47,13 @@ class Ice(Evaluator):
     two-decimal scores before the summary. For consistency the model sees the article too, for relevance a
     reference, for fluency and coherence the summary alone. Articles of drawn examples count as seen.
 
-    As in the paper: four examples, of four articles; drawn uniformly, or stratified by quarters of the label,
-    with any example where a quarter has none; in random order; no description of the dimension; the first
-    reference; temperature 0. Not as in the paper: its examples come from four articles chosen before, here
-    from all of the labelled pool. Its stratified draw takes the assignment of buckets to articles with the
-    most summaries to choose from, even if that leaves a bucket empty that could be filled; here as many
-    buckets as possible are filled. Its prompts begin with two empty lines and keep line breaks; here a text
-    is one line. Its labels are as short as possible (0.5, here 0.50). It takes the first number of a reply,
-    whatever that is.
+    As in the paper: four examples, each of another article, for all dimensions from the same four articles;
+    drawn uniformly, or stratified by quarters of the label, with any example where a quarter has none; in
+    random order; no description of the dimension; the first reference; temperature 0. Not as in the paper:
+    its stratified draw takes the assignment of quarters to articles with the most summaries to choose from,
+    even if a quarter then stays empty that could be filled; here as many as possible are filled. Its prompts
+    begin with two empty lines and keep line breaks; here a text is one line. Its labels are as short as
+    possible (0.5, here 0.50). It takes the first number of a reply, whatever that is.
 
     Here the score is the number from 0 to 1 that a reply gives alone, at its start, behind the dimension's
     name or words such as Score, or in JSON; 85% and 0.8/1 are numbers, too. Nothing is rounded or clamped. A
@@ -110,6 +109,11 @@ class Ice(Evaluator):
             choices=("uniform", "stratified"),
             doc="uniform: any examples; stratified: of each quarter of the labels' range as many, as far as "
             "there are any.",
+        )
+        pool_articles: int = param(
+            4,
+            low=0,
+            doc="Articles that the examples of all dimensions come from, at least `examples`; 0: any.",
         )
         seed: int = param(0, low=0, doc="Seed of the draw of examples.")
         sees: tuple[str, ...] = param(
@@ -171,13 +175,9 @@ class Ice(Evaluator):
         self._client: OpenAI | None = None
         self._prompting = Prompting(FORMS[params.prompt], is_chat=params.api == "chat")
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
-        self._in_context = InContext(
-            params.examples,
-            params.seed,
-            params.sampling == "stratified",
-            self._prompting,
-            self._context,
-        )
+        stratified = params.sampling == "stratified"
+        sizes = params.examples, params.pool_articles, params.seed
+        self._in_context = InContext(*sizes, stratified, self._prompting, self._context)
         self._endpoint = Endpoint(
             params.base_url,
             params.model,

@@ -81,9 +81,30 @@ class TestDraw:
         by_id = {each.id: each.labels["fluency"] for each in pool}
         for seed in range(10):
             low, second, third, high = sorted(
-                by_id[each] for each in self.drawn(pool=pool, sampling="stratified", seed=seed)
+                by_id[each]
+                for each in self.drawn(pool=pool, sampling="stratified", pool_articles=0, seed=seed)
             )
             assert low <= 0.25 < second <= 0.5 < third <= 0.75 < high
+
+    @pytest.mark.parametrize("sampling", ["uniform", "stratified"])
+    def test_all_dimensions_draw_from_as_many_articles_as_are_asked_for(self, sampling):
+        def seen(**settings):
+            return len(ice(sampling=sampling, **settings).seen.article_ids)
+
+        assert seen() == 4
+        assert seen(examples=2, pool_articles=3) <= 3
+        assert seen(examples=6) == 6
+
+    def test_the_articles_are_others_with_another_seed(self):
+        articles = {ice(seed=seed).seen.article_ids for seed in range(20)}
+        assert len(articles) > 15
+
+    def test_where_no_articles_have_all_dimensions_each_draws_from_its_own(self):
+        pool = [
+            replace(each, labels={("fluency", "consistency")[number % 36 // 18]: 0.5})
+            for number, each in enumerate(POOL)
+        ]
+        assert len(ice(pool=pool).seen.article_ids) == 8
 
 
 LABELS = st.fixed_dictionaries(
@@ -96,13 +117,14 @@ LABELS = st.fixed_dictionaries(
     st.integers(1, 3),
     st.integers(0, 9),
     st.sampled_from(["uniform", "stratified"]),
+    st.sampled_from([0, 1, 2, 4]),
 )
-def test_a_worker_that_has_the_drawn_examples_only_shows_the_same_ones(rows, count, seed, sampling):
+def test_a_worker_that_has_the_drawn_examples_only_shows_the_same_ones(rows, count, seed, sampling, articles):
     pool = [
         PoolExample(f"{number}", f"a{article}", "A summary.", labels, "An article." if has_article else None)
         for number, (article, labels, has_article) in enumerate(rows)
     ]
-    settings = {"examples": count, "seed": seed, "sampling": sampling}
+    settings = {"examples": count, "seed": seed, "sampling": sampling, "pool_articles": articles}
     try:
         evaluator = ice(pool=pool, **settings)
     except EvaluatorError:
