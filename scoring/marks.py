@@ -105,7 +105,7 @@ def number_of(written: str) -> float | None:
     """A NUMBER's value; None where "1,000" may be a thousand as well as one."""
     if written[-1].isdigit():
         return None if _THOUSANDS.fullmatch(written) else float(written.replace(",", "."))
-    words = written.lower().split()
+    words = written.casefold().split()  # "ſix" matches "six" where case does not count
     if "point" in words:
         return float(f"{WORDS.index(words[0])}." + "".join(str(WORDS.index(each)) for each in words[2:]))
     return WORDS.index(words[0]) + (0.5 if "half" in words else 0.0)

@@ -385,6 +385,7 @@ PIECES += [
     "<score>",
     "five",
     "point",
+    "ſix",
 ]
 
 
