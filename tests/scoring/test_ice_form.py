@@ -1,0 +1,76 @@
+"""The form of a new run of ICE: a dimension of one's own, and what is refused before anything is asked."""
+
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.protocol import Question, Questionnaire, Scale, ScaleKind
+from scoring.models import Run
+from tests.factories import make_member, make_project, make_summary
+from tests.scoring.test_planning import rate
+
+pytestmark = pytest.mark.django_db
+
+TONE = Questionnaire(
+    "tone",
+    "Tone",
+    ("Against the article",),
+    (
+        Question(
+            "tone", "tone", "Tone", "Tone?", 1, Scale(ScaleKind.ORDINAL, low=1, high=5), needs_article=True
+        ),
+    ),
+)
+FORM = {
+    "evaluator": "ice",
+    "param_model": "m",
+    "param_dimensions": "tone",
+    "param_prompt": "described",
+    "param_sees": "tone=article",
+    "param_descriptions": "tone=Is it, on the whole, sober?",
+    "action": "start",
+}
+
+
+@pytest.fixture
+def project():
+    project = make_project(TONE)
+    for value in "12345":
+        rate(make_summary(project), tone=value)
+    return project
+
+
+def posted(project, **changes):
+    client = Client()
+    client.force_login(make_member(project, "researcher"))
+    return client.post(reverse("run_new", args=[project.slug]), {**FORM, **changes})
+
+
+def test_a_dimension_of_ones_own_takes_a_description_and_what_it_sees(project):
+    assert posted(project).status_code == 302
+    setup = Run.objects.get().setup
+    assert setup.provenance["provenance"]["descriptions"] == {"tone": "Is it, on the whole, sober?"}
+    assert len(setup.provenance["provenance"]["examples"]["tone"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        (
+            {"param_descriptions": ""},
+            "param_descriptions",
+            "Found nothing for the dimension 'tone'",
+        ),
+        ({"param_sees": ""}, "param_sees", "Found nothing for the dimension 'tone'"),
+        ({"param_context_tokens": "600"}, "param_examples", "Found 4, expected at most "),
+        ({"param_context_tokens": "60"}, "param_examples", "not even 1 fits"),
+    ],
+)
+def test_what_does_not_fit_or_lacks_stands_beside_its_field(project, changes, field, message):
+    response = posted(project, **changes)
+    assert response.status_code == 422
+    assert field in response.context["form"].errors
+    assert message in unescape(response.content.decode())
+    assert not Run.objects.exists()
