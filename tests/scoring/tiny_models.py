@@ -15,8 +15,6 @@ Die Katze saß auf der Matte. Am Montag sprach der Minister über die Wahl.
 El gato se sentó en la alfombra. Кошка сидела на ковре. Министр сказал, что переговоры идут.
 Kedi halının üzerinde oturdu. Bakan konuştu. Con mèo ngồi trên thảm. 猫坐在垫子上。很好。
 """
-ANSWERS = "Yes No " * 8
-"""What T5 models answer with is to be a piece of its own, told apart by its first token."""
 HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
 
 
@@ -32,7 +30,7 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
     import transformers
 
     folder = Path(tempfile.mkdtemp(prefix=f"tiny-{kind}-"))
-    tokenizer = _TOKENIZERS[kind]()
+    tokenizer = _tokenizer(kind)
     tokenizer.save_pretrained(folder)
     name, sizes = _ARCHITECTURES[kind]
     config = getattr(transformers, f"{name}Config")(
@@ -48,74 +46,14 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
     return folder
 
 
-def _wordpiece() -> Any:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-
-    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trained.normalizer = normalizers.BertNormalizer(lowercase=True)
-    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trained.train_from_iterator(
-        [TEXT], trainers.WordPieceTrainer(vocab_size=400, special_tokens=specials, show_progress=False)
-    )
-    trained.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return _fast(trained, pad="[PAD]", unk="[UNK]", cls="[CLS]", sep="[SEP]", mask="[MASK]")
-
-
-def _byte_pairs() -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-    from tokenizers.decoders import ByteLevel
-
-    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trained = Tokenizer(models.BPE())
-    trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trained.decoder = ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trained.train_from_iterator(
-        [TEXT],
-        trainers.BpeTrainer(
-            vocab_size=500, special_tokens=specials, initial_alphabet=alphabet, show_progress=False
-        ),
-    )
-    trained.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
-    return _fast(
-        trained, pad="<pad>", unk="<unk>", cls="<s>", sep="</s>", mask="<mask>", bos="<s>", eos="</s>"
-    )
-
-
-def _sentence_pieces(opening: bool = False) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-    from tokenizers.decoders import Metaspace
-
-    specials = ["<pad>", "</s>", "<unk>", *(["<s>", "<mask>"] if opening else [])]
-    trained = Tokenizer(models.Unigram())
-    trained.pre_tokenizer = pre_tokenizers.Metaspace()
-    trained.decoder = Metaspace()
-    trained.train_from_iterator(
-        [TEXT, ANSWERS],
-        trainers.UnigramTrainer(
-            vocab_size=400, special_tokens=specials, unk_token="<unk>", show_progress=False
-        ),
-    )
-    end = ("</s>", trained.token_to_id("</s>"))
-    if opening:
-        start = ("<s>", trained.token_to_id("<s>"))
-        trained.post_processor = processors.RobertaProcessing(end, start, trim_offsets=False)
-    else:
-        trained.post_processor = processors.TemplateProcessing(
-            single="$A </s>", pair="$A </s> $B </s>", special_tokens=[end]
-        )
-    names = {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}
-    if opening:
-        names |= {"bos": "<s>", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
-    return _fast(trained, **names)
-
-
-def _fast(trained: Any, **tokens: str) -> Any:
+def _tokenizer(kind: str) -> Any:
+    """Trained once on TEXT, and kept, since training breaks ties differently each time."""
     from transformers import PreTrainedTokenizerFast
 
+    vocabulary, tokens = _TOKENIZERS[kind]
+    file = Path(__file__).with_name("tiny_tokenizers") / f"{vocabulary}.json"
     names = {f"{name}_token": token for name, token in tokens.items()}
-    return PreTrainedTokenizerFast(tokenizer_object=trained, model_max_length=POSITIONS, **names)
+    return PreTrainedTokenizerFast(tokenizer_file=str(file), model_max_length=POSITIONS, **names)
 
 
 def _special_ids(kind: str, tokenizer: Any) -> dict[str, int]:
@@ -165,13 +103,16 @@ _BART = {
     "max_position_embeddings": POSITIONS,
     "init_std": 0.3,
 }
+_MARKS = {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}
+_ALL_MARKS = {**_MARKS, "bos": "<s>", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
+_BERT_MARKS = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 _TOKENIZERS = {
-    "bert": _wordpiece,
-    "roberta": _byte_pairs,
-    "bart": _byte_pairs,
-    "xlm-roberta": functools.partial(_sentence_pieces, opening=True),
-    "t5": _sentence_pieces,
-    "mt5": _sentence_pieces,
+    "bert": ("word_pieces", _BERT_MARKS),
+    "roberta": ("byte_pairs", _ALL_MARKS),
+    "bart": ("byte_pairs", _ALL_MARKS),
+    "xlm-roberta": ("opened_sentence_pieces", _ALL_MARKS),
+    "t5": ("sentence_pieces", _MARKS),
+    "mt5": ("sentence_pieces", _MARKS),
 }
 _ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "bert": ("Bert", _ENCODER),
