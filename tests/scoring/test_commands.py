@@ -293,7 +293,7 @@ def test_ctrl_c_leaves_the_run_going(project, tmp_path):
     assert process.stderr is not None
     assert "0 of 1 summaries" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     run = Run.objects.get()
     assert run.status == Run.Status.QUEUED
