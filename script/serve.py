@@ -97,7 +97,8 @@ def worker() -> list[str]:
             "--queues",
             "cpu,gpu,llm",
         ),
-        *("--concurrency", str(WORKER_PROCESSES), "--loglevel", "warning", "--without-mingle", "--without-gossip"),
+        *("--concurrency", str(WORKER_PROCESSES), "--loglevel", "warning"),
+        *("--without-mingle", "--without-gossip"),
         *("--beat", "--schedule", str(VAR_DIR / "beat-schedule")),
     ]
 

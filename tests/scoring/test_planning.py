@@ -182,7 +182,8 @@ def test_dimensions_that_no_question_has_are_named(monkeypatch):
     weights = tiny_model("t5")
     monkeypatch.setenv("WEIGHTS_DIR", str(weights.parent))
     project = make_project()
-    assert plan(project, "unieval", {"model": weights.name, "dimensions": "fluency"}).unasked == ("fluency", "overall")
+    fluency = {"model": weights.name, "dimensions": "fluency"}
+    assert plan(project, "unieval", fluency).unasked == ("fluency", "overall")
     assert plan(project, "seahorse", {"model": weights.name}).unasked == ()
     assert plan(project, "length", {}).unasked == ()
 
