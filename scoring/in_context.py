@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from scoring.contract import EvaluatorError, PoolExample
 from scoring.dimensions import Dimension
 from scoring.prompt_length import ContextWindow
 from scoring.prompting import Prompting
 from scoring.sampling import draw, in_random_order, place_in_draw
+
+Examples = Mapping[Dimension, Sequence[PoolExample]]
 
 
 @dataclass(frozen=True)
@@ -30,33 +33,20 @@ class InContext:
         The same come from `pool` and from the drawn examples alone. Raises EvaluatorError, permanent, where
         the pool has too few articles, or the examples do not fit: then it says how many would.
         """
-        judged = tuple(dimensions.values())
-        found = self._drawn(judged, pool, self.count)
-        fitting = {each.name: self._fitting(each, judged, pool, found[each.name]) for each in judged}
-        dimension, most = min(fitting.items(), key=lambda each: each[1])
-        if most < self.count:
-            raise EvaluatorError(
-                f"parameter 'examples': found {self.count}, expected "
-                f"{f'at most {most}' if most else 'a larger context, since not even 1 fits'}: with a summary "
-                f"to judge as long as the longest of them, more examples of {dimension} do not fit into "
-                f"{self.context.tokens} tokens (context_tokens)",
-                permanent=True,
-            )
-        return found
-
-    def _drawn(
-        self, dimensions: Sequence[Dimension], pool: Sequence[PoolExample], count: int
-    ) -> dict[str, list[PoolExample]]:
         shuffled = in_random_order(pool, self.seed)
         usable = {
-            each.name: [example for example in shuffled if _usable(each, example)] for each in dimensions
+            each: [example for example in shuffled if _usable(each, example)] for each in dimensions.values()
         }
+        found = self._drawn(usable, self.count)
+        if self._too_long(found):
+            self._refuse(usable)
+        return {each.name: list(examples) for each, examples in found.items()}
+
+    def _drawn(self, usable: Examples, count: int) -> Examples:
         chosen = self._chosen_articles(usable.values(), count)
         return {
-            each.name: self._draw(
-                each, [example for example in usable[each.name] if example.article_id in chosen], count
-            )
-            for each in dimensions
+            judged: self._draw(judged, [each for each in examples if each.article_id in chosen], count)
+            for judged, examples in usable.items()
         }
 
     def _chosen_articles(self, usable: Collection[Sequence[PoolExample]], count: int) -> set[str]:
@@ -84,18 +74,27 @@ class InContext:
             )
         return drawn
 
-    def _fitting(
-        self,
-        judged: Dimension,
-        dimensions: Sequence[Dimension],
-        pool: Sequence[PoolExample],
-        drawn: Sequence[PoolExample],
-    ) -> int:
-        """The largest number of examples, at most those drawn, that fits; 0 if none does."""
-        while drawn and not self._fits(judged, drawn):
-            fewer = len(drawn) - 1
-            drawn = self._drawn(dimensions, pool, fewer)[judged.name] if fewer else ()
-        return len(drawn)
+    def _refuse(self, usable: Examples) -> NoReturn:
+        """Says how many examples fit while one more does not: by bisection, since a large pool takes time."""
+        fitting, too_many = 0, self.count
+        while too_many - fitting > 1:
+            middle = (fitting + too_many) // 2
+            if self._too_long(self._drawn(usable, middle)):
+                too_many = middle
+            else:
+                fitting = middle
+        expected = f"at most {fitting}" if fitting else "a larger context, since not even 1 fits"
+        dimension = self._too_long(self._drawn(usable, too_many))
+        raise EvaluatorError(
+            f"parameter 'examples': found {self.count}, expected {expected}: with a summary to judge as long "
+            f"as the longest of them, more examples of {dimension} do not fit into {self.context.tokens} "
+            "tokens (context_tokens)",
+            permanent=True,
+        )
+
+    def _too_long(self, drawn: Examples) -> str | None:
+        """The first dimension whose examples do not fit."""
+        return next((each.name for each, examples in drawn.items() if not self._fits(each, examples)), None)
 
     def _fits(self, judged: Dimension, drawn: Sequence[PoolExample]) -> bool:
         """Whether the examples leave room for an item as long as the longest of them, and for the reply."""
