@@ -73,6 +73,10 @@ def trying(monkeypatch: pytest.MonkeyPatch) -> Outside:
     return outside
 
 
+UNCUT_S = 600
+"""A slice that a busy machine does not end in the middle of a test."""
+
+
 def texts(project: Project, *texts: str) -> None:
     """One summary with each text, to be scored in this order."""
     for text in texts:
@@ -81,10 +85,10 @@ def texts(project: Project, *texts: str) -> None:
 
 def work(run: Run, until_settled: bool = False) -> Run:
     """Work on the run; with `until_settled` as long as postponed batches are left, without the wait."""
-    work_on_run(run.pk)
+    work_on_run(run.pk, slice_s=UNCUT_S)
     while until_settled and Batch.objects.filter(run=run, not_before__gt=timezone.now()).unfinished():
         Batch.objects.filter(run=run).update(not_before=None)
-        work_on_run(run.pk)
+        work_on_run(run.pk, slice_s=UNCUT_S)
         if not Run.objects.get(pk=run.pk).is_unfinished:
             break
     run.refresh_from_db()
