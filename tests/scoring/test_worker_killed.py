@@ -179,6 +179,7 @@ def test_a_run_with_a_model_goes_on_where_the_killed_worker_stopped(environment)
         database.wait_for(enough, True, first)
     before = dict(database.rows("SELECT summary_id, id FROM scoring_score"))
     assert killed_after * BATCH_SIZE <= len(before) < summaries, "killed in the middle"
+    assert "gpu" in database.value("SELECT queues FROM scoring_worker"), "it signed which queues it serves"
 
     with worker(environment) as second:
         database.wait_for("SELECT status FROM scoring_run", "done", second)
