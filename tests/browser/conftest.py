@@ -125,9 +125,11 @@ def running_platform(folder: Path, *options: str, **environment: str) -> Iterato
         finally:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
+            for pid in platform.pids("gunicorn") + platform.pids("celery"):  # of a launcher that was killed
+                os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
