@@ -9,7 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,7 +129,8 @@ def running_platform(folder: Path, *options: str, **environment: str) -> Iterato
             except subprocess.TimeoutExpired:
                 process.kill()
             for pid in platform.pids("gunicorn") + platform.pids("celery"):  # of a launcher that was killed
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
