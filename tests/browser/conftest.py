@@ -123,7 +123,7 @@ def running_platform(folder: Path, *options: str, **environment: str) -> Iterato
                 pytest.fail("Touchstone did not start:\n" + "".join(printed))
             yield platform
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             try:
                 process.wait(60)
             except subprocess.TimeoutExpired:

@@ -288,7 +288,13 @@ def test_ctrl_c_leaves_the_run_going(project, tmp_path):
         "BROKER_URL": f"sqla+sqlite:///{tmp_path / 'broker.sqlite3'}",
     }
     process = subprocess.Popen(
-        command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=surroundings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests that run in a shell's background have Ctrl-C ignored, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stderr is not None
     assert "0 of 1 summaries" in process.stderr.readline()
