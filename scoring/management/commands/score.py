@@ -111,12 +111,11 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.pk}: {run.setup.signature}")
         if run.reused:
             self.stdout.write(f"{run.reused:,} summaries had these scores already.")
+        page = _page(run)  # Ctrl-C may break off a query, and with it the connection
         try:
             self._follow(run)
         except KeyboardInterrupt:
-            self.stderr.write(
-                f"The run goes on without this command; its page shows how far it is: {_page(run)}"
-            )
+            self.stderr.write(f"The run goes on without this command; its page shows how far it is: {page}")
             sys.exit(INTERRUPTED)
         except Run.DoesNotExist:
             raise CommandError("The run was deleted.", returncode=FAILED_IN_PART) from None
