@@ -21,6 +21,10 @@ def sequences_for(encoder, number=12):
     return [*found, (*found[0][:-1], encoder.tokens.padding, *found[1][1:])]
 
 
+CALM = 0.1
+"""Spread of weights under which float32 does not lose the digits that are compared."""
+
+
 def library_states(folder, sequences):
     model = transformers.AutoModel.from_pretrained(folder).eval()
     with torch.no_grad():
@@ -37,13 +41,13 @@ def assert_equal_to_the_library(folder):
     found = encoder.states(sequences, LAYERS)
     for ours, theirs in zip(found, library_states(folder, sequences), strict=True):
         assert ours.shape == theirs.shape
-        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+        assert (ours - theirs).abs().max() < 1e-5
     assert found[0].std() > 0.1, "all vectors alike would prove nothing"
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
 def test_it_gives_the_librarys_vectors(kind):
-    assert_equal_to_the_library(tiny_model(kind))
+    assert_equal_to_the_library(tiny_model(kind, initializer_range=CALM))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def test_it_gives_the_librarys_vectors(kind):
     ids=str,
 )
 def test_the_configuration_says_how_it_computes(changes):
-    assert_equal_to_the_library(tiny_model("bert", **changes))
+    assert_equal_to_the_library(tiny_model("bert", initializer_range=CALM, **changes))
 
 
 def test_another_kind_of_encoder_runs_as_the_library_has_it(tmp_path):
