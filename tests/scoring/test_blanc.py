@@ -120,7 +120,8 @@ def reader(tmp_path_factory):
     dropout = {"hidden_dropout_prob": 0.3}
     shutil.copytree(tiny_model("bert", "ForMaskedLM", **dropout), folder, dirs_exist_ok=True)
     tokenizer = load_tokenizer(folder)
-    model = transformers.BertForMaskedLM.from_pretrained(folder).eval()
+    # In float64 the same is learnt whatever the number of threads.
+    model = transformers.BertForMaskedLM.from_pretrained(folder).double().eval()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     before = len(tokenizer(SUMMARY)["input_ids"]) - 1
     for _ in range(100):
@@ -134,7 +135,7 @@ def reader(tmp_path_factory):
             optimizer.zero_grad()
             model(shown, labels=asked).loss.backward()
             optimizer.step()
-    model.save_pretrained(folder)
+    model.float().save_pretrained(folder)
     return folder
 
 
@@ -162,6 +163,7 @@ def test_it_counts_what_the_model_fills_in(reader):
             outcomes.update(zip(*right, strict=True))
     gained, lost = outcomes[False, True], outcomes[True, False]
     assert gained > 0
+    assert gained != lost
     scored = score(model=reader)
     assert scored.values["general"] == (gained - lost) / outcomes.total()
     assert scored.explanations["general"].startswith(
@@ -199,7 +201,7 @@ def test_the_seed_decides_dropout(reader):
     settings = {"model": reader, "form": "tune", "learning_rate": 3e-3, "p_replace": 0, "p_keep": 0}
     found = [
         score("Talks fell on.", seed=seed, gap=1, shortest_word=1, **settings).explanations["general"]
-        for seed in (1, 1, 2, 3, 4)
+        for seed in (1, 1, *range(2, 13))
     ]
     assert found[0] == found[1]
     assert len(set(found)) > 1
