@@ -35,7 +35,8 @@ PURE = (
     "scoring/contract.py",
     "scoring/params.py",
     "scoring/catalogue.py",
-    "scoring/endpoint.py",
+    "scoring/asking",
+    "scoring/asking_evaluator.py",
     "scoring/examples.py",
     "scoring/guess_counts.py",
     "scoring/hub.py",
@@ -43,12 +44,10 @@ PURE = (
     "scoring/label_evaluator.py",
     "scoring/lcs.py",
     "scoring/local_models.py",
-    "scoring/marks.py",
+    "scoring/judge",
     "scoring/model_evaluator.py",
     "scoring/neural",
     "scoring/overlap.py",
-    "scoring/replies.py",
-    "scoring/reply_text.py",
     "scoring/score_file.py",
     "scoring/sentences.py",
     "scoring/stop_words.py",
@@ -106,8 +105,8 @@ def test_the_domain_does_not_import_the_web(app):
 
 
 def test_models_do_not_import_actions():
-    for path in [*(ROOT / "annotation/models").glob("*.py"), ROOT / "scoring/models.py"]:
-        assert not any(".actions" in name or name.endswith(".runs") for name in imports(path)), path
+    for path in [*(ROOT / "annotation/models").glob("*.py"), *(ROOT / "scoring/models").glob("*.py")]:
+        assert not any(".actions" in name or name == "scoring.runs" for name in imports(path)), path
 
 
 @pytest.mark.parametrize("place", PURE)

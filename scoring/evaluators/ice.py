@@ -2,14 +2,16 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
 from urllib.parse import urlsplit
 
+from scoring.asking.endpoint import HostedModel
+from scoring.asking.request import Address, Asking, Reply, Request
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import (
     EMPTY_SUMMARY,
     NO_ARTICLE,
     NO_REFERENCE,
-    Evaluator,
     EvaluatorError,
     Item,
     Need,
@@ -17,18 +19,14 @@ from scoring.contract import (
     Scored,
     Seen,
 )
-from scoring.dimensions import Dimension, described, seen_beside
-from scoring.endpoint import Endpoint, Reply
-from scoring.in_context import InContext
-from scoring.marks import MarkScale, Unread
+from scoring.judge.dimensions import Dimension, described, seen_beside
+from scoring.judge.in_context import InContext
+from scoring.judge.marks import MarkScale, Unread
+from scoring.judge.prompt_length import ContextWindow, tokenizer_file
+from scoring.judge.prompting import FORMS, Prompting
+from scoring.judge.replies import READER_VERSION, read_score
 from scoring.params import param
-from scoring.prompt_length import ContextWindow, tokenizer_file
-from scoring.prompting import FORMS, Prompting
-from scoring.replies import READER_VERSION, read_score
 from scoring.weights import digest
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 TOO_LONG = "longer than the model's context"
 
@@ -40,7 +38,7 @@ _ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
 """Problems that cannot be read out of a kept reply again."""
 
 
-class Ice(Evaluator):
+class Ice(AskingEvaluator):
     """A language model continues a list of rated examples: a number in [0, 1] per dimension.
 
     A few examples from the labelled pool, each of another article, stand with their human labels as
@@ -172,20 +170,11 @@ class Ice(Evaluator):
         super().__init__(params)
         self._judged: dict[str, Dimension] = {}
         self._drawn: dict[str, list[PoolExample]] = {}
-        self._client: OpenAI | None = None
         self._prompting = Prompting(FORMS[params.prompt], is_chat=params.api == "chat")
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         stratified = params.sampling == "stratified"
         sizes = params.examples, params.pool_articles, params.seed
         self._in_context = InContext(*sizes, stratified, self._prompting, self._context)
-        self._endpoint = Endpoint(
-            params.base_url,
-            params.model,
-            "chat" if params.api == "chat" else "completions",
-            params.api_key_env,
-            params.max_tokens,
-            params.timeout_s,
-        )
 
     @classmethod
     def needs_for(cls, params: Params) -> frozenset[Need]:
@@ -227,32 +216,56 @@ class Ice(Evaluator):
             **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
         }
 
-    def score(self, items: Sequence[Item]) -> list[Scored]:
-        if not self.dimensions:
-            raise RuntimeError("ice scores only after fit(pool)")
-        return [self._score(item) for item in items]
+    @property
+    def address(self) -> Address:
+        params = self.params
+        return Address(params.base_url, params.model, params.api, params.api_key_env, params.timeout_s)
 
-    def _score(self, item: Item) -> Scored:
-        if not item.summary.strip():
-            return Scored.unscored(self.dimensions, EMPTY_SUMMARY)
+    @cached_property
+    def _model(self) -> HostedModel:
+        return HostedModel(self.address)
+
+    def model_itself(self) -> Asking:
+        return self._model
+
+    def requests(self, item: Item) -> list[Request]:
+        return [
+            self._request(dimension, item)
+            for dimension in self.dimensions
+            if self._problem(dimension, item) is None
+        ]
+
+    def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
         values: dict[str, float] = {}
         reasons: dict[str, str] = {}
-        replies: dict[str, str] = {}
+        kept: dict[str, str] = {}
+        came = iter(replies)
         for dimension in self.dimensions:
-            if self._judged[dimension].beside(item) is None:
-                values[dimension], reasons[dimension] = math.nan, _ABSENT[self._judged[dimension].sees]
-                continue
-            prompt = self.prompt(dimension, item)
-            if not self._context.holds(self._prompting.system, prompt):
-                values[dimension], reasons[dimension] = math.nan, TOO_LONG
-                continue
-            reply = self._ask(prompt)
-            replies[dimension] = reply.text
-            number, problem = _number(reply, dimension)
+            number, problem = math.nan, self._problem(dimension, item)
+            if problem is None:
+                reply = next(came)
+                kept[dimension] = reply.text
+                number, problem = _number(reply, dimension)
             values[dimension] = number
             if problem:
                 reasons[dimension] = problem
-        return Scored(values, reasons, replies)
+        return Scored(values, reasons, kept)
+
+    def _problem(self, dimension: str, item: Item) -> str | None:
+        """Why nothing is asked of the item on this dimension, or None."""
+        if not item.summary.strip():
+            return EMPTY_SUMMARY
+        judged = self._judged[dimension]
+        if judged.beside(item) is None:
+            return _ABSENT[judged.sees]
+        if not self._context.holds(self._prompting.system, self.prompt(dimension, item)):
+            return TOO_LONG
+        return None
+
+    def _request(self, dimension: str, item: Item) -> Request:
+        return Request(
+            self.prompt(dimension, item), system=self._prompting.system, max_tokens=self.params.max_tokens
+        )
 
     def reread(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
         """A summary's scores by the present reader, from what was kept of it; nobody is asked.
@@ -279,13 +292,6 @@ class Ice(Evaluator):
     def prompt(self, dimension: str, item: Item) -> str:
         """The text sent: the drawn examples with their scores, then `item` up to its score."""
         return self._prompting.prompt(self._judged[dimension], self._drawn[dimension], item)
-
-    def _ask(self, prompt: str) -> Reply:
-        if self._client is None:
-            self._client = self._endpoint.connect()
-        reply = self._endpoint.ask(self._client, prompt, system=self._prompting.system)
-        # Some servers repeat the prompt, with other summaries' labels, before what the model wrote.
-        return replace(reply, text=reply.text.removeprefix(prompt))
 
 
 def _number(reply: Reply, dimension: str) -> tuple[float, str | None]:

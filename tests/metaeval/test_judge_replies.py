@@ -10,8 +10,8 @@ from django.core.management import call_command
 from scipy import stats
 
 from annotation.models import Project
-from scoring.marks import MarkScale
-from scoring.replies import read_score
+from scoring.judge.marks import MarkScale
+from scoring.judge.replies import read_score
 from tests.metaeval.asked import values_of
 from tests.metaeval.rated_projects import DIMENSIONS
 

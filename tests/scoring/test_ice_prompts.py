@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotation.protocol import SEAHORSE
 from scoring.contract import EvaluatorError, Item, PoolExample, fingerprint
-from scoring.dimensions import SEES, described
+from scoring.judge.dimensions import SEES, described
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 
 

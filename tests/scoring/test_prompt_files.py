@@ -2,7 +2,7 @@
 
 import hashlib
 
-from scoring.dimensions import PROMPTS
+from scoring.judge.dimensions import PROMPTS
 
 WRITTEN = {
     "described_chat_v1.txt": "fe2ff40ddce9a325",

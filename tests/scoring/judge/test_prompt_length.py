@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from scoring.contract import EvaluatorError
-from scoring.prompt_length import MESSAGE_TOKENS, ContextWindow, at_most_tokens, token_counter
+from scoring.judge.prompt_length import MESSAGE_TOKENS, ContextWindow, at_most_tokens, token_counter
 
 
 def folder_with(tokenizer, folder):

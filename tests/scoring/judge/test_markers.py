@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.markers import Markers
+from scoring.judge.markers import Markers
 
 MARKERS = Markers(["Score", "Main ideas", "Klarheit", "流畅", "स्पष्टता"])
 

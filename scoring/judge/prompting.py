@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from scoring.contract import Item, PoolExample
-from scoring.dimensions import PROMPTS, SEES, Dimension, single_line
-from scoring.markers import Markers
+from scoring.judge.dimensions import PROMPTS, SEES, Dimension, single_line
+from scoring.judge.markers import Markers
 
 
 @dataclass(frozen=True)

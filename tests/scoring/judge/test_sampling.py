@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.contract import PoolExample
-from scoring.sampling import bucket, draw, in_random_order
+from scoring.judge.sampling import bucket, draw, in_random_order
 
 LABELS = [0.0, 0.1, 0.25, 0.26, 0.5, 0.51, 0.75, 0.76, 1.0]
 

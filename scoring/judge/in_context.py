@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from scoring.contract import EvaluatorError, PoolExample
-from scoring.dimensions import Dimension
-from scoring.prompt_length import ContextWindow
-from scoring.prompting import Prompting
-from scoring.sampling import draw, in_random_order, place_in_draw
+from scoring.judge.dimensions import Dimension
+from scoring.judge.prompt_length import ContextWindow
+from scoring.judge.prompting import Prompting
+from scoring.judge.sampling import draw, in_random_order, place_in_draw
 
 Examples = Mapping[Dimension, Sequence[PoolExample]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scoring.contract import Item, PoolExample
 
-PROMPTS = Path(__file__).parent / "evaluators" / "prompts"
+PROMPTS = Path(__file__).parent.parent / "evaluators" / "prompts"
 """Prompt texts. A file is never edited, since stored scores depend on it: a change is a new file."""
 
 SEES: Mapping[str, str] = {

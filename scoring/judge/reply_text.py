@@ -3,7 +3,7 @@
 import json
 import re
 
-from scoring.marks import FIGURES, NUMBER, WORD, MarkScale, number_of
+from scoring.judge.marks import FIGURES, NUMBER, WORD, MarkScale, number_of
 
 _FENCED_OBJECT = re.compile(r"(?:[^{]*```\w*)?\s*(\{.*\})\s*(?:```.*)?", re.DOTALL)
 _UNCLOSED = re.compile(r"[\[{(][^\[\](){}]*[0-9.]\s*\Z")

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from scoring.marks import MarkScale, Unread
-from scoring.replies import read_score
+from scoring.judge.marks import MarkScale, Unread
+from scoring.judge.replies import read_score
 
 SCALES = {
     "rts": MarkScale(1, 5, decimals=True),  # reasons, then a score from 1 to 5; some are 3.5

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.contract import Item
-from scoring.dimensions import SEES, Dimension, described, seen_beside, single_line
+from scoring.judge.dimensions import SEES, Dimension, described, seen_beside, single_line
 
 ITEM = Item("x", "A summary.", article="An article.", references=(" ", "First.", "Second."))
 

@@ -22,7 +22,7 @@ from annotation.signed_in import SignedInRequest
 from scoring.catalogue import describe
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
-from scoring.forms import RunForm
+from scoring.forms.run_form import RunForm
 from scoring.models import EvaluatorSetup, Probe, Run
 from scoring.params import value_as_text
 from scoring.planning import plan, plan_run

@@ -7,8 +7,15 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from scoring.marks import NUMBER, MarkScale, Unread, number_of
-from scoring.reply_text import is_refusal, is_unclosed, json_entry, plain, without_scale, without_thoughts
+from scoring.judge.marks import NUMBER, MarkScale, Unread, number_of
+from scoring.judge.reply_text import (
+    is_refusal,
+    is_unclosed,
+    json_entry,
+    plain,
+    without_scale,
+    without_thoughts,
+)
 
 READER_VERSION = 1
 """Raised when any reply would be read differently; part of the fingerprint of whoever reads by it."""

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.marks import WORDS, MarkScale, Unread
-from scoring.replies import Reading, read_score
+from scoring.judge.marks import WORDS, MarkScale, Unread
+from scoring.judge.replies import Reading, read_score
 
 UNIT = MarkScale(0, 1, decimals=True)
 FIVE = MarkScale(1, 5)

@@ -1,0 +1,1 @@
+"""Asking a language model: what is asked, where, and how it is sent."""

@@ -1,0 +1,1 @@
+"""The evaluators' forms, one file per page."""

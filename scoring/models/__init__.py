@@ -1,0 +1,25 @@
+"""Setups, runs, batches, scores, and what language models are asked with."""
+
+from scoring.models.dimensions import JudgedDimension
+from scoring.models.endpoints import Endpoint, EndpointModel
+from scoring.models.replies import Reservation, StoredReply
+from scoring.models.runs import Batch, Run
+from scoring.models.scores import Score
+from scoring.models.setups import EvaluatorSetup, Probe, SeenArticle, SetUp
+from scoring.models.workers import Worker
+
+__all__ = [
+    "Batch",
+    "Endpoint",
+    "EndpointModel",
+    "EvaluatorSetup",
+    "JudgedDimension",
+    "Probe",
+    "Reservation",
+    "Run",
+    "Score",
+    "SeenArticle",
+    "SetUp",
+    "StoredReply",
+    "Worker",
+]

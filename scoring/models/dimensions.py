@@ -1,0 +1,42 @@
+"""Dimensions that a project's judges are asked about, as a manager describes them."""
+
+from django.conf import settings
+from django.db import models
+
+from annotation.models import Project
+
+
+class JudgedDimension(models.Model):
+    """One thing to judge: what it means, and which text stands beside the summary.
+
+    Goes before the ready description of a dimension of the same name. Setups keep the words of their time.
+    """
+
+    class Sees(models.TextChoices):
+        SUMMARY = "summary", "the summary alone"
+        ARTICLE = "article", "the article and the summary"
+        REFERENCE = "reference", "a reference and the summary"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judged_dimensions")
+    name = models.CharField(max_length=60)
+    description = models.CharField(
+        max_length=1000, help_text="A question that a good summary answers with yes."
+    )
+    sees = models.CharField(max_length=10, choices=Sees)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="judged_dimension_once"),
+            models.CheckConstraint(
+                condition=models.Q(sees__in=["summary", "article", "reference"]),
+                name="judged_dimension_sees_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,65 @@
+"""What language models replied, and the money set aside for what they are being asked."""
+
+from django.db import models
+
+from annotation.models import Project
+from scoring.models.runs import Run
+
+
+class StoredReply(models.Model):
+    """The reply to one request, kept so that nobody pays twice; the request is known by its digest."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="stored_replies")
+    request = models.CharField(
+        max_length=64, help_text="SHA-256 over the endpoint, the model and the request."
+    )
+    text = models.TextField(blank=True)
+    problem = models.CharField(max_length=60, blank=True, help_text="Why it is not a whole answer.")
+    probabilities = models.JSONField(default=dict, help_text="Mark to probability, where that was asked.")
+    model = models.CharField(
+        max_length=200, blank=True, help_text="The model's name as the endpoint tells it."
+    )
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cost = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        help_text="US dollars; null: no price was known.",
+    )
+    run = models.ForeignKey(
+        Run,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="replies",
+        help_text="The run that paid for it.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "stored replies"
+        constraints = [models.UniqueConstraint(fields=["project", "request"], name="stored_reply_once")]
+
+    def __str__(self) -> str:
+        return f"reply to {self.request[:8]}"
+
+
+class Reservation(models.Model):
+    """Money of a run's budget set aside for requests under way, at the most that they can cost."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reservations")
+    holder = models.CharField(max_length=36, help_text="The claim's token whose requests it is for.")
+    amount = models.DecimalField(max_digits=14, decimal_places=8, help_text="US dollars.")
+    until = models.DateTimeField(
+        help_text="After this its worker is taken for dead, and the money for spent."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "holder"], name="reservation_once"),
+            models.CheckConstraint(condition=models.Q(amount__gte=0), name="reservation_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} of run {self.run_id}"

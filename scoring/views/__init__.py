@@ -1,0 +1,1 @@
+"""The evaluators' pages, one file per page."""
