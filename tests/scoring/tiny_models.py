@@ -16,14 +16,22 @@ El gato se sentó en la alfombra. Кошка сидела на ковре. Ми�
 Kedi halının üzerinde oturdu. Bakan konuştu. Con mèo ngồi trên thảm. 猫坐在垫子上。很好。
 """
 HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
+PROMPT_POSITIONS = 8192
+"""Of causal models: a prompt of a few examples is about as many tokens here as it has letters."""
+CHAT_TEMPLATE = """\
+{% for message in messages %}<s>{{ message.role }}
+{{ message.content }}</s>
+{% endfor %}{% if add_generation_prompt %}<s>assistant
+{% endif %}"""
 
 
 @functools.cache
 def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **changes: Any) -> Path:
     """The folder of a model, always the same one for the same arguments.
 
-    `kind` is bert, roberta, xlm-roberta, bart, t5 or mt5; `head` the ending of a class of transformers
-    (Model, ForMaskedLM, ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration);
+    `kind` is bert, roberta, xlm-roberta, bart, t5, mt5, or a causal language model with a chat template:
+    llama, gpt2, mistral. `head` is the ending of a class of transformers (Model, ForMaskedLM,
+    ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration, ForCausalLM, LMHeadModel);
     `labels` are those a classifier tells apart; `changes` go into its configuration.
     """
     import torch
@@ -37,10 +45,9 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
         **{**sizes, "vocab_size": len(tokenizer), **_special_ids(kind, tokenizer), **changes},
         **({"id2label": dict(enumerate(labels))} if labels else {}),
     )
-    default = "ForConditionalGeneration" if kind in ("bart", "t5", "mt5") else "Model"
     generator_state = torch.random.get_rng_state()
     torch.manual_seed(0)
-    model = getattr(transformers, f"{name}{head or default}")(config)
+    model = getattr(transformers, f"{name}{head or _HEADS.get(kind, 'Model')}")(config)
     torch.random.set_rng_state(generator_state)
     model.save_pretrained(folder)
     return folder
@@ -48,12 +55,21 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
 
 def _tokenizer(kind: str) -> Any:
     """Trained once on TEXT, and kept, since training breaks ties differently each time."""
+    from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
     vocabulary, tokens = _TOKENIZERS[kind]
     file = Path(__file__).with_name("tiny_tokenizers") / f"{vocabulary}.json"
     names = {f"{name}_token": token for name, token in tokens.items()}
-    return PreTrainedTokenizerFast(tokenizer_file=str(file), model_max_length=POSITIONS, **names)
+    if kind not in _CAUSAL:
+        return PreTrainedTokenizerFast(tokenizer_file=str(file), model_max_length=POSITIONS, **names)
+    found = PreTrainedTokenizerFast(tokenizer_file=str(file), model_max_length=PROMPT_POSITIONS, **names)
+    opening = "" if kind == "gpt2" else "<s> "
+    found.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"{opening}$A", special_tokens=[("<s>", found.bos_token_id)]
+    )
+    found.chat_template = CHAT_TEMPLATE
+    return found
 
 
 def _special_ids(kind: str, tokenizer: Any) -> dict[str, int]:
@@ -70,6 +86,8 @@ def _special_ids(kind: str, tokenizer: Any) -> dict[str, int]:
             "eos_token_id": end,
             "decoder_start_token_id": end,
         }
+    if kind in _CAUSAL:
+        return ids | {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     return ids
 
 
@@ -103,6 +121,26 @@ _BART = {
     "max_position_embeddings": POSITIONS,
     "init_std": 0.3,
 }
+_LLAMA = {
+    **_ENCODER,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": PROMPT_POSITIONS,
+    "tie_word_embeddings": False,
+}
+_GPT2 = {
+    "n_embd": HIDDEN,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "n_positions": PROMPT_POSITIONS,
+    "initializer_range": 0.3,
+}
+_CAUSAL = ("llama", "gpt2", "mistral")
+_HEADS = {
+    **dict.fromkeys(("bart", "t5", "mt5"), "ForConditionalGeneration"),
+    **dict.fromkeys(("llama", "mistral"), "ForCausalLM"),
+    "gpt2": "LMHeadModel",
+}
 _MARKS = {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}
 _ALL_MARKS = {**_MARKS, "bos": "<s>", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
 _BERT_MARKS = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
@@ -113,6 +151,7 @@ _TOKENIZERS = {
     "xlm-roberta": ("opened_sentence_pieces", _ALL_MARKS),
     "t5": ("sentence_pieces", _MARKS),
     "mt5": ("sentence_pieces", _MARKS),
+    **dict.fromkeys(_CAUSAL, ("byte_pairs", {**_MARKS, "bos": "<s>"})),
 }
 _ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "bert": ("Bert", _ENCODER),
@@ -121,4 +160,7 @@ _ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("Bart", _BART),
     "t5": ("T5", _T5),
     "mt5": ("MT5", _T5),
+    "llama": ("Llama", _LLAMA),
+    "mistral": ("Mistral", {**_LLAMA, "sliding_window": 64}),
+    "gpt2": ("GPT2", _GPT2),
 }
