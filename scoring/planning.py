@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
@@ -26,6 +25,7 @@ from scoring.contract import (
     language_problem,
     signature,
 )
+from scoring.endpoints.offered import refusal_of
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import (
@@ -167,15 +167,10 @@ def start(planned: RunPlan, user: User | None = None) -> Run:
 
 
 def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
-    """Workers ask where the operator says: their network and their keys are not the researcher's."""
     address = getattr(evaluator.params, "base_url", None)
-    listed = settings.LLM_ENDPOINTS
-    if address is None or "*" in listed or address.rstrip("/") in (each.rstrip("/") for each in listed):
-        return
-    raise InvalidRun(
-        f"parameter 'base_url': found {address!r}, expected one of {', '.join(listed) or '(none)'}. "
-        "The operator of this server can add endpoints (LLM_ENDPOINTS)."
-    )
+    refusal = None if address is None else refusal_of(address)
+    if refusal:
+        raise InvalidRun(f"parameter 'base_url': {refusal}")
 
 
 def _refuse_files_not_offered(evaluator: Evaluator) -> None:
