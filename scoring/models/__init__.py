@@ -2,6 +2,7 @@
 
 from scoring.models.dimensions import JudgedDimension
 from scoring.models.endpoints import Endpoint, EndpointModel
+from scoring.models.families import FamilyMember, RunFamily
 from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
@@ -13,10 +14,12 @@ __all__ = [
     "Endpoint",
     "EndpointModel",
     "EvaluatorSetup",
+    "FamilyMember",
     "JudgedDimension",
     "Probe",
     "Reservation",
     "Run",
+    "RunFamily",
     "Score",
     "SeenArticle",
     "SetUp",
