@@ -37,6 +37,9 @@ class EndpointModel(models.Model):
     abilities = models.JSONField(
         null=True, blank=True, help_text="As found by asking; null: nobody asked yet."
     )
+    check_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody last wanted to know."
+    )
     checked_at = models.DateTimeField(null=True, blank=True)
     check_failure = models.TextField(blank=True)
     input_price = models.DecimalField(

@@ -3,6 +3,7 @@
 from django.db import models
 
 from annotation.models import Project
+from scoring.models.endpoints import EndpointModel
 from scoring.models.runs import Run
 
 
@@ -19,7 +20,17 @@ class StoredReply(models.Model):
     model = models.CharField(
         max_length=200, blank=True, help_text="The model's name as the endpoint tells it."
     )
+    asked = models.ForeignKey(
+        EndpointModel,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="replies",
+        help_text="Which of the project's models was asked.",
+    )
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    prompt_tokens_at_most = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The bound that was reckoned with before."
+    )
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cost = models.DecimalField(
         max_digits=14,
