@@ -9,6 +9,7 @@ from annotation.models.imports import ImportJob
 from annotation.models.projects import Project, Question, Questionnaire
 from annotation.models.raters import Rater
 from annotation.models.ratings import Answer, Rating
+from annotation.models.reratings import Rerating
 
 __all__ = [
     "Answer",
@@ -29,6 +30,7 @@ __all__ = [
     "Questionnaire",
     "Rater",
     "Rating",
+    "Rerating",
     "Summary",
     "System",
 ]

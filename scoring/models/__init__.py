@@ -1,5 +1,6 @@
 """Setups, runs, batches, scores, and what language models are asked with."""
 
+from scoring.models.alignment import Judge, JudgeVersion, LabelSplit, SealedOpening, Trial
 from scoring.models.dimensions import JudgedDimension
 from scoring.models.endpoints import Endpoint, EndpointModel
 from scoring.models.families import FamilyMember, RunFamily
@@ -15,14 +16,19 @@ __all__ = [
     "EndpointModel",
     "EvaluatorSetup",
     "FamilyMember",
+    "Judge",
+    "JudgeVersion",
     "JudgedDimension",
+    "LabelSplit",
     "Probe",
     "Reservation",
     "Run",
     "RunFamily",
     "Score",
+    "SealedOpening",
     "SeenArticle",
     "SetUp",
     "StoredReply",
+    "Trial",
     "Worker",
 ]
