@@ -25,6 +25,7 @@ LOCAL = MODE == "local"
 
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY")
+ENDPOINT_KEYS_SECRET = env.str("ENDPOINT_KEYS_SECRET", default="")  # empty: SECRET_KEY encrypts them
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 

@@ -1,0 +1,122 @@
+"""Keys of endpoints: kept encrypted, handed to nobody but the worker that asks this very address."""
+
+import pytest
+from django.core import serializers
+
+from annotation.errors import DomainError, NotAllowed
+from scoring.asking.request import Address
+from scoring.contract import EvaluatorError
+from scoring.endpoints.keys import key_for, remove_key, set_key, without_key
+from scoring.models import Endpoint
+from tests.factories import make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+KEY = "sk-secret-0123456789"
+HERE = "https://llm.example.org/v1"
+
+
+def address(base_url=HERE):
+    return Address(base_url, "m", "chat", "SOME_API_KEY")
+
+
+@pytest.fixture
+def manager():
+    return make_member(make_project(), "manager")
+
+
+@pytest.fixture
+def endpoint(manager):
+    return Endpoint.objects.create(project=manager.memberships.get().project, base_url=HERE)
+
+
+@pytest.fixture
+def stored(endpoint, manager):
+    set_key(endpoint, f" {KEY}\n", manager)
+    return endpoint
+
+
+def test_what_is_kept_does_not_show_the_key(stored):
+    assert stored.key_set_at is not None
+    assert KEY not in serializers.serialize("json", [stored])
+    assert KEY not in repr(stored)
+
+
+def test_the_same_key_is_kept_differently_each_time(stored, manager):
+    before = stored.encrypted_key
+    set_key(stored, KEY, manager)
+    assert stored.encrypted_key != before
+
+
+@pytest.mark.parametrize("base_url", [HERE, f"{HERE}/"])
+def test_the_address_it_was_entered_for_gets_it(stored, base_url):
+    assert key_for(stored.project_id, address(base_url)) == KEY
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    ["https://llm.example.org", "https://llm.example.org.elsewhere.org/v1", "http://llm.example.org/v1"],
+)
+def test_no_other_address_gets_it(stored, monkeypatch, base_url):
+    monkeypatch.setenv("SOME_API_KEY", "workers-own")
+    assert key_for(stored.project_id, address(base_url)) == "workers-own"
+
+
+def test_no_other_project_gets_it(stored, monkeypatch):
+    monkeypatch.delenv("SOME_API_KEY", raising=False)
+    with pytest.raises(EvaluatorError, match=r"no key for https://llm.*SOME_API_KEY is not set") as refused:
+        key_for(make_project().pk, address())
+    assert refused.value.permanent
+
+
+def test_a_key_that_was_removed_is_gone(stored, manager, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "workers-own")
+    remove_key(stored, manager)
+    stored.refresh_from_db()
+    assert (stored.encrypted_key, stored.key_set_at) == ("", None)
+    assert key_for(stored.project_id, address()) == "workers-own"
+
+
+@pytest.mark.parametrize("setting", ["SECRET_KEY", "ENDPOINT_KEYS_SECRET"])
+def test_under_another_secret_the_worker_says_what_to_do(stored, settings, monkeypatch, setting):
+    monkeypatch.setenv("SOME_API_KEY", "workers-own")
+    setattr(settings, setting, "x" * 50)
+    with pytest.raises(EvaluatorError, match=r"cannot be decrypted.*Enter it anew") as refused:
+        key_for(stored.project_id, address())
+    assert refused.value.permanent
+
+
+def test_with_a_secret_of_its_own_another_secret_key_changes_nothing(endpoint, manager, settings):
+    settings.ENDPOINT_KEYS_SECRET = "y" * 50
+    set_key(endpoint, KEY, manager)
+    settings.SECRET_KEY = "x" * 50
+    assert key_for(endpoint.project_id, address()) == KEY
+
+
+@pytest.mark.parametrize("key", ["", "  ", "two words", "line\nbreak", "clé", "k" * 2001])
+def test_what_no_header_can_carry_is_refused_without_being_quoted(endpoint, manager, key):
+    with pytest.raises(DomainError, match="cannot be a key") as refused:
+        set_key(endpoint, key, manager)
+    assert not key.strip() or key not in str(refused.value)
+    endpoint.refresh_from_db()
+    assert endpoint.encrypted_key == ""
+
+
+def test_a_workers_key_that_no_header_can_carry_is_refused_without_being_quoted(endpoint, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sk-secret\n")
+    with pytest.raises(EvaluatorError, match="SOME_API_KEY holds no key") as refused:
+        key_for(endpoint.project_id, address())
+    assert "sk-secret" not in str(refused.value)
+
+
+def test_researchers_set_and_remove_no_keys(stored):
+    researcher = make_member(stored.project, "researcher")
+    with pytest.raises(NotAllowed):
+        set_key(stored, "another", researcher)
+    with pytest.raises(NotAllowed):
+        remove_key(stored, researcher)
+    assert key_for(stored.project_id, address()) == KEY
+
+
+def test_a_key_is_taken_out_of_what_an_endpoint_says():
+    assert without_key(f"Incorrect API key provided: {KEY}.", KEY) == "Incorrect API key provided: (key)."
