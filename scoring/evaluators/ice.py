@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from scoring.asking.endpoint import HostedModel
 from scoring.asking.request import Address, Asking, Reply, Request
+from scoring.asking.sender import Sender
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import (
     EMPTY_SUMMARY,
@@ -222,8 +222,8 @@ class Ice(AskingEvaluator):
         return Address(params.base_url, params.model, params.api, params.api_key_env, params.timeout_s)
 
     @cached_property
-    def _model(self) -> HostedModel:
-        return HostedModel(self.address)
+    def _model(self) -> Sender:
+        return Sender(self.address)
 
     def model_itself(self) -> Asking:
         return self._model

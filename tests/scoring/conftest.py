@@ -12,6 +12,12 @@ app.conf.update(broker_url="memory://localhost/", broker_transport_options={})
 Sent = Callable[[str], list[dict[str, Any]]]
 
 
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an endpoint does not answer at once is an outage; who tests patience says how much."""
+    monkeypatch.setattr("scoring.asking.sender.PATIENCE_S", 0.0)
+
+
 @pytest.fixture
 def sent() -> Sent:
     """What has been sent to a queue since the last look: task, args and the moment when it expires."""

@@ -229,7 +229,7 @@ class TestReplies:
 
 class TestFailures:
     @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
-    def test_an_outage_is_worth_another_try_but_not_here(self, endpoint, status):
+    def test_an_outage_is_worth_another_try_later(self, endpoint, status):
         error = failure(endpoint, Answer(status=status))
         assert not error.permanent
         assert str(status) in str(error)

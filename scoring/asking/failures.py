@@ -1,0 +1,59 @@
+"""What an endpoint's error means: a reply that concerns one prompt, or a failure of all."""
+
+import re
+from typing import TYPE_CHECKING
+
+from scoring.asking.request import TOO_LONG, Address, Reply
+from scoring.asking.retrying import is_outage
+from scoring.contract import EvaluatorError
+from scoring.judge.marks import Unread
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+_SHOWN = 300
+_CONTEXT = re.compile(r"context (length|size|window)", re.IGNORECASE)
+"""vLLM and llama.cpp say in words alone that a prompt is too long."""
+
+
+def refusal_of_this_prompt(error: "APIStatusError") -> Reply | None:
+    """A refusal that concerns this prompt alone is a reply.
+
+    Its words are not kept: the model did not write them, and some endpoints quote the prompt in them.
+    """
+    if error.code == "content_filter":
+        return Reply("", Unread.FILTERED)
+    if error.code == "context_length_exceeded" or (
+        error.status_code == 400 and _CONTEXT.search(error.message)
+    ):
+        return Reply("", TOO_LONG)
+    return None
+
+
+def names(error: "APIStatusError", parameter: str) -> bool:
+    """Whether the endpoint refuses a request and speaks of this parameter."""
+    if error.status_code not in (400, 422):
+        return False
+    return error.param == parameter or bool(re.search(rf"\b{parameter}\b", error.message))
+
+
+def failure(error: Exception, address: Address, secret: str) -> Exception:
+    """An EvaluatorError, in words for people and without the key; a mistake of ours as it is."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        said = f"answers {error.status_code} for model {address.model!r}: {error.message}"
+        permanent = not is_outage(error) or error.code == "insufficient_quota"
+    elif isinstance(error, TimeoutError):
+        said, permanent = f"gives no answer within {address.timeout_s:g} s", False
+    elif isinstance(error, openai.APIConnectionError):
+        said, permanent = f"gives no answer: {error}", False
+    elif isinstance(error, openai.APIError | ValueError):
+        said, permanent = f"gives an unreadable answer: {error}", False
+    else:
+        return error
+    if len(secret) > 3:  # shorter ones are no secrets, and parts of words
+        said = said.replace(secret, "[key]")
+    explained = EvaluatorError(f"{address.base_url} {said[:_SHOWN]}", permanent=permanent)
+    explained.__cause__ = error
+    return explained

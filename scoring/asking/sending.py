@@ -1,0 +1,180 @@
+"""Requests under way: an event loop on a thread of its own, and what comes of it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Thread
+
+import tenacity
+
+from scoring.asking import wire
+from scoring.asking.congestion import window_of
+from scoring.asking.failures import failure, refusal_of_this_prompt
+from scoring.asking.request import Address, Reply, Request
+from scoring.asking.retrying import asked_pause_s, is_passing, is_too_many, pause_s
+from scoring.asking.talking import Talk
+from scoring.contract import EvaluatorError
+
+_LOOK_S = 0.05
+"""How often a waiting request looks whether another thread made room, or the endpoint is open again."""
+
+
+class _Abandoned(Exception):
+    """Another request failed for good, so this one is not sent (again)."""
+
+
+@dataclass
+class Sending:
+    """One lot of requests to one model."""
+
+    address: Address
+    secret: str = field(repr=False)
+    most_in_flight: int
+    patience_s: float
+    failure: Exception | None = None
+    """Why some were not answered; known when all has come."""
+
+    @contextmanager
+    def of(self, requests: Sequence[Request]) -> Iterator[Iterator[tuple[int, Reply]]]:
+        """Place and reply, as they come; leaving the block early breaks off the rest."""
+        self._came: SimpleQueue[tuple[int, Reply] | None] = SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._all: asyncio.Task[None] | None = None
+        self._is_over = False
+        thread = Thread(target=self._run, args=(requests,), name="asking", daemon=True)
+        thread.start()
+        try:
+            yield self._coming()
+        finally:
+            self._is_over = True
+            with suppress(RuntimeError):  # the loop was done first
+                self._loop.call_soon_threadsafe(self._break_off)
+            thread.join()
+
+    def _coming(self) -> Iterator[tuple[int, Reply]]:
+        while (came := self._came.get()) is not None:
+            yield came
+
+    def _break_off(self) -> None:
+        if self._all:
+            self._all.cancel()
+
+    def _run(self, requests: Sequence[Request]) -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(self._send(requests))
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self.failure = self.failure or error
+        finally:
+            self._came.put(None)
+
+    async def _send(self, requests: Sequence[Request]) -> None:
+        from openai import AsyncOpenAI
+
+        self._all = asyncio.current_task()
+        self._window = window_of(self.address.base_url)
+        self._changed = asyncio.Condition()
+        self._begun = 0
+        client = AsyncOpenAI(base_url=self.address.base_url, api_key=self.secret, max_retries=0, timeout=None)
+        self._talk = Talk(client, self.address)
+        async with client, asyncio.TaskGroup() as group:
+            for place, request in enumerate(requests):
+                await self._until(self._may_begin)
+                if self.failure or self._is_over:
+                    break
+                self._begun += 1
+                group.create_task(self._answer(place, request))
+
+    def _may_begin(self) -> bool:
+        return bool(self.failure) or self._begun < min(int(self._window.most), self.most_in_flight)
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        async with self._changed:
+            while not condition():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), _LOOK_S)
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _answer(self, place: int, request: Request) -> None:
+        try:
+            self._came.put((place, await self._reply(request)))
+        except _Abandoned:
+            pass
+        except Exception as error:
+            self.failure = self.failure or failure(error, self.address, self.secret)
+        finally:
+            self._begun -= 1
+            await self._notify()
+
+    async def _reply(self, request: Request) -> Reply:
+        import openai
+
+        try:
+            answer = await self._patiently(request)
+        except openai.APIStatusError as error:
+            if reply := refusal_of_this_prompt(error):
+                return reply
+            raise
+        try:
+            return wire.replies(answer, request)[0]
+        except ValueError as error:
+            raise EvaluatorError(
+                f"{self.address.base_url} does not answer as an OpenAI-compatible endpoint: {error}",
+                permanent=True,
+            ) from error
+
+    async def _patiently(self, request: Request) -> object:
+        """The answer, after as many tries as it takes."""
+        began, waited = time.monotonic(), 0.0
+
+        async def once() -> object:
+            nonlocal waited
+            waits_since = time.monotonic()
+            await self._until(lambda: bool(self.failure) or self._window.enter(self.most_in_flight))
+            if self.failure:
+                raise _Abandoned
+            waited += time.monotonic() - waits_since
+            return await self._once(request)
+
+        def is_enough(state: tenacity.RetryCallState) -> bool:
+            own = (state.seconds_since_start or 0.0) - waited
+            return max(own, self._window.silent_s(began)) + state.upcoming_sleep > self.patience_s
+
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(is_passing),
+            wait=pause_s,
+            stop=is_enough,
+            sleep=self._pause,
+            reraise=True,
+        )
+        return await retrying(once)
+
+    async def _once(self, request: Request) -> object:
+        """One try in a place of the window, which learns from how it went."""
+        sent_at = time.monotonic()
+        try:
+            async with asyncio.timeout(self.address.timeout_s):
+                answer = await self._talk.ask(request)
+        except Exception as error:
+            if is_too_many(error):
+                closed_s = min(asked_pause_s(error) or 0.0, self.patience_s)
+                self._window.too_many(sent_at, closed_s)
+            raise
+        else:
+            self._window.answered(self.most_in_flight)
+            return answer
+        finally:
+            self._window.leave()
+            await self._notify()
+
+    async def _pause(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        await self._until(lambda: bool(self.failure) or time.monotonic() >= ends)

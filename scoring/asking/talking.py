@@ -1,0 +1,67 @@
+"""One request over the wire, in the manner that the model wants."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from scoring.asking import wire
+from scoring.asking.failures import names, refusal_of_this_prompt
+from scoring.asking.request import Address, Request
+from scoring.contract import EvaluatorError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+_PLAIN = wire.Manner()
+_manners: dict[Address, wire.Manner] = {}
+"""As models said when spoken to otherwise; for as long as the process lives."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """With one model, over a client that retries nothing."""
+
+    client: "AsyncOpenAI" = field(repr=False)
+    address: Address
+    manner: wire.Manner = _PLAIN
+    """Taken where the process has learnt of no other."""
+
+    async def ask(self, request: Request, choices: int = 1) -> object:
+        """The answer, as JSON.
+
+        A model that refuses max_tokens, or a temperature that is its own anyway, is asked again at once
+        without. Raises what the client raises, and EvaluatorError, permanent, where the model does not take
+        the temperature.
+        """
+        import openai
+
+        manner = _manners.get(self.address, self.manner)
+        refused: list[APIStatusError] = []
+        while True:
+            content = wire.body(self.address, request, manner, choices)
+            try:
+                answer = await self.client.post(wire.path(self.address.api), body=content, cast_to=object)
+            except openai.APIStatusError as error:
+                refused.append(error)
+                other = _other(manner, error, request, self.address.model)
+                if other is None:
+                    # What it says of a name that it does not know would hide why it was tried.
+                    raise refused[0 if names(error, "max_completion_tokens") else -1] from None
+                manner = other
+            else:
+                if refused:
+                    _manners[self.address] = manner
+                return answer
+
+
+def _other(manner: wire.Manner, error: "APIStatusError", request: Request, model: str) -> wire.Manner | None:
+    """How to ask after this refusal; None if it is not about manners."""
+    if refusal_of_this_prompt(error):
+        return None
+    if manner.token_limit == "max_tokens" and names(error, "max_tokens"):
+        return replace(manner, token_limit="max_completion_tokens")
+    if manner.takes_temperature and names(error, "temperature"):
+        if request.temperature != wire.DEFAULT_TEMPERATURE:
+            words = wire.no_temperature(model, request.temperature)
+            raise EvaluatorError(f"{words} (it says: {error.message[:200]})", permanent=True) from error
+        return replace(manner, takes_temperature=False)
+    return None

@@ -1,0 +1,175 @@
+"""Requests and replies as OpenAI's protocol writes them, in JSON."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.asking.request import Address, Reply, Request, Usage, Wanted
+from scoring.contract import EvaluatorError
+from scoring.judge.marks import Unread
+
+MOST_ALTERNATIVES = {"chat": 20, "completions": 5}
+"""Tokens that OpenAI's endpoints show in one place of a reply at most."""
+DEFAULT_TEMPERATURE = 1.0
+"""What an endpoint takes where it is told none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a model wants to be spoken to."""
+
+    token_limit: str = "max_tokens"
+    """Name of the parameter; reasoning models call it max_completion_tokens."""
+    takes_temperature: bool = True
+    alternatives: int | None = None
+    """Tokens shown in one place; None: as many as OpenAI shows."""
+
+
+def path(api: str) -> str:
+    return "/completions" if api == "completions" else "/chat/completions"
+
+
+def body(address: Address, request: Request, manner: Manner, choices: int = 1) -> dict[str, Any]:
+    """What is sent. Raises EvaluatorError, permanent, for what the protocol has no words for."""
+    if request.wanted is Wanted.LIKELIHOOD:
+        raise EvaluatorError(
+            "likelihoods of whole replies are shown by local models only (mode candidates)", permanent=True
+        )
+    is_chat = address.api != "completions"
+    content: dict[str, Any] = {"model": address.model}
+    if is_chat:
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        content["messages"] = [*system, {"role": "user", "content": request.prompt}]
+    else:
+        content["prompt"] = request.prompt
+    content |= _temperature(address, request, manner)
+    content[manner.token_limit] = request.max_tokens
+    if not is_chat:
+        content["stop"] = ["\n"]
+    if request.wanted is Wanted.FIRST_TOKEN:
+        shown = manner.alternatives or MOST_ALTERNATIVES[address.api]
+        content |= {"logprobs": True, "top_logprobs": shown} if is_chat else {"logprobs": shown}
+    if request.schema:
+        content["response_format"] = _schema(address, request.schema)
+    return content | ({"n": choices} if choices > 1 else {})
+
+
+def _temperature(address: Address, request: Request, manner: Manner) -> dict[str, float]:
+    if manner.takes_temperature:
+        return {"temperature": request.temperature}
+    if request.temperature != DEFAULT_TEMPERATURE:
+        raise EvaluatorError(no_temperature(address.model, request.temperature), permanent=True)
+    return {}
+
+
+def no_temperature(model: str, temperature: float) -> str:
+    needed = "0, which the mode greedy needs" if temperature == 0 else f"{temperature:g}"
+    return (
+        f"the model {model!r} does not take the temperature {needed}; what works is the mode samples at "
+        f"temperature {DEFAULT_TEMPERATURE:g}, or another model"
+    )
+
+
+def _schema(address: Address, schema: str) -> dict[str, Any]:
+    if address.api == "completions":
+        raise EvaluatorError(
+            "structured replies are for chats; the completions API has no response_format", permanent=True
+        )
+    form = {"name": "reply", "strict": True, "schema": json.loads(schema)}
+    return {"type": "json_schema", "json_schema": form}
+
+
+def replies(answer: object, request: Request) -> list[Reply]:
+    """What came back, a reply for each choice. Raises ValueError where it is not in this protocol.
+
+    What the call used is shared out, so that the replies' usage together is the call's: the first one has
+    the prompt's tokens.
+    """
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or not isinstance(choices, list) or not choices:
+        raise ValueError("no choices")
+    model = answer.get("model")
+    shares = _shares(answer.get("usage"), len(choices))
+    try:
+        return [
+            _reply(choice, request, usage, model if isinstance(model, str) else "")
+            for choice, usage in zip(choices, shares, strict=True)
+        ]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a choice of another form ({error})") from error
+
+
+def _shares(usage: object, choices: int) -> Sequence[Usage | None]:
+    told = usage if isinstance(usage, dict) else {}
+    prompt, completion = told.get("prompt_tokens"), told.get("completion_tokens")
+    if not isinstance(prompt, int) or not isinstance(completion, int):
+        return [None] * choices
+    each, rest = divmod(completion, choices)
+    return [Usage(prompt if not place else 0, each + (place < rest)) for place in range(choices)]
+
+
+def _reply(choice: Mapping[str, Any], request: Request, usage: Usage | None, model: str) -> Reply:
+    is_chat = "message" in choice
+    message = choice["message"] if is_chat else choice
+    # Some servers repeat the prompt, with other summaries' labels, before what the model wrote.
+    text = (message["content" if is_chat else "text"] or "").removeprefix(request.prompt)
+    probabilities: dict[str, float] = {}
+    if request.wanted is Wanted.FIRST_TOKEN:
+        probabilities = _probabilities(choice.get("logprobs"), message, text, request.marks)
+    problem = None
+    if refusal := message.get("refusal"):
+        text, problem = refusal, Unread.REFUSED
+    elif choice.get("finish_reason") == "content_filter":
+        problem = Unread.FILTERED
+    elif choice.get("finish_reason") == "length" and request.wanted is Wanted.TEXT:
+        problem = Unread.TRUNCATED
+    return Reply(text, problem, probabilities, usage, model)
+
+
+def _probabilities(
+    logprobs: object, message: Mapping[str, Any], text: str, marks: Sequence[str]
+) -> dict[str, float]:
+    """Probability of each mark as the first token of the reply that is not blank.
+
+    A token counts for a mark if it is the mark itself, blanks around it aside: ` Yes` and `Yes` are added,
+    `yes` and `Yes,` are others. Where the reply begins with blanks, marks instead of the blank count, and
+    those behind it times the blank's own probability. The tokens must be those of the reply itself: what a
+    model thinks before, if the endpoint mixes it with the reply, holds the same digits and means nothing.
+    """
+    places = list(_places(logprobs))
+    if not places:
+        raise EvaluatorError(NO_PROBABILITIES, permanent=True)
+    if message.get("reasoning_content") or message.get("reasoning"):
+        return {}
+    found: dict[str, float] = {}
+    reached = 1.0
+    for written, own, alternatives in places:
+        for token, logprob in alternatives.items():
+            if token.strip() in marks:
+                mark = token.strip()
+                found[mark] = found.get(mark, 0.0) + reached * math.exp(logprob)
+        if written.strip():
+            is_of_the_reply = text.lstrip().startswith(written.strip())
+            return {mark: min(share, 1.0) for mark, share in found.items()} if is_of_the_reply else {}
+        reached *= math.exp(own)
+    return found
+
+
+NO_PROBABILITIES = (
+    "the endpoint shows no probabilities of tokens (logprobs), which the mode expected needs; what works is "
+    "the mode greedy or samples, or an endpoint that shows them"
+)
+
+
+def _places(logprobs: object) -> Iterator[tuple[str, float, dict[str, float]]]:
+    """Token by token of a reply: what was written, its log-probability, and those of it and its rivals."""
+    if not isinstance(logprobs, dict):
+        return
+    for place in logprobs.get("content") or ():
+        rivals = {each["token"]: each["logprob"] for each in place.get("top_logprobs") or ()}
+        yield place["token"], place["logprob"], {place["token"]: place["logprob"], **rivals}
+    columns = (logprobs.get(name) or () for name in ("tokens", "token_logprobs", "top_logprobs"))
+    for token, logprob, rivals in zip(*columns, strict=False):
+        yield token, logprob, {token: logprob, **(rivals or {})}
