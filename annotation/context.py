@@ -15,6 +15,8 @@ class Section:
     title: str
     url_name: str
     permission: Permission
+    further: tuple[str, ...] = ()
+    """Names of other pages' addresses that belong to the section, with all that begin with them."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ SECTIONS = (
     Section("My ratings", "history", Permission.RATE),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
     Section("Agreement", "agreement", Permission.SEE_RESULTS),
-    Section("Evaluators", "runs", Permission.SEE_PROGRESS),
+    Section("Evaluators", "runs", Permission.SEE_PROGRESS, further=("endpoints",)),
     Section("Meta-evaluation", "metaeval", Permission.SEE_RESULTS),
     Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
     Section("Import", "imports", Permission.MANAGE_PROJECT),
@@ -67,14 +69,13 @@ def sections_for(request: HttpRequest, project: Project) -> list[Link]:
     """Links to the sections that this person may open; current is the one that the page belongs to."""
     allowed = permissions_of(request.user, project)
     addresses = {
-        section: reverse(section.url_name, args=[project.slug])
+        section: [reverse(name, args=[project.slug]) for name in (section.url_name, *section.further)]
         for section in SECTIONS
         if section.permission in allowed
     }
     # Progress has the project's own address, which every other one begins with.
-    around = [address for address in addresses.values() if request.path.startswith(address)]
+    around = [each for own in addresses.values() for each in own if request.path.startswith(each)]
     current = max(around, key=len, default=None)
     return [
-        Link(section.title, section.url_name, address, address == current)
-        for section, address in addresses.items()
+        Link(section.title, section.url_name, own[0], current in own) for section, own in addresses.items()
     ]

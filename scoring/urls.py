@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from scoring.views import runs
+from scoring.views import endpoints, runs
 
 urlpatterns = [
     path("projects/<slug:slug>/runs/", runs.runs, name="runs"),
@@ -13,4 +13,39 @@ urlpatterns = [
     path("projects/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("projects/<slug:slug>/runs/<int:run_id>/delete/", runs.run_delete, name="run_delete"),
     path("projects/<slug:slug>/runs/<int:run_id>/scores.csv", runs.run_scores, name="run_scores"),
+    path("projects/<slug:slug>/endpoints/", endpoints.endpoints, name="endpoints"),
+    path("projects/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.endpoint, name="endpoint"),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/limits/",
+        endpoints.endpoint_limits,
+        name="endpoint_limits",
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/prices/",
+        endpoints.endpoint_prices,
+        name="endpoint_prices",
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/key/", endpoints.endpoint_key, name="endpoint_key"
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/key/remove/",
+        endpoints.endpoint_key_remove,
+        name="endpoint_key_remove",
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/remove/",
+        endpoints.endpoint_remove,
+        name="endpoint_remove",
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/models/",
+        endpoints.endpoint_model_new,
+        name="endpoint_model_new",
+    ),
+    path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/models/<int:model_id>/remove/",
+        endpoints.endpoint_model_remove,
+        name="endpoint_model_remove",
+    ),
 ]

@@ -16,6 +16,8 @@ from annotation.actions.gold_rounds import next_in_round, start_round
 from annotation.actions.people import invite, issue_api_token, remove_rater
 from annotation.actions.rating import GivenAnswer, submit_stage
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
+from scoring.endpoints.keys import set_key
+from scoring.endpoints.managing import add_endpoint, add_model
 from scoring.models import Score
 from scoring.planning import plan_run
 from scoring.probing import start_probe
@@ -88,6 +90,9 @@ def make_campaign(mark: str) -> Campaign:
     probe = start_probe(project, "copy_rate", {}, users["manager"])
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
+    endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
+    set_key(endpoint, f"{mark}-api-key", users["manager"])
+    model = add_model(endpoint, "judge", "chat", users["manager"])
     ids: dict[str, int | str] = {
         "slug": project.slug,
         "assignment_id": open_assignment.pk,
@@ -104,6 +109,8 @@ def make_campaign(mark: str) -> Campaign:
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
         "job_id": job.pk,
+        "endpoint_id": endpoint.pk,
+        "model_id": model.pk,
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},

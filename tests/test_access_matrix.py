@@ -105,6 +105,19 @@ GET   run_probe                  in     403       403        200     200     404
 GET   run_delete                 in     403       403        200     200     404      404       404
 POST  run_delete                 in     403       403        302     302     404      404       404
 GET   run_scores                 in     403       403        200     200     404      404       404
+GET   endpoints                  in     403       403        200     200     404      404       404
+POST  endpoints                  in     403       403        403     302     404      404       404
+GET   endpoint                   in     403       403        200     200     404      404       404
+POST  endpoint_key               in     403       403        403     302     404      404       404
+GET   endpoint_key_remove        in     403       403        403     200     404      404       404
+POST  endpoint_key_remove        in     403       403        403     302     404      404       404
+POST  endpoint_limits            in     403       403        403     302     404      404       404
+POST  endpoint_prices            in     403       403        403     302     404      404       404
+POST  endpoint_model_new         in     403       403        403     302     404      404       404
+GET   endpoint_model_remove      in     403       403        403     200     404      404       404
+POST  endpoint_model_remove      in     403       403        403     302     404      404       404
+GET   endpoint_remove            in     403       403        403     200     404      404       404
+POST  endpoint_remove            in     403       403        403     302     404      404       404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_table            in     403       403        200     200     404      404       404
@@ -181,6 +194,10 @@ FORMS: dict[str, dict[str, object]] = {
     "people": {"role": "researcher"},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},
+    "endpoints": {"base_url": "https://another.example/v1", "key": "another-key"},
+    "endpoint_key": {"key": "another-key"},
+    "endpoint_limits": {"most_in_flight": 8},
+    "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
 ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only ever reads
 NOT_WITH_YOU = {"rate_item", "rate_draft", "rate_flag", "rate_skip"}
@@ -356,6 +373,7 @@ def test_a_token_opens_to_its_owner_what_the_session_does(world, row):
 def leaks(answer: Answer, role: str, name: str, world: World) -> list[str]:
     """What is in the answer and hidden from this role."""
     hidden = [] if role in ("stranger", "superuser") else [f"{world.foreign.mark}-"]
+    hidden.append(f"{world.own.mark}-api-key")  # nobody is shown the key of an endpoint, whoever wrote it
     if role not in ("researcher", "manager"):
         secrets = [kind for kind in SECRETS if (name, role) != OWN_REVIEW or kind != "explanation"]
         hidden += [f"{world.own.mark}-{kind}" for kind in secrets]

@@ -19,6 +19,7 @@ def test_a_page_below_a_section_marks_that_section_and_no_other(client):
     assert current_section(client, reverse("summaries", args=[project.slug])) == ["Summaries"]
     assert current_section(client, reverse("summary", args=[project.slug, summary.pk])) == ["Summaries"]
     assert current_section(client, reverse("run_new", args=[project.slug])) == ["Evaluators"]
+    assert current_section(client, reverse("endpoints", args=[project.slug])) == ["Evaluators"]
 
 
 def test_a_role_sees_only_the_sections_it_may_open(client):

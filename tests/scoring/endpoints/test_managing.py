@@ -96,7 +96,8 @@ def test_removing_an_endpoint_forgets_its_models(endpoint, manager):
     remove_model(model, manager)
     assert EndpointModel.objects.get().name == "n"
     remove_endpoint(endpoint, manager)
-    assert not Endpoint.objects.exists() and not EndpointModel.objects.exists()
+    assert not Endpoint.objects.exists()
+    assert not EndpointModel.objects.exists()
 
 
 @pytest.mark.parametrize("role", ["researcher", "stranger"])

@@ -1,0 +1,39 @@
+"""Money and limits in words."""
+
+from decimal import Decimal
+
+import pytest
+
+from scoring.models import Endpoint
+from scoring.templatetags.asking import dollars, limits_in_words, price
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        ("0", "$0"),
+        ("12.5", "$12.50"),
+        ("1234.5", "$1,234.50"),
+        ("0.15", "$0.15"),
+        ("0.15000000", "$0.15"),
+        ("0.0234", "$0.023"),
+        ("0.0004", "$0.00040"),
+        ("0.00000001", "$0.00000001"),
+    ],
+)
+def test_small_amounts_show_what_there_is(amount, shown):
+    assert dollars(Decimal(amount)) == shown
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [("0", "$0.00"), ("0.150000", "$0.15"), ("2.500001", "$2.500001"), ("1200", "$1,200.00")],
+)
+def test_prices_show_every_digit(amount, shown):
+    assert price(Decimal(amount)) == shown
+
+
+def test_limits_name_what_is_limited():
+    assert limits_in_words(Endpoint()) == "at most 32 in flight"
+    both = Endpoint(requests_per_minute=60, tokens_per_minute=90_000, most_in_flight=4)
+    assert limits_in_words(both) == "60 requests and 90,000 tokens a minute, at most 4 in flight"
