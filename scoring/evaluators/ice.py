@@ -19,23 +19,19 @@ from scoring.contract import (
     Scored,
     Seen,
 )
+from scoring.judge.asked_marks import MARKS
 from scoring.judge.dimensions import Dimension, described, seen_beside
 from scoring.judge.in_context import InContext
-from scoring.judge.marks import MarkScale, Unread
 from scoring.judge.prompt_length import ContextWindow, tokenizer_file
-from scoring.judge.prompting import FORMS, Prompting
-from scoring.judge.replies import READER_VERSION, read_score
+from scoring.judge.prompting import FORMS, Prompting, form_of
+from scoring.judge.replies import READER_VERSION
+from scoring.judge.score_modes import score_mode
 from scoring.params import param
 from scoring.weights import digest
 
 TOO_LONG = "longer than the model's context"
 
 _ABSENT = {"article": NO_ARTICLE, "reference": NO_REFERENCE}
-_SCALE = MarkScale(0, 1, decimals=True)
-_NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
-"""Where a model that was to write a score goes on with the list."""
-_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
-"""Problems that cannot be read out of a kept reply again."""
 
 
 class Ice(AskingEvaluator):
@@ -58,6 +54,11 @@ class Ice(AskingEvaluator):
     reply with two plausible readings or none has a reason instead: unparsable, refused, filtered, truncated,
     out of range or empty reply. All replies are kept, and can be read anew by a later version.
 
+    The mode says how the score comes of replies: `greedy`, the paper's, from one; `samples` is the mean of
+    several, and none where one of them cannot be read; `expected` is the mean of the marks 1 to 5 by their
+    probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), with the share on all marks kept
+    beside it. One mode never takes the place of another.
+
     Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
     the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
     """
@@ -66,12 +67,15 @@ class Ice(AskingEvaluator):
     title = "ICE"
     version = 2
     source = "Jain et al. 2023, Multi-Dimensional Evaluation of Text Summarization with In-Context Learning"
-    formula = "the number that the model writes behind the examples and the summary"
+    formula = (
+        "the number that the model writes behind the examples and the summary; samples: their mean; "
+        "expected: sum of p(mark) x worth(mark) over sum of p(mark), worth from 0 to 1 in even steps"
+    )
     weaknesses = (
         "Depends on the model, on the examples drawn and on their order; a hosted model may change under "
         "its name."
     )
-    cost = "One request for each summary and dimension."
+    cost = "One request for each summary and dimension, with the mode samples as many as samples."
     needs = frozenset({Need.ARTICLE, Need.REFERENCES, Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     deterministic = False
@@ -101,7 +105,36 @@ class Ice(AskingEvaluator):
             "and marks of a prompt inside the texts are made harmless.",
         )
         dimensions: tuple[str, ...] = param((), doc="Dimensions to score; empty: those of the labelled pool.")
-        examples: int = param(4, low=1, high=64, doc="In-context examples per dimension.")
+        mode: str = param(
+            "greedy",
+            choices=("greedy", "samples", "expected"),
+            doc="greedy: one reply at temperature 0; samples: the mean of several, each of which must give a "
+            "score; expected: the mean of marks by their probabilities as the first token of a reply, of "
+            "which at least half must be on marks.",
+        )
+        marks: str = param(
+            "decimals",
+            choices=tuple(MARKS),
+            doc="What is replied, and how labels of examples are written. decimals: 0.00 to 1.00; 1-5: the "
+            "nearest of five, halfway the higher; yes_no: Yes for labels above 0.5, No below, and no example "
+            "at 0.5. With the mode expected 1-5 or yes_no, which are one token each.",
+        )
+        samples: int = param(5, low=2, high=100, doc="Replies per dimension in the mode samples.")
+        temperature: float = param(
+            0.7, low=0.01, high=2, doc="Temperature in the mode samples; else it is 0."
+        )
+        structured: bool = param(
+            False,
+            doc="Have the endpoint hold replies to a JSON schema, and read only such replies; not with the "
+            "prompt paper, the mode expected or completions.",
+        )
+        examples: int = param(
+            4,
+            low=0,
+            high=64,
+            doc="In-context examples per dimension. 0 takes no labelled pool, but the prompt described and "
+            "named dimensions.",
+        )
         sampling: str = param(
             "uniform",
             choices=("uniform", "stratified"),
@@ -137,7 +170,11 @@ class Ice(AskingEvaluator):
             "about twice as many as English has.",
         )
         max_tokens: int = param(
-            16, low=1, high=4096, doc="Longest reply; of one that is cut only a score at its start counts."
+            16,
+            low=1,
+            high=65_536,
+            doc="Longest reply; of one that is cut only a score at its start counts. A model that thinks "
+            "before it replies needs room for that, too: thousands.",
         )
         timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.")
 
@@ -156,7 +193,34 @@ class Ice(AskingEvaluator):
                     f"parameter 'api_key_env': found {self.api_key_env!r}, expected a name such as "
                     "OPENAI_API_KEY"
                 )
+            self._refuse_what_does_not_go_together()
             self.judged(self.dimensions)
+
+        def _refuse_what_does_not_go_together(self) -> None:
+            if self.mode == "expected" and not MARKS[self.marks].are_single_tokens:
+                raise ValueError(
+                    f"parameter 'marks': found {self.marks!r}, expected 1-5 or yes_no: the mode expected "
+                    "reads probabilities of single tokens"
+                )
+            if self.structured and (self.prompt, self.api, self.mode == "expected") != (
+                "described",
+                "chat",
+                False,
+            ):
+                raise ValueError(
+                    "parameter 'structured': found yes, expected no but with the prompt described, the api "
+                    "chat and the mode greedy or samples"
+                )
+            if not self.examples and self.prompt != "described":
+                raise ValueError(
+                    "parameter 'examples': found 0, expected 1 or more but with the prompt described: "
+                    "nothing else says what is asked"
+                )
+            if not self.examples and not self.dimensions:
+                raise ValueError(
+                    "parameter 'dimensions': found none, expected the names of some: without examples there "
+                    "is no labelled pool to name them"
+                )
 
         def judged(self, dimensions: Sequence[str]) -> dict[str, Dimension]:
             """Name -> what a prompt needs to know of it. Raises ValueError where these parameters lack it."""
@@ -170,18 +234,31 @@ class Ice(AskingEvaluator):
         super().__init__(params)
         self._judged: dict[str, Dimension] = {}
         self._drawn: dict[str, list[PoolExample]] = {}
-        self._prompting = Prompting(FORMS[params.prompt], is_chat=params.api == "chat")
+        marks = MARKS[params.marks]
+        self._mode = score_mode(
+            params.mode,
+            marks,
+            structured=params.structured,
+            samples=params.samples,
+            temperature=params.temperature,
+        )
+        form = form_of(params.prompt, params.marks, params.examples)
+        self._prompting = Prompting(form, marks, is_chat=params.api == "chat")
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         stratified = params.sampling == "stratified"
         sizes = params.examples, params.pool_articles, params.seed
         self._in_context = InContext(*sizes, stratified, self._prompting, self._context)
+        if not params.examples:
+            self.dimensions = tuple(dict.fromkeys(params.dimensions))
+            self._judged = params.judged(self.dimensions)
+            self._drawn = {name: [] for name in self.dimensions}
 
     @classmethod
     def needs_for(cls, params: Params) -> frozenset[Need]:
         if not params.dimensions:
             return cls.needs
         seen = {each.sees for each in params.judged(params.dimensions).values()}
-        needs = {Need.LABELLED_POOL}
+        needs = {Need.LABELLED_POOL} if params.examples else set()
         needs |= {Need.ARTICLE} if "article" in seen else set()
         needs |= {Need.REFERENCES} if "reference" in seen else set()
         return frozenset(needs)
@@ -230,9 +307,10 @@ class Ice(AskingEvaluator):
 
     def requests(self, item: Item) -> list[Request]:
         return [
-            self._request(dimension, item)
+            request
             for dimension in self.dimensions
             if self._problem(dimension, item) is None
+            for request in self._mode.requests(self._question(dimension, item))
         ]
 
     def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
@@ -243,9 +321,9 @@ class Ice(AskingEvaluator):
         for dimension in self.dimensions:
             number, problem = math.nan, self._problem(dimension, item)
             if problem is None:
-                reply = next(came)
-                kept[dimension] = reply.text
-                number, problem = _number(reply, dimension)
+                answers = [next(came) for _ in range(self._mode.count)]
+                kept[dimension] = self._mode.kept(answers)
+                number, problem = self._mode.verdict(answers, dimension)
             values[dimension] = number
             if problem:
                 reasons[dimension] = problem
@@ -262,9 +340,12 @@ class Ice(AskingEvaluator):
             return TOO_LONG
         return None
 
-    def _request(self, dimension: str, item: Item) -> Request:
+    def _question(self, dimension: str, item: Item) -> Request:
         return Request(
-            self.prompt(dimension, item), system=self._prompting.system, max_tokens=self.params.max_tokens
+            self.prompt(dimension, item),
+            system=self._prompting.system,
+            shared=len(self._prompting.beginning(self._judged[dimension], self._drawn[dimension])),
+            max_tokens=self.params.max_tokens,
         )
 
     def reread(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
@@ -277,13 +358,10 @@ class Ice(AskingEvaluator):
         anew: dict[str, str] = {}
         for dimension in self.dimensions:
             reason = reasons.get(dimension)
-            if not replies.get(dimension):
-                number, problem = math.nan, reason
+            if replies.get(dimension):
+                number, problem = self._mode.reread(replies[dimension], reason, dimension)
             else:
-                ending = reason if reason in _ENDINGS else None
-                number, problem = _number(Reply(replies[dimension], ending), dimension)
-                # It may have been the endpoint that called it a refusal; only a score speaks against that.
-                problem = reason if problem and reason == Unread.REFUSED else problem
+                number, problem = math.nan, reason
             values[dimension] = number
             if problem:
                 anew[dimension] = problem
@@ -292,12 +370,3 @@ class Ice(AskingEvaluator):
     def prompt(self, dimension: str, item: Item) -> str:
         """The text sent: the drawn examples with their scores, then `item` up to its score."""
         return self._prompting.prompt(self._judged[dimension], self._drawn[dimension], item)
-
-
-def _number(reply: Reply, dimension: str) -> tuple[float, str | None]:
-    """The score that the reply gives, or nan and why it gives none."""
-    if reply.problem not in (None, Unread.TRUNCATED):
-        return math.nan, reply.problem
-    entry, *others = _NEXT_ENTRY.split(reply.text, maxsplit=1)
-    reading = read_score(entry, _SCALE, quality=dimension, cut=bool(reply.problem) and not others)
-    return (math.nan, reading.reason) if reading.value is None else (reading.value, None)

@@ -35,7 +35,8 @@ class InContext:
         """
         shuffled = in_random_order(pool, self.seed)
         usable = {
-            each: [example for example in shuffled if _usable(each, example)] for each in dimensions.values()
+            each: [example for example in shuffled if self.prompting.serves(each, example)]
+            for each in dimensions.values()
         }
         found = self._drawn(usable, self.count)
         if self._too_long(found):
@@ -69,7 +70,7 @@ class InContext:
         if len(drawn) < count:
             raise EvaluatorError(
                 f"{judged.name} needs {count} labelled examples of different articles, with the "
-                f"{judged.sees}; the pool has {len(drawn)}",
+                f"{judged.sees}{self.prompting.wants_of_labels}; the pool has {len(drawn)}",
                 permanent=True,
             )
         return drawn
@@ -100,8 +101,3 @@ class InContext:
         """Whether the examples leave room for an item as long as the longest of them, and for the reply."""
         longest = max(drawn, key=lambda each: len(self.prompting.prompt(judged, (), each)))
         return self.context.holds(self.prompting.system, self.prompting.prompt(judged, drawn, longest))
-
-
-def _usable(judged: Dimension, example: PoolExample) -> bool:
-    has_texts = bool(example.summary.strip()) and judged.beside(example) is not None
-    return judged.name in example.labels and has_texts

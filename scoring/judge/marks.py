@@ -45,30 +45,43 @@ class Unread(StrEnum):
 
 @dataclass(frozen=True)
 class MarkScale:
-    """The marks that were asked for, from `low` to `high`: whole ones, or decimals too, or letters alone.
+    """The marks that were asked for, from `low` to `high`: whole ones, or decimals too, or letters or words.
 
-    Stars are whole marks; letters stand for low, low + 1 and so on. Raises ValueError for a scale that is
-    none.
+    Stars are whole marks; letters and words stand for low, low + 1 and so on. Raises ValueError for a scale
+    that is none.
     """
 
     low: float
     high: float
     decimals: bool = False
     letters: str = ""
+    words: tuple[str, ...] = ()
+    """Such as No and Yes; capitals do not matter in a reply."""
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"scale from {self.low} to {self.high}")
         if self.letters and len(self.letters) != self.high - self.low + 1:
             raise ValueError(f"{len(self.letters)} letters for a scale from {self.low} to {self.high}")
+        if self.words and len(self.words) != self.high - self.low + 1:
+            raise ValueError(f"{len(self.words)} words for a scale from {self.low} to {self.high}")
 
     @property
     def mark(self) -> str:
         """Pattern (verbose) of one mark on this scale, or of two that are offered together ("0.7-0.8")."""
+        if self.words:
+            return _word_mark(self.words)
         return _LETTER_MARK if self.letters else _NUMBER_MARK
+
+    @property
+    def has_numbers(self) -> bool:
+        return not (self.letters or self.words)
 
     def value(self, mark: re.Match[str]) -> float | Unread | None:
         """What a match of `mark` says on this scale; None where it is no mark but, say, a football result."""
+        if self.words:
+            said = [each.casefold() for each in self.words].index(mark["word"].casefold())
+            return Unread.UNPARSABLE if mark["more"] else float(self.low + said)
         if self.letters:
             place = -1 if mark["more"] else self.letters.find(mark["letter"])
             return float(self.low + place) if place >= 0 else _no_letter(mark)
@@ -109,6 +122,11 @@ def number_of(written: str) -> float | None:
     if "point" in words:
         return float(f"{WORDS.index(words[0])}." + "".join(str(WORDS.index(each)) for each in words[2:]))
     return WORDS.index(words[0]) + (0.5 if "half" in words else 0.0)
+
+
+def _word_mark(words: tuple[str, ...]) -> str:
+    any_of = "|".join(map(re.escape, words))
+    return rf"""(?i:(?<![\w'-])(?P<word>{any_of})(?:[ ]?(?:/|or\b|and\b)[ ]?(?P<more>{any_of}))?(?![\w'-]))"""
 
 
 def _no_letter(mark: re.Match[str]) -> Unread:

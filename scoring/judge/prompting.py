@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from scoring.contract import Item, PoolExample
+from scoring.judge.asked_marks import AskedMarks
 from scoring.judge.dimensions import PROMPTS, SEES, Dimension, single_line
 from scoring.judge.markers import Markers
 
@@ -23,19 +24,47 @@ class Form:
     marks_texts: bool
 
 
-FORMS: Mapping[str, Form] = {
-    "paper": Form(None, "ice_v1.txt", "ice_chat_v1.txt", marks_texts=False),
-    "described": Form(
-        "described_task_v1.txt", "described_entry_v1.txt", "described_chat_v1.txt", marks_texts=True
-    ),
+FORMS: Mapping[str, Mapping[str, Form]] = {
+    "paper": {
+        "decimals": Form(None, "ice_v1.txt", "ice_chat_v1.txt", marks_texts=False),
+        "1-5": Form(None, "ice_v1.txt", "ice_chat_1_to_5_v1.txt", marks_texts=False),
+        "yes_no": Form(None, "ice_v1.txt", "ice_chat_yes_no_v1.txt", marks_texts=False),
+    },
+    "described": {
+        "decimals": Form(
+            "described_task_v1.txt", "described_entry_v1.txt", "described_chat_v1.txt", marks_texts=True
+        ),
+        "1-5": Form(
+            "described_task_1_to_5_v1.txt",
+            "described_entry_v1.txt",
+            "described_chat_1_to_5_v1.txt",
+            marks_texts=True,
+        ),
+        "yes_no": Form(
+            "described_task_yes_no_v1.txt",
+            "described_entry_yes_no_v1.txt",
+            "described_chat_yes_no_v1.txt",
+            marks_texts=True,
+        ),
+    },
 }
+"""Name of the form -> name of the marks, as in `asked_marks.MARKS` -> its files."""
+
+
+def form_of(prompt: str, marks: str, examples: int) -> Form:
+    """The form for these marks; its system line names no examples where there are none."""
+    form = FORMS[prompt][marks]
+    if not examples and form.system == "described_chat_v1.txt":
+        return replace(form, system="described_chat_no_examples_v1.txt")
+    return form
 
 
 class Prompting:
-    """Writes prompts of one form; `is_chat` says whether a system line goes before."""
+    """Writes prompts of one form, in these marks; `is_chat` says whether a system line goes before."""
 
-    def __init__(self, form: Form, *, is_chat: bool) -> None:
+    def __init__(self, form: Form, marks: AskedMarks, *, is_chat: bool) -> None:
         self._form = form
+        self._marks = marks
         self._is_chat = is_chat
 
     @property
@@ -50,12 +79,27 @@ class Prompting:
         return {name: _file(name) for name in names if name}
 
     def prompt(self, dimension: Dimension, examples: Sequence[PoolExample], item: Item | PoolExample) -> str:
-        """The text sent: what is asked, the examples with their labels, then `item` up to its score.
+        """The text sent: what is asked, the examples with their labels, then `item` up to its score."""
+        return self.beginning(dimension, examples) + self._entry(dimension, item, "").rstrip()
 
-        All but the entry of `item` is the same for each item, so that caches of a prompt's beginning serve.
-        """
-        entries = [self._entry(dimension, each, f"{each.labels[dimension.name]:.2f}") for each in examples]
-        return "\n\n".join([*self._task(dimension), *entries, self._entry(dimension, item, "").rstrip()])
+    def beginning(self, dimension: Dimension, examples: Sequence[PoolExample]) -> str:
+        """What is the same in the prompts of all items, so that caches of it serve."""
+        entries = [self._entry(dimension, each, self._label(dimension, each)) for each in examples]
+        return "".join(f"{part}\n\n" for part in [*self._task(dimension), *entries])
+
+    @property
+    def wants_of_labels(self) -> str:
+        """What a label must be for its example to be shown, to be added to what an example needs."""
+        return " and a label other than 0.5" if self._marks.has_no_middle else ""
+
+    def serves(self, dimension: Dimension, example: PoolExample) -> bool:
+        """Whether the example can be shown: with all its texts, and a label that has a mark."""
+        has_texts = bool(example.summary.strip()) and dimension.beside(example) is not None
+        label = example.labels.get(dimension.name)
+        return has_texts and label is not None and self._marks.written(label) is not None
+
+    def _label(self, dimension: Dimension, example: PoolExample) -> str:
+        return self._marks.written(example.labels[dimension.name]) or ""
 
     def _task(self, dimension: Dimension) -> list[str]:
         if self._form.task is None:

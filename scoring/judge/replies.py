@@ -58,8 +58,7 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     reply = without_thoughts(reply)
     if not reply.strip():
         return Reading(reason=Unread.TRUNCATED)
-    name = re.compile(_names(quality), re.IGNORECASE | re.VERBOSE)
-    written = json_entry(reply, name) or reply
+    written = json_entry(reply, _name(quality)) or reply
     text, names_another_scale = without_scale(plain(written), scale)
     patterns = _patterns(scale, quality)
     if cut:
@@ -72,6 +71,11 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     if is_refusal(text):
         return Reading(reason=Unread.UNPARSABLE if verdicts else Unread.REFUSED)
     return Reading(reason=Unread.UNPARSABLE) if names_another_scale else Reading.of(verdicts)
+
+
+def is_json_verdict(reply: str, quality: str = "") -> bool:
+    """Whether the reply is a JSON object with one entry for the verdict."""
+    return json_entry(without_thoughts(reply), _name(quality)) is not None
 
 
 @dataclass(frozen=True)
@@ -126,10 +130,11 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
     ]
     if scale.decimals and scale.low <= 0:
         breaks.append(r"(?<![\w.,])[+-]?0[.,]\s*\Z")  # 0 and a full stop, or the beginning of 0.85
+    pause = rf"(?:{_PAUSE}|,\ )" if scale.words else _PAUSE  # "Yes, it does."
     sources = {
         "mark": scale.mark,
         "alone": rf"^[ (]*{scale.mark}[ )]*[.!,;]?[ )]*$",
-        "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{_PAUSE})",
+        "opening": rf"\A[ (]*{scale.mark}(?i:\s*\n|{pause})",
         "named": rf"{name}(?P<link>(?i:{_LINK}*?))[ (]*{scale.mark}",
         "awarded": rf"(?i:{_AWARD}\ ){scale.mark}",
         "broken_off": "|".join(breaks),
@@ -137,6 +142,10 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
     return _Patterns(
         **{key: re.compile(source, re.VERBOSE | re.MULTILINE) for key, source in sources.items()}
     )
+
+
+def _name(quality: str) -> re.Pattern[str]:
+    return re.compile(_names(quality), re.IGNORECASE | re.VERBOSE)
 
 
 def _names(quality: str) -> str:
@@ -160,7 +169,7 @@ def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | 
     if opening and not _NEXT_OF_A_LIST.search(text, opening.end()):
         places.append(opening)
     values = _values(places, scale)
-    if values or scale.letters:
+    if values or not scale.has_numbers:
         return values
     with_unit = [
         found for found in patterns.mark.finditer(text) if _is_in_units(found, scale) and _ends(found)
@@ -180,6 +189,6 @@ def _ends(found: re.Match[str]) -> bool:
 
 def _is_in_units(found: re.Match[str], scale: MarkScale) -> bool:
     """Whether the mark says of how many it is, and of as many as the scale has, or is drawn as stars."""
-    if scale.letters:
+    if not scale.has_numbers:
         return False
     return number_of(found["top"]) == scale.high if found["top"] else bool(found["glyphs"])

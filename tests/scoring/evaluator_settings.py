@@ -50,6 +50,12 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "seahorse": {"model": lambda: str(label_model())},
     "true_nli": {"model": lambda: str(label_model("t5"))},
     "xnli_mt5": {"model": lambda: str(label_model())},
+    "jury": {"members": lambda: "one,two"},
+    "calibrated": {
+        "member": lambda: "one",
+        "dimensions": lambda: "consistency",
+        "fewest_labels": lambda: "4",
+    },
 }
 """Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
 
@@ -104,8 +110,20 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "seahorse": LABELLED,
     "true_nli": LABELLED,
     "xnli_mt5": LABELLED,
+    "jury": {"members": lambda: "one,three"},
+    "calibrated": {"member": lambda: "two", "dimensions": lambda: "fluency"},
 }
 """Evaluator -> parameter that is a free text, a list, or cannot be one more -> what gives another value."""
+
+
+COMPANIONS: dict[str, dict[str, dict[str, object]]] = {
+    "ice": {
+        "mode": {"marks": "1-5"},
+        "marks": {"dimensions": ("consistency", "relevance")},
+        "structured": {"prompt": "described"},
+    }
+}
+"""Evaluator -> parameter -> other parameters without which its other values are refused."""
 
 
 def required(evaluator: str) -> dict[str, str]:
@@ -114,3 +132,7 @@ def required(evaluator: str) -> dict[str, str]:
 
 def other_text(evaluator: str, parameter: str) -> str:
     return OTHER[evaluator][parameter]()
+
+
+def companions(evaluator: str, parameter: str) -> dict[str, object]:
+    return COMPANIONS.get(evaluator, {}).get(parameter, {})

@@ -1,9 +1,10 @@
 """A real HTTP server on a socket that speaks OpenAI's protocol and answers what a test tells it to."""
 
 import json
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -11,7 +12,10 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does with one request: `raw` is sent as the body, `hang_up` closes without a word."""
+    """What the server does with one request: `raw` is sent as the body, `hang_up` closes without a word.
+
+    `probabilities` (token -> probability) are told of the first token, where they are asked for.
+    """
 
     content: str | None = "0.75"
     finish_reason: str = "stop"
@@ -21,6 +25,7 @@ class Answer:
     raw: bytes | None = None
     hang_up: bool = False
     delay_s: float = 0.0
+    probabilities: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,4 +99,17 @@ def _body(asked: Asked, answer: Answer) -> dict[str, Any]:
         choice["message"] = {"role": "assistant", "content": answer.content, "refusal": answer.refusal}
     else:
         choice["text"], kind = answer.content, "text_completion"
+    if asked.body.get("logprobs") and answer.probabilities:
+        choice["logprobs"] = _logprobs(answer.probabilities, is_chat="message" in choice)
     return {"id": "scripted", "object": kind, "created": 0, "model": asked.body["model"], "choices": [choice]}
+
+
+def _logprobs(probabilities: Mapping[str, float], *, is_chat: bool) -> dict[str, Any]:
+    """Of the first token alone; the likeliest is the one written."""
+    shown = {token: math.log(share) for token, share in probabilities.items()}
+    written = max(shown, key=shown.__getitem__)
+    if is_chat:
+        rivals = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in shown.items()]
+        place = {"token": written, "logprob": shown[written], "bytes": None, "top_logprobs": rivals}
+        return {"content": [place]}
+    return {"tokens": [written], "token_logprobs": [shown[written]], "top_logprobs": [shown]}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from scoring.contract import Evaluator, Item, Need, PoolExample, fingerprint, signature
+from scoring.contract import Evaluator, Item, Member, Need, PoolExample, fingerprint, signature
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.params import declared_params, params_as_json, read_params
-from tests.scoring.evaluator_settings import OTHER, other_text, required
+from tests.scoring.evaluator_settings import OTHER, companions, other_text, required
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +26,7 @@ POOL = [
         {"consistency": number / 10, "fluency": 0.5, "relevance": 1.0},
         f"The article numbered {number} says more.",
         (f"A reference numbered {number}.",),
+        {name: {"consistency": number / 8, "fluency": (number % 3) / 2} for name in ("one", "two", "three")},
     )
     for number in range(8)
 ]
@@ -45,14 +46,25 @@ ITEMS = [
     Item("arabic", "جلست القطة على السجادة.", "xx", "\u202eجلست\u202c " + "x" * 3000, ("القطة.",), "a10"),
     Item("long", "word " * 3000, "en", "word " * 6000, ("word " * 3000,), "a8"),
 ]
+ITEMS = [
+    replace(each, scores={name: {"consistency": number / 10, "fluency": 0.5} for name in ("one", "two")})
+    for number, each in enumerate(ITEMS)
+]
+MEMBERS = {name: Member(name, name.title(), ("consistency", "fluency")) for name in ("one", "two", "three")}
 
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    """Answers every prompt with a number that depends on nothing but the prompt."""
+    """Answers every prompt, in the marks asked for, by what depends on nothing but the prompt."""
 
     def answer(asked):
-        return Answer(f"0.{hashlib.sha256(asked.prompt.encode()).digest()[0] % 100:02}")
+        number = hashlib.sha256(asked.prompt.encode()).digest()[0]
+        said = str(asked.body.get("messages", ""))
+        if "Yes or No" in said:
+            return Answer("Yes")
+        mark = str(1 + number % 5) if "from 1 (worst)" in said else f"0.{number % 100:02}"
+        is_json = "response_format" in asked.body
+        return Answer(json.dumps({"score": float(mark)}) if is_json else mark, probabilities={mark: 0.9})
 
     monkeypatch.setenv("OPENAI_API_KEY", "a key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -67,11 +79,20 @@ def set_up(name: str, endpoint: ScriptedEndpoint | None = None, params=None) -> 
         settings["base_url"] = endpoint.base_url
     evaluator = evaluator_class(params or read_params(evaluator_class, settings))
     needs = evaluator_class.needs_for(evaluator.params)
+    appoint(evaluator)
     if Need.LABELLED_POOL in needs:
         evaluator.fit(POOL)
     if Need.CORPUS in needs:
         evaluator.survey(ITEMS)
     return evaluator
+
+
+def appoint(evaluator: Evaluator) -> None:
+    if Need.SCORES in evaluator.needs_for(evaluator.params):
+        specs = [spec for spec in declared_params(type(evaluator.params)) if spec.is_setup]
+        named = [getattr(evaluator.params, spec.name) for spec in specs]
+        names = [name for value in named for name in ([value] if isinstance(value, str) else value)]
+        evaluator.appoint([MEMBERS[name] for name in names])
 
 
 def with_each_choice(name: str):
@@ -82,7 +103,7 @@ def with_each_choice(name: str):
     for spec in declared_params(evaluator_class.Params):
         for choice in spec.choices or ():
             if choice != spec.default:
-                yield replace(defaults, **{spec.name: choice})
+                yield replace(defaults, **companions(name, spec.name), **{spec.name: choice})
 
 
 def other_value(name, spec):
@@ -158,6 +179,8 @@ class TestEvery:
                 full.summary,
                 article=full.article if Need.ARTICLE in needs else None,
                 references=full.references if Need.REFERENCES in needs else (),
+                article_id=full.article_id if evaluator.is_out_of_fold else None,
+                scores=full.scores if Need.SCORES in needs else {},
             )
             [scored] = evaluator.score([bare])
             assert not scored.reasons, (params, scored.reasons)
@@ -180,7 +203,8 @@ class TestEvery:
     def test_each_parameter_moves_fingerprint_and_signature(self, name):
         evaluator = set_up(name)
         for spec in declared_params(evaluator.Params):
-            settings = params_as_json(evaluator.params)
+            settings = params_as_json(evaluator.params) | companions(name, spec.name)
+            evaluator = set_up(name, params=read_params(type(evaluator), settings))
             settings[spec.name] = other_value(name, replace(spec, default=settings[spec.name]))
             other = set_up(name, params=read_params(type(evaluator), settings))
             assert fingerprint(other) != fingerprint(evaluator), spec.name
@@ -190,7 +214,8 @@ class TestEvery:
         evaluator = set_up(name)
         if Need.LABELLED_POOL in evaluator.needs_for(evaluator.params):
             assert evaluator.seen.article_ids <= {each.article_id for each in POOL}
-            assert evaluator.seen.article_ids
+            assert bool(evaluator.seen.article_ids) != evaluator.is_out_of_fold
+            assert evaluator.seen.example_ids
             assert set(evaluator.seen.example_ids) <= {each.id for each in POOL}
         else:
             assert not evaluator.seen.article_ids
@@ -200,6 +225,7 @@ class TestEvery:
         if Need.LABELLED_POOL not in evaluator.needs_for(evaluator.params):
             pytest.skip("needs no pool")
         other = type(evaluator)(evaluator.params)
+        appoint(other)
         other.fit([replace(each, labels={**each.labels, "fluency": 0.25}) for each in POOL])
         assert fingerprint(other) != fingerprint(evaluator)
 

@@ -13,7 +13,8 @@ UNIT = MarkScale(0, 1, decimals=True)
 FIVE = MarkScale(1, 5)
 DECIMALS = MarkScale(1, 5, decimals=True)
 LETTERS = MarkScale(1, 5, letters="ABCDE")
-SCALES = (UNIT, FIVE, DECIMALS, LETTERS, MarkScale(0, 100), MarkScale(-1, 1, decimals=True))
+YES_NO = MarkScale(0, 1, words=("No", "Yes"))
+SCALES = (UNIT, FIVE, DECIMALS, LETTERS, YES_NO, MarkScale(0, 100), MarkScale(-1, 1, decimals=True))
 
 
 def read(reply, scale, **more):
@@ -441,3 +442,56 @@ def test_a_reading_has_a_value_or_a_reason():
         Reading()
     with pytest.raises(ValueError, match="reason"):
         Reading(1.0, Unread.REFUSED)
+
+
+class TestYesAndNo:
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [
+            ("Yes", 1),
+            (" no.", 0),
+            ("**Yes**", 1),
+            ("YES", 1),
+            ("Yes, every fact is in the article.", 1),
+            ("No. It names another year.", 0),
+            ("No - the year differs.", 0),
+            ("Answer: Yes", 1),
+            ("The year differs. The answer is no.", 0),
+            ("It has no errors at all.\nAnswer: Yes", 1),
+            ('{"score": "No"}', 0),
+            ("<think>Yes? No, the year differs.</think>No", 0),
+            ('It says "yes, indeed".\nNo', 0),
+        ],
+    )
+    def test_the_word_in_the_place_of_a_verdict_is_read(self, reply, value):
+        assert read(reply, YES_NO) == value
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "Yes or no",
+            "Yes/No",
+            "Maybe",
+            "0.8",
+            "There is no error.",
+            "Nothing is wrong.",
+            "No one knows.",
+            "Answer: Yes\nAnswer: No",
+            "Score: no errors",
+            "Yes and no",
+        ],
+    )
+    def test_anything_else_is_no_answer(self, reply):
+        assert read(reply, YES_NO) == "unparsable"
+
+    def test_a_refusal_is_none_and_an_answer_beside_it_neither(self):
+        assert read("I'm sorry, I cannot judge this.", YES_NO) == "refused"
+        assert read("No. I cannot rate this.", YES_NO) == "unparsable"
+
+    def test_of_a_cut_reply_only_an_answer_at_its_start_counts(self):
+        assert read("Yes, because the", YES_NO, cut=True) == 1
+        assert read("The article says", YES_NO, cut=True) == "truncated"
+
+    def test_there_is_a_word_for_each_step(self):
+        with pytest.raises(ValueError, match="2 words for a scale from 1 to 3"):
+            MarkScale(1, 3, words=("No", "Yes"))

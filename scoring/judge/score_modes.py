@@ -1,0 +1,187 @@
+"""How a score comes of what a judge replies: one reply, the mean of several, or probabilities of marks.
+
+A mode is a parameter, and so part of the fingerprint: one is never taken in place of another.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import ClassVar, Protocol
+
+from scoring.asking.request import Reply, Request, Wanted
+from scoring.judge.asked_marks import AskedMarks
+from scoring.judge.marks import Unread
+from scoring.judge.replies import is_json_verdict, read_score
+
+LEAST_SHARE = 0.5
+"""Of the probability of a reply's first token: with less on the marks, the reply is hardly one of them."""
+
+Verdict = tuple[float, str | None]
+"""A score from 0 to 1, or nan and why there is none."""
+
+_NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
+"""Where a model that was to write a mark goes on with the list."""
+_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
+"""Problems that cannot be read out of a kept reply again."""
+
+
+class ScoreMode(Protocol):
+    """Says what is asked for one score, reads it out of the replies, and keeps these as one text."""
+
+    @property
+    def count(self) -> int:
+        """How many requests one score takes."""
+        ...
+
+    def requests(self, question: Request) -> list[Request]:
+        """What is asked, where `question` asks for one reply of greedy decoding."""
+        ...
+
+    def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:
+        """The score by the replies to `requests`, in their order; `quality` is what was judged."""
+        ...
+
+    def kept(self, replies: Sequence[Reply]) -> str:
+        """The replies as a text for people, from which `reread` reads again."""
+        ...
+
+    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:
+        """The score by what was kept of the replies, and by the reason there was for having none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """One reply at temperature 0; it is kept as it is."""
+
+    marks: AskedMarks
+    structured: bool = False
+    count: ClassVar[int] = 1
+
+    def requests(self, question: Request) -> list[Request]:
+        return [_formed(question, self)]
+
+    def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:
+        [reply] = replies
+        return _mark(reply, self, quality)
+
+    def kept(self, replies: Sequence[Reply]) -> str:
+        [reply] = replies
+        return reply.text
+
+    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:
+        ending = reason if reason in _ENDINGS else None
+        number, problem = _mark(Reply(kept, ending), self, quality)
+        # It may have been the endpoint that called it a refusal; only a score speaks against that.
+        return number, reason if problem and reason == Unread.REFUSED else problem
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The mean of `count` replies drawn at `temperature`.
+
+    All of them must give a mark: the mean of the readable ones would be that of a choice which the texts
+    have a part in. Otherwise the reason is that of the first that gives none. Kept as JSON.
+    """
+
+    marks: AskedMarks
+    count: int
+    temperature: float
+    structured: bool = False
+
+    def requests(self, question: Request) -> list[Request]:
+        formed = replace(_formed(question, self), temperature=self.temperature)
+        return [replace(formed, sample=number) for number in range(self.count)]
+
+    def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:
+        verdicts = [_mark(reply, self, quality) for reply in replies]
+        problem = next((problem for _, problem in verdicts if problem), None)
+        return (math.nan, problem) if problem else (fmean(number for number, _ in verdicts), None)
+
+    def kept(self, replies: Sequence[Reply]) -> str:
+        return _as_text({"replies": [{"text": each.text} | _problem_of(each) for each in replies]})
+
+    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
+        replies = [Reply(each["text"], each.get("problem")) for each in json.loads(kept)["replies"]]
+        return self.verdict(replies, quality)
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """The expected mark, by the probabilities of all marks on the menu: sum of p x worth over sum of p.
+
+    With FIRST_TOKEN as the first token of a reply (Liu et al. 2023, G-Eval, section 2.1): for Yes and No
+    this is P(Yes) / (P(Yes) + P(No)); marks that an endpoint does not show among the likeliest tokens count
+    as 0, and with less than LEAST_SHARE on all marks together the reply is unparsable. With LIKELIHOOD as
+    whole replies of a local model, whatever their share. The probabilities are kept as JSON.
+    """
+
+    marks: AskedMarks
+    wanted: Wanted
+    count: ClassVar[int] = 1
+
+    def requests(self, question: Request) -> list[Request]:
+        return [replace(question, wanted=self.wanted, marks=self.marks.menu)]
+
+    def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:  # noqa: ARG002 - no words are read
+        [reply] = replies
+        if reply.problem not in (None, Unread.TRUNCATED):  # a reply that was cut has its first token
+            return math.nan, reply.problem
+        found = {mark: reply.probabilities.get(mark, 0.0) for mark in self.marks.menu}
+        share = math.fsum(found.values())
+        if not share or (self.wanted == Wanted.FIRST_TOKEN and share < LEAST_SHARE):
+            is_empty = not reply.probabilities and not reply.text.strip()
+            return math.nan, Unread.EMPTY if is_empty else Unread.UNPARSABLE
+        expected = math.fsum(p * self.marks.worth[mark] for mark, p in found.items()) / share
+        return min(expected, 1.0), None
+
+    def kept(self, replies: Sequence[Reply]) -> str:
+        [reply] = replies
+        share = math.fsum(reply.probabilities.get(mark, 0.0) for mark in self.marks.menu)
+        told = {"probabilities": dict(reply.probabilities), "share_on_marks": round(share, 6)}
+        return _as_text(told | {"text": reply.text} | _problem_of(reply))
+
+    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
+        told = json.loads(kept)
+        reply = Reply(told["text"], told.get("problem"), probabilities=told["probabilities"])
+        return self.verdict([reply], quality)
+
+
+def score_mode(
+    name: str, marks: AskedMarks, *, structured: bool, samples: int, temperature: float
+) -> ScoreMode:
+    """The mode of this name: greedy, samples, expected or candidates."""
+    if name == "samples":
+        return Samples(marks, samples, temperature, structured)
+    if name == "greedy":
+        return Greedy(marks, structured)
+    return Probabilities(marks, Wanted.FIRST_TOKEN if name == "expected" else Wanted.LIKELIHOOD)
+
+
+def _formed(question: Request, mode: Greedy | Samples) -> Request:
+    return replace(question, schema=mode.marks.schema) if mode.structured else question
+
+
+def _mark(reply: Reply, mode: Greedy | Samples, quality: str) -> Verdict:
+    """The mark that one reply gives. Where a JSON object was asked for, only one counts."""
+    if reply.problem not in (None, Unread.TRUNCATED):
+        return math.nan, reply.problem
+    entry, *others = _NEXT_ENTRY.split(reply.text, maxsplit=1)
+    cut = bool(reply.problem) and not others
+    reading = read_score(entry, mode.marks.scale, quality=quality, cut=cut)
+    if reading.value is None:
+        return math.nan, reading.reason
+    if mode.structured and not is_json_verdict(entry, quality):
+        return math.nan, Unread.UNPARSABLE
+    return mode.marks.value(reading.value), None
+
+
+def _problem_of(reply: Reply) -> dict[str, str]:
+    return {"problem": reply.problem} if reply.problem else {}
+
+
+def _as_text(told: Mapping[str, object]) -> str:
+    return json.dumps(told, ensure_ascii=False, indent=1)
