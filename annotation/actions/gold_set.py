@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation import protocol
 from annotation.actions.places import recount_places, wanted_ratings
 from annotation.errors import DomainError, InvalidAnswers, NotFound
-from annotation.models import Assignment, GoldAnswer, GoldRating, Question, Summary
+from annotation.models import Assignment, GoldAnswer, GoldRating, Question, Rerating, Summary
 
 LONGEST_EXPLANATION = 2000  # characters
 
@@ -47,6 +47,7 @@ def set_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> Go
                 defaults={"value": answer.value, "explanation": answer.explanation.strip()},
             )
         Summary.objects.filter(pk=locked.pk).update(ratings_wanted=0, open_places=0)
+        Rerating.objects.current().filter(summary=locked).update(ended_at=timezone.now())
         locked.project.bump_revision()
         return gold
 

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from annotation import protocol
 from annotation.actions.places import CHUNK, recount_places, wanted_ratings
 from annotation.errors import DomainError
-from annotation.models import Membership, Project, Question, Questionnaire, Summary
+from annotation.models import Membership, Project, Question, Questionnaire, Rerating, Summary
 from annotation.qualification import Thresholds
 
 RESERVED_SLUGS = {"new"}  # addresses of other pages
@@ -146,11 +146,13 @@ def _check_settings(project: Project) -> None:
 
 def _apply_redundancy(project: Project) -> int:
     rows = Summary.objects.filter(project=project).rateable().order_by("pk")
+    asked = Rerating.objects.current().filter(summary__project=project)
+    once_more = dict(asked.values_list("summary", "added"))
     affected: dict[int, list[int]] = {}
     for pk, wanted, article_id, system in rows.values_list(
         "pk", "ratings_wanted", "article__external_id", "system__name"
     ):
-        anew = wanted_ratings(project, article_id, system)
+        anew = wanted_ratings(project, article_id, system) + once_more.get(pk, 0)
         if anew != wanted:
             affected.setdefault(anew, []).append(pk)
     for wanted, ids in affected.items():
