@@ -16,6 +16,7 @@ _NEED_WORDS = {
     Need.REFERENCES: "references",
     Need.LABELLED_POOL: "labelled pool",
     Need.CORPUS: "all summaries of the run",
+    Need.SCORES: "scores of other evaluators",
 }
 
 
@@ -25,7 +26,7 @@ def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     Keys: name, family, title, summary, version, source, formula, weaknesses, cost, weights (null: none),
     needs, needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
     higher_is_better, languages (null: any), deterministic, queue, batch_size, parameters (name, type, doc,
-    required, default, choices, low, high, is_weights).
+    required, default, choices, low, high, is_weights, is_setup).
     """
     return [_describe(load_evaluator(name)) for name in (EVALUATORS if names is None else names)]
 

@@ -32,6 +32,8 @@ class Need(StrEnum):
     LABELLED_POOL = "labelled_pool"
     CORPUS = "corpus"
     """All items of the run, before the first is scored: how rare a word is depends on them."""
+    SCORES = "scores"
+    """What other setups, its members, have scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,24 @@ class Item:
     questions: tuple[str, ...] | None = None
     answers: tuple[str, ...] | None = None
     """One for each of `questions`, which go before any generator of questions."""
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Name of a member -> dimension -> its finite score; without what the member could not score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A setup whose scores an evaluator of evaluators is handed."""
+
+    name: str
+    """As in `Item.scores`."""
+    label: str
+    """As people know it."""
+    dimensions: tuple[str, ...]
+    fingerprint: str = ""
+    """Empty where the scores come from a file."""
+    higher_is_better: bool = True
+    seen_articles: frozenset[str] = frozenset()
+    """Ids of the articles that it has learnt from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +83,8 @@ class PoolExample:
     labels: Mapping[str, float]
     article: str | None = None
     references: tuple[str, ...] = ()
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """As in `Item`."""
 
     def __post_init__(self) -> None:
         for dimension, label in self.labels.items():
@@ -209,8 +231,13 @@ class Evaluator:
     """Summaries a worker claims at a time; no score may depend on it."""
     seen_reason: ClassVar[str] = "article is in the labelled pool"
     """Why a summary of an article in `seen` is not scored."""
+    is_out_of_fold: ClassVar[bool] = False
+    """Whether what it says of a summary depends on labels of other articles only, though it may have learnt
+    from all: then the articles of its pool are not in `seen`, only those of its members."""
 
     seen: Seen = Seen()
+    members: tuple[Member, ...] = ()
+    """Whom `appoint` was given."""
     corpus: Iterable[Item] = ()
     """What `survey` was given; can be gone through more than once."""
     corpus_digest: str = ""
@@ -222,6 +249,11 @@ class Evaluator:
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:  # noqa: ARG003 - for those whose needs depend on it
         return cls.needs
+
+    def appoint(self, members: Sequence[Member]) -> None:
+        """Only with Need.SCORES, once, before `fit` and `survey`; what members have seen counts as seen."""
+        self.members = tuple(members)
+        self.seen = Seen(frozenset[str]().union(*(each.seen_articles for each in members)))
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
         """Only with Need.LABELLED_POOL, once, before `score`: learn from the pool and set `seen`.
@@ -236,7 +268,10 @@ class Evaluator:
         `corpus` must give the same items each time it is gone through. Costs one pass over its texts.
         """
         self.corpus = corpus
-        digests = sorted(_sha256([each.summary, each.article, each.references]) for each in corpus)
+        digests = sorted(
+            _sha256([each.summary, each.article, each.references, *([each.scores] if each.scores else [])])
+            for each in corpus
+        )
         self.corpus_digest = _sha256(digests)
 
     def provenance(self) -> Mapping[str, object]:
@@ -260,7 +295,12 @@ def identity(evaluator: Evaluator) -> dict[str, object]:
         "pool": {"examples": list(evaluator.seen.example_ids), "sha256": evaluator.seen.digest},
         "provenance": dict(evaluator.provenance()),
         **({"corpus": evaluator.corpus_digest} if evaluator.corpus_digest else {}),
+        **({"members": [_member(each) for each in evaluator.members]} if evaluator.members else {}),
     }
+
+
+def _member(member: Member) -> dict[str, object]:
+    return {"setup": member.fingerprint or member.name, "dimensions": list(member.dimensions)}
 
 
 def fingerprint(evaluator: Evaluator) -> str:

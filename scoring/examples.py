@@ -109,7 +109,7 @@ class _Row:
     TEXTS = ("id", "article", "summary", "system", "article_id", "language", "dataset", "split")
     SENTENCES = ("article_sentences", "summary_sentences", "reference_sentences")
     LISTS = ("references", *SENTENCES, "questions", "answers")
-    FIELDS = (*TEXTS, *LISTS, "labels")
+    FIELDS = (*TEXTS, *LISTS, "labels", "scores")
 
     def __init__(self, path: str, line: int, faults: list[Fault]) -> None:
         self._path, self._line, self._faults = path, line, faults
@@ -128,7 +128,8 @@ class _Row:
         self._refuse_misspelt_fields()
         texts = {name: self._text(name) for name in self.TEXTS}
         lists = {name: self._list(name) for name in self.LISTS}
-        labels = self._labels()
+        labels = self._numbers("labels", self._found.get("labels"), "label")
+        scores = self._scores()
         if len(lists["questions"] or ()) != len(lists["answers"] or ()):
             found = f"{len(lists['answers'] or ())} answers for {len(lists['questions'] or ())} questions"
             self.fault("answers", found, "one answer for each question")
@@ -149,6 +150,7 @@ class _Row:
             reference_sentences=lists["reference_sentences"],
             questions=lists["questions"],
             answers=lists["answers"],
+            scores=scores,
         )
         return Example(item, texts["system"], texts["dataset"], texts["split"], labels)
 
@@ -192,24 +194,32 @@ class _Row:
             return None
         return tuple(found)
 
-    def _labels(self) -> dict[str, float]:
-        found = self._found.get("labels")
+    def _scores(self) -> dict[str, dict[str, float]]:
+        found = self._found.get("scores")
         if found is None:
             return {}
         if not isinstance(found, dict):
-            self.fault("labels", found, "an object with a number for each dimension")
+            self.fault("scores", found, "an object with the scores of each evaluator")
             return {}
-        labels = {}
-        for dimension, label in found.items():
-            is_number = isinstance(label, int | float) and not isinstance(label, bool)
-            if not is_number or not abs(label) <= LARGEST_NUMBER:
+        return {name: self._numbers(f"scores.{name}", scores, "score") for name, scores in found.items()}
+
+    def _numbers(self, name: str, found: Any, kind: str) -> dict[str, float]:
+        """Dimension -> number, which is a label or a score."""
+        if found is None:
+            return {}
+        if not isinstance(found, dict):
+            self.fault(name, found, "an object with a number for each dimension")
+            return {}
+        numbers = {}
+        for dimension, number in found.items():
+            is_number = isinstance(number, int | float) and not isinstance(number, bool)
+            if not is_number or not abs(number) <= LARGEST_NUMBER:
                 bounds = f"{-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
-                self.fault(
-                    f"labels.{dimension}", label, f"a number from {bounds}; leave out what has no label"
-                )
+                expected = f"a number from {bounds}; leave out what has no {kind}"
+                self.fault(f"{name}.{dimension}", number, expected)
             else:
-                labels[dimension] = float(label)
-        return labels
+                numbers[dimension] = float(number)
+        return numbers
 
 
 def _refuse_constant(name: str) -> float:

@@ -1,13 +1,15 @@
 """What evaluators are given: which summaries of a project are scored, and with which texts."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Article, Project, Rating, Summary
-from scoring.contract import Item, Need
+from scoring.contract import Item, Member, Need
+from scoring.models import Score
 
 CHUNK = 2000  # ids in one statement
 
@@ -20,6 +22,8 @@ class Selection:
     """Of the articles; empty for all."""
     rated_only: bool = False
     """Only summaries that have a countable rating: others play no part in the meta-evaluation yet."""
+    articles: frozenset[int] | None = None
+    """Primary keys of the articles whose summaries are scored; None for all."""
 
 
 EVERYTHING = Selection()
@@ -32,10 +36,14 @@ def scorable(project: Project, selection: Selection = EVERYTHING) -> QuerySet[Su
     found = found.filter(rated) if selection.rated_only else found.filter(Q(ratings_wanted__gt=0) | rated)
     if selection.languages:
         found = found.filter(article__language__in=selection.languages)
+    if selection.articles is not None:
+        found = found.filter(article__in=selection.articles)
     return found
 
 
-def items_of(summary_ids: Collection[int], needs: Collection[Need]) -> dict[int, Item]:
+def items_of(
+    summary_ids: Collection[int], needs: Collection[Need], members: Collection[Member] = ()
+) -> dict[int, Item]:
     """Summary id -> what an evaluator with these needs is given, in the order asked; without deleted ones.
 
     References are the texts of the article's reference systems, but for the summary itself.
@@ -43,7 +51,7 @@ def items_of(summary_ids: Collection[int], needs: Collection[Need]) -> dict[int,
     found: dict[int, Item] = {}
     ids = list(summary_ids)
     for start in range(0, len(ids), CHUNK):
-        found.update(_items(ids[start : start + CHUNK], needs))
+        found.update(_items(ids[start : start + CHUNK], needs, members))
     return {pk: found[pk] for pk in ids if pk in found}
 
 
@@ -53,11 +61,12 @@ class StoredCorpus:
 
     summary_ids: Collection[int]
     needs: Collection[Need]
+    members: Collection[Member] = ()
 
     def __iter__(self) -> Iterator[Item]:
         ids = list(self.summary_ids)
         for start in range(0, len(ids), CHUNK):
-            yield from _items(ids[start : start + CHUNK], self.needs).values()
+            yield from _items(ids[start : start + CHUNK], self.needs, self.members).values()
 
 
 def item_id(external_id: str, system: str) -> str:
@@ -66,15 +75,20 @@ def item_id(external_id: str, system: str) -> str:
 
 
 def inputs_digest(item: Item) -> str:
-    """16 hex digits over the texts the evaluator was given: same digest and fingerprint, same scores."""
+    """16 hex digits over the texts and scores the evaluator was given.
+
+    Same digest and fingerprint, same scores.
+    """
     digest = sha256()
     for text in (item.language, item.summary, item.article, *item.references):
         digest.update(b"\x00" if text is None else b"\x01" + text.encode())
         digest.update(b"\x1f")
+    if item.scores:
+        digest.update(json.dumps(item.scores, sort_keys=True).encode())
     return digest.hexdigest()[:16]
 
 
-def _items(ids: list[int], needs: Collection[Need]) -> dict[int, Item]:
+def _items(ids: list[int], needs: Collection[Need], members: Collection[Member]) -> dict[int, Item]:
     rows = list(
         Summary.objects.filter(pk__in=ids).values_list(
             "pk", "text", "article", "article__external_id", "article__language", "system__name"
@@ -83,6 +97,7 @@ def _items(ids: list[int], needs: Collection[Need]) -> dict[int, Item]:
     article_ids = {row[2] for row in rows}
     articles = _articles(article_ids) if Need.ARTICLE in needs else {}
     references = _references(article_ids) if Need.REFERENCES in needs else {}
+    scores = _scores(ids, members)
     return {
         pk: Item(
             id=item_id(external_id, system),
@@ -91,6 +106,7 @@ def _items(ids: list[int], needs: Collection[Need]) -> dict[int, Item]:
             article=articles.get(article),
             references=tuple(reference for other, reference in references.get(article, ()) if other != pk),
             article_id=external_id,
+            scores=scores.get(pk, {}),
         )
         for pk, text, article, external_id, language, system in rows
     }
@@ -98,6 +114,23 @@ def _items(ids: list[int], needs: Collection[Need]) -> dict[int, Item]:
 
 def _articles(ids: Iterable[int]) -> dict[int, str]:
     return dict(Article.objects.filter(pk__in=ids).exclude(text="").values_list("pk", "text"))
+
+
+def _scores(ids: list[int], members: Collection[Member]) -> dict[int, dict[str, dict[str, float]]]:
+    """Summary id -> member's name -> dimension -> score."""
+    if not members:
+        return {}
+    names = {each.fingerprint: each.name for each in members}
+    rows = Score.objects.filter(
+        setup__project=F("summary__project"), setup__fingerprint__in=names, summary__in=ids
+    )
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for pk, setup, dimension, value in rows.values_list(
+        "summary", "setup__fingerprint", "dimension", "value"
+    ):
+        if value is not None:
+            found.setdefault(pk, {}).setdefault(names[setup], {})[dimension] = value
+    return found
 
 
 def _references(article_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:

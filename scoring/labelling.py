@@ -1,5 +1,6 @@
 """How pages name an evaluator with its parameters."""
 
+from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
@@ -14,8 +15,9 @@ LONGEST_VALUE = 30  # characters
 def label_for(project: Project, evaluator: Evaluator) -> str:
     """The evaluator's title and what differs from the defaults; numbered where it would occur twice."""
     params = params_as_json(evaluator.params)
+    labels = {member.name: member.label for member in evaluator.members}
     chosen = [
-        f"{spec.name} {_in_short(spec, params[spec.name])}"
+        f"{spec.name} {_in_short(spec, params[spec.name], labels)}"
         for spec in declared_params(type(evaluator.params))
         if spec.required or params[spec.name] != _as_json(spec.default)
     ]
@@ -26,8 +28,14 @@ def label_for(project: Project, evaluator: Evaluator) -> str:
     return label if label not in taken else next(each for each in numbered if each not in taken)
 
 
-def _in_short(spec: ParamSpec, value: Any) -> str:
-    """A value with its middle left out where it is long, and a model without its owner or folder."""
+def _in_short(spec: ParamSpec, value: Any, labels: Mapping[str, str]) -> str:
+    """A value with its middle left out where it is long, and a model without its owner or folder.
+
+    Other evaluators are named by their `labels`.
+    """
+    if spec.is_setup:
+        names = [value] if isinstance(value, str) else value
+        return " + ".join(labels.get(name, name) for name in names)
     text = value_as_text(value)
     if spec.is_weights:
         text = text.rstrip("/").rpartition("/")[2]

@@ -31,11 +31,13 @@ def param(
     low: float | None = None,
     high: float | None = None,
     is_weights: bool = False,
+    is_setup: bool = False,
 ) -> Any:
     """A field of a `Params` dataclass: bool, int, float, str or tuple[str, ...]; required without default.
 
     `doc` is shown to users. `choices` lists what is allowed; `low` and `high` bound a number, both inclusive.
-    `is_weights` marks a text that names files of a model on the server, as `scoring.weights` finds them.
+    `is_weights` marks a text that names files of a model on the server, as `scoring.weights` finds them;
+    `is_setup` a text or texts that name evaluators that have scored the same summaries.
     """
     metadata = {
         "doc": doc,
@@ -43,6 +45,7 @@ def param(
         "low": low,
         "high": high,
         "is_weights": is_weights,
+        "is_setup": is_setup,
     }
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -60,6 +63,7 @@ class ParamSpec:
     low: float | None
     high: float | None
     is_weights: bool
+    is_setup: bool
 
 
 def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
@@ -79,6 +83,7 @@ def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
             low=each.metadata["low"],
             high=each.metadata["high"],
             is_weights=each.metadata["is_weights"],
+            is_setup=each.metadata["is_setup"],
         )
         for each in _fields(params_class)
     )

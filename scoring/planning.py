@@ -23,6 +23,7 @@ from scoring.contract import (
     fingerprint,
     identity,
     language_problem,
+    score_unseen,
     signature,
 )
 from scoring.endpoints.offered import refusal_of
@@ -38,6 +39,7 @@ from scoring.items import (
     scorable,
 )
 from scoring.labelling import label_for
+from scoring.members import members_of, with_members_named
 from scoring.model_evaluator import ModelEvaluator
 from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
 from scoring.params import declared_params, params_as_json, read_params
@@ -96,19 +98,21 @@ def plan(
     """
     try:
         evaluator_class = load_evaluator(evaluator_name)
-        evaluator = evaluator_class(read_params(evaluator_class, given))
+        evaluator = evaluator_class(with_members_named(project, read_params(evaluator_class, given)))
         if not by_operator:
             _refuse_unlisted_endpoint(evaluator)
             _refuse_files_not_offered(evaluator)
         needs = evaluator.needs_for(evaluator.params)
+        if Need.SCORES in needs:
+            evaluator.appoint(members_of(project, evaluator.params))
         examples: dict[int, PoolExample] = {}
         if Need.LABELLED_POOL in needs:
-            examples = pool_examples(pool_labels(project), needs)
+            examples = pool_examples(pool_labels(project), needs, evaluator.members)
             evaluator.fit(list(examples.values()))
         wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
         corpus = tuple(wanted) if Need.CORPUS in needs else ()
         if corpus:
-            evaluator.survey(StoredCorpus(corpus, needs))
+            evaluator.survey(StoredCorpus(corpus, needs, evaluator.members))
         evaluator_fingerprint = fingerprint(evaluator)
     except (UnknownEvaluator, ValueError, EvaluatorError) as error:
         raise InvalidRun(str(error)) from error
@@ -200,7 +204,7 @@ def _already_scored(
     return {
         pk
         for start in range(0, len(complete), CHUNK)
-        for pk, item in items_of(complete[start : start + CHUNK], needs).items()
+        for pk, item in items_of(complete[start : start + CHUNK], needs, evaluator.members).items()
         if set(inputs[pk]) == {inputs_digest(item)}
     }
 
@@ -219,6 +223,9 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
     ids = list(to_score)
     for start in range(0, len(ids), CHUNK):
         chunk = rows.filter(pk__in=ids[start : start + CHUNK])
+        if evaluator.members:  # who joins stored scores can say it all at no cost
+            counts += _unscored(evaluator, ids[start : start + CHUNK])
+            continue
         for article, language, without_article, without_reference in chunk:
             reason = (
                 (evaluator.seen_reason if article in evaluator.seen.article_ids else None)
@@ -229,6 +236,12 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
             if reason:
                 counts[reason] += 1
     return dict(counts.most_common())
+
+
+def _unscored(evaluator: Evaluator, summary_ids: Collection[int]) -> Counter[str]:
+    items = items_of(summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
+    scored = score_unseen(evaluator, list(items.values()))
+    return Counter(next(iter(each.reasons.values())) for each in scored if each.reasons)
 
 
 def stored_setup(planned: RunPlan) -> EvaluatorSetup:

@@ -109,7 +109,7 @@ def work_on_probe(probe_id: int) -> None:
     try:
         began = time.monotonic()
         evaluator = evaluator_of(probe)
-        items = items_of(probe.summary_ids, evaluator.needs_for(evaluator.params))
+        items = items_of(probe.summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
         first = next(iter(items))
         score_items(evaluator, {first: items[first]})
         ready = time.monotonic()

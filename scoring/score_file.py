@@ -11,6 +11,7 @@ from scoring.contract import (
     Evaluator,
     EvaluatorError,
     Item,
+    Member,
     Need,
     PoolExample,
     Scored,
@@ -21,7 +22,7 @@ from scoring.contract import (
 )
 from scoring.evaluators import load_evaluator
 from scoring.examples import Example, read_examples, write_scores
-from scoring.params import read_params
+from scoring.params import declared_params, read_params
 
 RETRY_DELAYS_S = (1.0, 4.0, 16.0)
 FAILURES_IN_A_ROW = 3
@@ -72,9 +73,34 @@ def labelled_pool(examples: Sequence[Example], label_scale: tuple[float, float])
                 )
         labels = {dimension: (label - low) / (high - low) for dimension, label in each.labels.items()}
         pool.append(
-            PoolExample(item.id, item.article_id, item.summary, labels, item.article, item.references)
+            PoolExample(
+                item.id, item.article_id, item.summary, labels, item.article, item.references, item.scores
+            )
         )
     return pool
+
+
+def members_in(examples: Sequence[Example], params: Any) -> list[Member]:
+    """The evaluators that `params` name, with their scores from the examples' field `scores`.
+
+    Raises ValueError for one of which there is no score.
+    """
+    dimensions: dict[str, set[str]] = {}
+    for each in examples:
+        for name, scores in each.item.scores.items():
+            dimensions.setdefault(name, set()).update(scores)
+    members = []
+    for spec in declared_params(type(params)):
+        value = getattr(params, spec.name)
+        for name in dict.fromkeys((value,) if isinstance(value, str) else value) if spec.is_setup else ():
+            if not dimensions.get(name):
+                there = ", ".join(sorted(dimensions)) or "no scores at all"
+                raise ValueError(
+                    f"parameter {spec.name!r}: found {name!r}, expected an evaluator with scores in the "
+                    f"examples' field scores ({{evaluator: {{dimension: number}}}}); there are {there}"
+                )
+            members.append(Member(name, name, tuple(sorted(dimensions[name]))))
+    return members
 
 
 def score_file(
@@ -105,6 +131,8 @@ def score_file(
     params = read_params(evaluator_class, settings)
     examples = read_examples(input_path)
     evaluator = evaluator_class(params)
+    if Need.SCORES in evaluator_class.needs_for(params):
+        evaluator.appoint(members_in(examples, params))
     if Need.LABELLED_POOL in evaluator_class.needs_for(params):
         evaluator.fit(labelled_pool(examples, label_scale))
     items = [each.item for each in examples]

@@ -13,6 +13,7 @@ from django.db import OperationalError, connection
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import StoredCorpus, inputs_digest, items_of
+from scoring.members import members_of
 from scoring.models import Batch, Run, SetUp
 from scoring.params import read_params
 from scoring.pool import stored_pool
@@ -88,17 +89,19 @@ def fitted(setup: SetUp) -> Evaluator:
     except (UnknownEvaluator, ValueError) as error:
         raise EvaluatorError(str(error), permanent=True) from error
     needs = evaluator.needs_for(evaluator.params)
+    if Need.SCORES in needs:
+        evaluator.appoint(members_of(setup.project, evaluator.params))
     if Need.LABELLED_POOL in needs:
-        evaluator.fit(stored_pool(setup, needs))
+        evaluator.fit(stored_pool(setup, needs, evaluator.members))
     if Need.CORPUS in needs:
-        evaluator.survey(StoredCorpus(setup.corpus, needs))
+        evaluator.survey(StoredCorpus(setup.corpus, needs, evaluator.members))
     return evaluator
 
 
 def _work_on_batch(evaluator: Evaluator, claim: Claim) -> None:
     items: dict[int, Item] = {}
     try:
-        items = items_of(claim.summary_ids, evaluator.needs_for(evaluator.params))
+        items = items_of(claim.summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
         if claim.attempt > MOST_ATTEMPTS:
             _give_up(evaluator, claim, items, "the worker stopped each time, perhaps short of memory")
             return

@@ -47,6 +47,7 @@ PURE = (
     "scoring/judge",
     "scoring/model_evaluator.py",
     "scoring/neural",
+    "scoring/out_of_fold.py",
     "scoring/overlap.py",
     "scoring/score_file.py",
     "scoring/sentences.py",

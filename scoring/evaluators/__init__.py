@@ -45,6 +45,10 @@ FAMILIES = {
     "Prompted language models": {
         "ice": "scoring.evaluators.ice.Ice",
     },
+    "Made of other evaluators": {
+        "jury": "scoring.evaluators.jury.Jury",
+        "calibrated": "scoring.evaluators.calibrated.Calibrated",
+    },
 }
 """Family -> name of an evaluator -> its class, in the order in which people read them."""
 

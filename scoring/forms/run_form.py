@@ -10,6 +10,8 @@ from annotation.templatetags.texts import language_name
 from scoring.contract import Evaluator
 from scoring.items import Selection
 from scoring.local_models import installed, tables
+from scoring.members import NAME_LENGTH
+from scoring.models import EvaluatorSetup
 from scoring.params import ParamSpec, declared_params, read_params, value_as_text
 from scoring.weights import MissingWeights, locate_offered
 
@@ -38,7 +40,9 @@ class RunForm(forms.Form):
         self._evaluator = evaluator
         self._specs = declared_params(evaluator.Params)
         for spec in self._specs:
-            self.fields[f"param_{spec.name}"] = _field(spec)
+            self.fields[f"param_{spec.name}"] = (
+                _member_field(project, spec) if spec.is_setup else _field(spec)
+            )
         codes = Article.objects.filter(project=project).order_by("language").distinct()
         languages = list(codes.values_list("language", flat=True))
         if len(languages) < 2:
@@ -104,6 +108,19 @@ class RunForm(forms.Form):
     @property
     def selection(self) -> Selection:
         return Selection(tuple(self.cleaned_data.get("languages", ())), self.cleaned_data["rated_only"])
+
+
+def _member_field(project: Project, spec: ParamSpec) -> forms.ChoiceField:
+    """A choice among the evaluators that have scored the project, or of several of them."""
+    setups = EvaluatorSetup.objects.filter(project=project).values_list("fingerprint", "label")
+    choices = [(fingerprint[:NAME_LENGTH], label) for fingerprint, label in setups]
+    help_text = spec.doc if choices else f"{spec.doc} There are none yet: start a run of one first."
+    common: dict[str, Any] = {"label": spec.name.replace("_", " "), "help_text": help_text}
+    if spec.type == "list":
+        return forms.MultipleChoiceField(
+            choices=choices, widget=forms.CheckboxSelectMultiple, required=spec.required, **common
+        )
+    return forms.ChoiceField(choices=choices, required=spec.required, **common)
 
 
 def _field(spec: ParamSpec) -> forms.Field:

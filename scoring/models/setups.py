@@ -9,6 +9,7 @@ from annotation.models import Article, Project
 class SetUp(models.Model):
     """What it takes to make an evaluator anew on a worker and to know it for the one that was planned."""
 
+    project: models.ForeignKey[Project, Project]
     evaluator = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
     fingerprint = models.CharField(max_length=64)

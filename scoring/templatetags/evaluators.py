@@ -17,6 +17,7 @@ WORDS = {
     "references": "references",
     "labelled_pool": "human labels to learn from",
     "corpus": "all summaries of the run",
+    "scores": "scores of other evaluators",
 }
 
 

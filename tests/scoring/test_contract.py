@@ -156,7 +156,7 @@ def test_an_evaluator_without_need_of_a_pool_refuses_one():
 
 
 def test_needs_are_plain_words_in_json():
-    assert [str(need) for need in Need] == ["article", "references", "labelled_pool", "corpus"]
+    assert [str(need) for need in Need] == ["article", "references", "labelled_pool", "corpus", "scores"]
 
 
 class TestCorpus:

@@ -1,0 +1,168 @@
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, median
+
+from scoring.contract import GENERAL, Evaluator, EvaluatorError, Item, Member, Need, Scored
+from scoring.params import param, value_as_text
+
+
+class Jury(Evaluator):
+    """Several evaluators judge together: the mean, the median or the majority of what each has said.
+
+    It takes scores that the members have stored already and asks nobody anew. Jurors speak together on a
+    dimension that they score by its name. As they are, scores are only joined on one scale, so an evaluator
+    of no dimension in particular (ROUGE, say) is not heard beside judges of a dimension. With `standardised`
+    every juror's scores are first taken in standard deviations from their mean over all summaries of the run
+    (all equal: 0), so that jurors of different scales weigh the same, and those of no dimension in particular
+    are heard on every dimension.
+
+    A summary that fewer jurors than the quorum have scored gets no score, and the reason names who is
+    missing. What stands behind a score says who said what. Articles from which a member has learnt count as
+    seen by the jury.
+    """
+
+    name = "jury"
+    title = "Jury"
+    version = 1
+    source = "Verga et al. 2024, Replacing Judges with Juries"
+    formula = "mean, median or share in favour over the jurors' scores"
+    weaknesses = (
+        "Jurors with a bias in common keep it: a jury of one family of models may be one juror heard "
+        "several times."
+    )
+    cost = "Nothing beyond the members' runs."
+    needs = frozenset({Need.SCORES})
+    dimensions: tuple[str, ...] = ()
+    batch_size = 2048
+    seen_reason = "a member has learnt from this article"
+
+    @dataclass(frozen=True)
+    class Params:
+        members: tuple[str, ...] = param(
+            doc="The jurors: evaluators that have scored these summaries.", is_setup=True
+        )
+        how: str = param(
+            "mean",
+            choices=("mean", "median", "majority"),
+            doc="mean or median of the scores; majority: the share of jurors whose score is the threshold or "
+            "more.",
+        )
+        quorum: int = param(0, low=0, doc="Jurors that must have scored a summary; 0: all of them.")
+        threshold: float = param(0.5, doc="With majority: from which score on a juror is in favour.")
+        standardised: bool = param(
+            False,
+            doc="Take each juror's scores in standard deviations from their mean over the run: for jurors "
+            "on different scales.",
+        )
+
+        def __post_init__(self) -> None:
+            jurors = len(set(self.members))
+            if jurors < 2:
+                found = value_as_text(self.members)
+                raise ValueError(f"parameter 'members': found {found!r}, expected two evaluators or more")
+            if self.quorum > jurors:
+                raise ValueError(f"parameter 'quorum': found {self.quorum}, but there are {jurors} jurors")
+            if self.standardised and self.how == "majority":
+                raise ValueError(
+                    "parameter 'standardised': found yes, expected no with how=majority, whose threshold is "
+                    "on the jurors' own scale"
+                )
+
+    params: Params
+
+    @classmethod
+    def needs_for(cls, params: Params) -> frozenset[Need]:
+        return cls.needs | {Need.CORPUS} if params.standardised else cls.needs
+
+    def appoint(self, members: Sequence[Member]) -> None:
+        """Raises EvaluatorError where the jurors have no dimension in common or scores that rise and fall."""
+        super().appoint(members)
+        falling = [each.label for each in members if not each.higher_is_better]
+        if falling and not self.params.standardised:
+            raise EvaluatorError(
+                f"parameter 'standardised': lower scores of {', '.join(falling)} are better, so they cannot "
+                "be joined with others as they are",
+                permanent=True,
+            )
+        named = sorted({name for each in members for name in each.dimensions if name != GENERAL})
+        shared = [name for name in named if len(self._jurors(name)) >= self._quorum]
+        if len(self._jurors(GENERAL)) >= self._quorum and not shared:
+            shared = [GENERAL]
+        if not shared:
+            spoken = "; ".join(f"{each.label}: {', '.join(each.dimensions)}" for each in members)
+            raise EvaluatorError(
+                f"parameter 'members': no dimension is scored by {self._quorum} of them ({spoken})",
+                permanent=True,
+            )
+        self.dimensions = tuple(shared)
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        if not self.dimensions:
+            raise RuntimeError("jury scores only after appoint(members)")
+        return [self._scored(item) for item in items]
+
+    @property
+    def _quorum(self) -> int:
+        return self.params.quorum or len(self.members)
+
+    def _jurors(self, dimension: str) -> list[tuple[Member, str]]:
+        """Who speaks on the dimension, with the name of the dimension of theirs that counts for it."""
+        heard = []
+        for member in self.members:
+            if dimension in member.dimensions:
+                heard.append((member, dimension))
+            elif self.params.standardised and GENERAL in member.dimensions:
+                heard.append((member, GENERAL))
+        return heard
+
+    def _scored(self, item: Item) -> Scored:
+        values: dict[str, float] = {}
+        reasons: dict[str, str] = {}
+        heard: dict[str, str] = {}
+        for dimension in self.dimensions:
+            spoken: dict[str, float] = {}
+            missing = []
+            for member, own in self._jurors(dimension):
+                score = item.scores.get(member.name, {}).get(own)
+                if score is None:
+                    missing.append(member.label)
+                else:
+                    spoken[member.label] = self._on_common_scale(member, own, score)
+            if len(spoken) < self._quorum:
+                values[dimension] = math.nan
+                reasons[dimension] = f"no score by {', '.join(missing)}"
+            else:
+                values[dimension] = self._joined(spoken.values())
+                said = "; ".join(f"{label}: {score:.3g}" for label, score in spoken.items())
+                heard[dimension] = f"{len(spoken)} of {len(spoken) + len(missing)} jurors. {said}"
+        return Scored.computed(values, reasons, heard)
+
+    def _joined(self, spoken: Iterable[float]) -> float:
+        if self.params.how == "majority":
+            return fmean(score >= self.params.threshold for score in spoken)
+        return median(spoken) if self.params.how == "median" else fmean(spoken)
+
+    def _on_common_scale(self, member: Member, dimension: str, score: float) -> float:
+        if not self.params.standardised:
+            return score
+        mean, deviation = self._levels[member.name, dimension]
+        standardised = (score - mean) / deviation if deviation else 0.0
+        return standardised if member.higher_is_better else -standardised
+
+    @cached_property
+    def _levels(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """Member and dimension -> mean and standard deviation (over n) of the scores in the corpus."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for item in self.corpus:
+            for member, by_dimension in item.scores.items():
+                for dimension, score in by_dimension.items():
+                    found.setdefault((member, dimension), []).append(score)
+        levels = {}
+        for key, scores in found.items():
+            mean = math.fsum(scores) / len(scores)
+            squares = math.fsum((score - mean) ** 2 for score in scores)
+            is_constant = min(scores) == max(scores)  # rounding must not make a spread of nothing
+            levels[key] = (mean, 0.0 if is_constant else math.sqrt(squares / len(scores)))
+        return levels
