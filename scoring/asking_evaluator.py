@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from scoring.asking.request import Address, Asking, Reply, Request
 from scoring.contract import Evaluator, Item, Scored
+from scoring.judge.prompt_length import at_most_tokens
 
 
 class AskingEvaluator(Evaluator):
@@ -32,6 +33,10 @@ class AskingEvaluator(Evaluator):
     @abstractmethod
     def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
         """The item's scores from the replies to its `requests`, in their order."""
+
+    def tokens_at_most(self, text: str) -> int:
+        """How many tokens the model makes of a text, or more."""
+        return at_most_tokens(text)
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
         if not self.dimensions:

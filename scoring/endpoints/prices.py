@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 
-from scoring.asking.addresses import same_address
-from scoring.asking.request import Address, Request, Usage
+from scoring.asking.request import Request, Usage
 from scoring.judge.prompt_length import MESSAGE_TOKENS, at_most_tokens
 from scoring.models import EndpointModel
 
@@ -28,14 +27,8 @@ class Price:
         return (exact / 1_000_000).quantize(SMALLEST_COST, rounding=ROUND_UP)
 
 
-def price_of(project_id: int, address: Address) -> Price | None:
-    """The price of the model at this address through this API; None where no manager has set one."""
-    model = EndpointModel.objects.filter(
-        endpoint__project=project_id,
-        endpoint__base_url=same_address(address.base_url),
-        name=address.model,
-        api=address.api,
-    ).first()
+def price_of(model: EndpointModel | None) -> Price | None:
+    """None where no manager has set one."""
     if model is None or model.input_price is None or model.output_price is None:
         return None
     return Price(model.input_price, model.output_price)
@@ -45,3 +38,11 @@ def most_used(request: Request, count: Counter = at_most_tokens) -> Usage:
     """More tokens than the request takes, with what a chat puts around its messages; exact if `count` is."""
     messages = [message for message in (request.system, request.prompt) if message]
     return Usage(sum(MESSAGE_TOKENS + count(message) for message in messages), request.max_tokens)
+
+
+def in_dollars(amount: Decimal) -> str:
+    """With two decimals, and with two digits other than zero where the amount is small: $12.50, $0.0021."""
+    if amount >= 1 or not amount:
+        return f"${amount:,.2f}"
+    decimals = max(2, 1 - amount.adjusted())
+    return f"${amount:.{decimals}f}"

@@ -14,7 +14,8 @@ from typing import Any, Self
 class Answer:
     """What the server does with one request: `raw` is sent as the body, `hang_up` closes without a word.
 
-    `probabilities` (token -> probability) are told of the first token, where they are asked for.
+    `usage` (tokens of prompt and reply) is told where it is given. `probabilities` (token -> probability)
+    are told of the first token, where they are asked for.
     """
 
     content: str | None = "0.75"
@@ -26,6 +27,7 @@ class Answer:
     hang_up: bool = False
     delay_s: float = 0.0
     probabilities: Mapping[str, float] = field(default_factory=dict)
+    usage: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,10 @@ def _body(asked: Asked, answer: Answer) -> dict[str, Any]:
         choice["text"], kind = answer.content, "text_completion"
     if asked.body.get("logprobs") and answer.probabilities:
         choice["logprobs"] = _logprobs(answer.probabilities, is_chat="message" in choice)
-    return {"id": "scripted", "object": kind, "created": 0, "model": asked.body["model"], "choices": [choice]}
+    body = {"id": "scripted", "object": kind, "created": 0, "model": asked.body["model"], "choices": [choice]}
+    if answer.usage:
+        body["usage"] = dict(zip(("prompt_tokens", "completion_tokens"), answer.usage, strict=True))
+    return body
 
 
 def _logprobs(probabilities: Mapping[str, float], *, is_chat: bool) -> dict[str, Any]:

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.asking.request import Address, Request, Usage
-from scoring.endpoints.prices import Price, most_used, price_of
-from scoring.models import Endpoint, EndpointModel
-from tests.factories import make_project
+from scoring.asking.request import Request, Usage
+from scoring.endpoints.prices import Price, in_dollars, most_used, price_of
+from scoring.models import EndpointModel
 
-HERE = Address("https://llm.example.org/v1/", "m", "chat", "SOME_API_KEY")
 tokens = st.integers(0, 10**7)
 prices = st.builds(
     Price, *[st.decimals(0, 1000, places=6, allow_nan=False, allow_infinity=False) for _ in range(2)]
@@ -38,25 +36,23 @@ def test_the_most_that_a_request_takes_counts_both_messages_and_the_longest_repl
     assert most_used(Request("abc"), count=len).prompt_tokens == 3 + 16
 
 
-@pytest.mark.django_db
-class TestPriceOf:
-    @pytest.fixture
-    def model(self):
-        endpoint = Endpoint.objects.create(project=make_project(), base_url="https://llm.example.org/v1")
-        return EndpointModel.objects.create(
-            endpoint=endpoint, name="m", api="chat", input_price=Decimal("0.15"), output_price=Decimal("0.6")
-        )
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        ("0", "$0.00"),
+        ("1234.5", "$1,234.50"),
+        ("1", "$1.00"),
+        ("0.25", "$0.25"),
+        ("0.0021", "$0.0021"),
+        ("0.00000001", "$0.000000010"),
+    ],
+)
+def test_small_amounts_are_told_with_two_digits(amount, words):
+    assert in_dollars(Decimal(amount)) == words
 
-    def test_it_is_the_models_at_this_address(self, model):
-        assert price_of(model.endpoint.project_id, HERE) == Price(Decimal("0.15"), Decimal("0.6"))
 
-    @pytest.mark.parametrize(
-        "change", [{"name": "n"}, {"api": "completions"}, {"input_price": None, "output_price": None}]
-    )
-    def test_another_model_api_or_no_price_is_unknown(self, model, change):
-        EndpointModel.objects.update(**change)
-        assert price_of(model.endpoint.project_id, HERE) is None
-
-    @pytest.mark.usefixtures("model")
-    def test_another_projects_price_is_none_here(self):
-        assert price_of(make_project().pk, HERE) is None
+def test_a_model_without_a_price_has_none():
+    assert price_of(None) is None
+    assert price_of(EndpointModel()) is None
+    set_by_a_manager = EndpointModel(input_price=Decimal("0.15"), output_price=Decimal("0.6"))
+    assert price_of(set_by_a_manager) == Price(Decimal("0.15"), Decimal("0.6"))

@@ -1,0 +1,171 @@
+"""Replies kept in the database: what has been paid for is not asked again, whatever becomes of the worker.
+
+A reply belongs to its project alone, and is known by the digest of its request. Refusals of the model or of
+the endpoint, and prompts that were too long, are kept for the run that got them; another run asks again. A
+truncated reply is final: the same request would be cut at the same length.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from django.db import OperationalError, transaction
+
+from scoring.asking.request import TOO_LONG, Address, Reply, Request, Usage
+from scoring.endpoints.budgets import locked, refuse_unpriced, release, reserve, settle
+from scoring.endpoints.prices import Counter, Price, most_used
+from scoring.items import CHUNK
+from scoring.judge.marks import MarkScale, Unread
+from scoring.judge.replies import read_score
+from scoring.models import EndpointModel, StoredReply
+
+NOT_FINAL = (Unread.REFUSED, Unread.FILTERED, TOO_LONG)
+WRITING_ATTEMPTS, WRITING_PAUSE_S = 5, 0.5
+_ANY_SCALE = MarkScale(0, 1, decimals=True)
+_NOTHING = Decimal(0)
+LONGEST_NAME = 200  # characters
+
+logger = logging.getLogger(__name__)
+
+
+class Answering(Protocol):
+    """Who is asked for what is not stored, such as a Sender."""
+
+    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """Place in `requests` and reply, as they come. Raises EvaluatorError when no more are to come."""
+        ...
+
+
+def stored(project_id: int, digests: Iterable[str], run_id: int | None = None) -> dict[str, StoredReply]:
+    """Digest -> the project's reply, where there is one that serves run `run_id` (None: a run to come)."""
+    wanted = sorted(set(digests))
+    found: dict[str, StoredReply] = {}
+    for start in range(0, len(wanted), CHUNK):
+        rows = StoredReply.objects.filter(project=project_id, request__in=wanted[start : start + CHUNK])
+        found |= {row.request: row for row in rows if row.run_id == run_id is not None or is_final(row)}
+    return found
+
+
+def is_final(row: StoredReply) -> bool:
+    """Whether the reply serves other runs than the one that got it."""
+    if row.problem:
+        return row.problem not in NOT_FINAL
+    return read_score(row.text, _ANY_SCALE).reason is not Unread.REFUSED
+
+
+@dataclass(frozen=True)
+class StoredReplies:
+    """An Asking for one claim: looks into the store, asks for the rest, and keeps each reply as it comes."""
+
+    model: EndpointModel
+    """What the project knows of the model at `address`."""
+    address: Address
+    run_id: int
+    holder: str
+    """The claim's token."""
+    asked: Answering
+    price: Price | None
+    count: Counter
+
+    def replies(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply per request, in order; equal requests get the same one.
+
+        Raises EvaluatorError where the model does, OutOfBudget and BudgetInUse. What has come is kept.
+        """
+        digests = [request.digest(self.address) for request in requests]
+        kept = self._stored(digests)
+        missing = {
+            digest: request for digest, request in zip(digests, requests, strict=True) if digest not in kept
+        }
+        if missing:
+            self._ask(missing)
+            kept |= self._stored(missing)
+        return [_reply(kept[digest]) for digest in digests]
+
+    def _stored(self, digests: Iterable[str]) -> dict[str, StoredReply]:
+        return stored(self.model.endpoint.project_id, digests, self.run_id)
+
+    def _ask(self, missing: Mapping[str, Request]) -> None:
+        """In as many lots as the budget makes of it."""
+        waiting = [
+            _Wanted(digest, request, most_used(request, self.count)) for digest, request in missing.items()
+        ]
+        if self.price is None:
+            refuse_unpriced(self.run_id, self.address.model)
+        try:
+            while waiting:
+                costs = [self._cost(each.at_most) for each in waiting]
+                number = reserve(self.run_id, self.holder, costs) if self.price else len(waiting)
+                lot, waiting = waiting[:number], waiting[number:]
+                for place, reply in self.asked.answers([each.request for each in lot]):
+                    self._keep_patiently(lot[place], reply)
+        finally:
+            release(self.run_id, self.holder)
+
+    def _keep_patiently(self, wanted: "_Wanted", reply: Reply) -> None:
+        for _ in range(WRITING_ATTEMPTS - 1):
+            try:
+                self._keep(wanted, reply)
+                return
+            except OperationalError:  # a busy database; the reply is paid for
+                logger.warning("A reply of run %s is written again.", self.run_id, exc_info=True)
+                time.sleep(WRITING_PAUSE_S)
+        self._keep(wanted, reply)
+
+    def _keep(self, wanted: "_Wanted", reply: Reply) -> None:
+        """Store the reply and count what it cost; where another worker was faster, its reply stays."""
+        # Where the endpoint tells no usage, the request is taken to have cost the most it can.
+        cost = self._cost(reply.usage or wanted.at_most)
+        used = reply.usage or Usage(wanted.at_most.prompt_tokens, self.count(reply.text))
+        with transaction.atomic():
+            run = locked(self.run_id)
+            rows = StoredReply.objects.filter(project=self.model.endpoint.project_id, request=wanted.digest)
+            for row in rows:
+                if not is_final(row) and row.run_id != self.run_id:
+                    row.delete()
+            StoredReply.objects.bulk_create(
+                [
+                    StoredReply(
+                        project_id=self.model.endpoint.project_id,
+                        request=wanted.digest,
+                        text=_storable(reply.text),
+                        problem=reply.problem or "",
+                        probabilities=dict(reply.probabilities),
+                        model=_storable(reply.model)[:LONGEST_NAME],
+                        asked=EndpointModel.objects.filter(pk=self.model.pk).first(),
+                        prompt_tokens=reply.usage.prompt_tokens if reply.usage else None,
+                        prompt_tokens_at_most=wanted.at_most.prompt_tokens,
+                        completion_tokens=reply.usage.completion_tokens if reply.usage else None,
+                        cost=cost if self.price else None,
+                        run=run,
+                    )
+                ],
+                ignore_conflicts=True,
+            )
+            if run is not None:
+                settle(run, self.holder, self._cost(wanted.at_most), cost, used)
+
+    def _cost(self, usage: Usage) -> Decimal:
+        return self.price.cost(usage) if self.price else _NOTHING
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    digest: str
+    request: Request
+    at_most: Usage
+
+
+def _reply(row: StoredReply) -> Reply:
+    usage = None
+    if row.prompt_tokens is not None and row.completion_tokens is not None:
+        usage = Usage(row.prompt_tokens, row.completion_tokens)
+    return Reply(row.text, row.problem or None, row.probabilities, usage, row.model)
+
+
+def _storable(text: str) -> str:
+    """Without what no database takes: NUL, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

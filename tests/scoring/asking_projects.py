@@ -1,0 +1,50 @@
+"""Projects whose summaries a language model is to judge, and runs of ICE over them."""
+
+from decimal import Decimal
+
+from annotation.models import Project
+from scoring.models import Endpoint, EndpointModel, Run
+from scoring.planning import RunPlan, plan, start
+from tests.factories import make_project, make_rater, make_summary
+from tests.metaeval.rated_projects import rate
+from tests.scoring.scripted_endpoint import ScriptedEndpoint
+
+MODEL = "judge-1"
+
+
+def asking_project(summaries: int) -> Project:
+    """With one rated summary, the example, and so many to be judged; each of another article."""
+    project = make_project()
+    rate(make_summary(project, text="The example."), make_rater(project), attribution="yes")
+    for number in range(summaries):
+        make_summary(project, text=f"Summary number {number}.")
+    return project
+
+
+def asking_plan(project: Project, endpoint: ScriptedEndpoint, **params: object) -> RunPlan:
+    """One request for each summary but the example."""
+    given = {
+        "model": MODEL,
+        "base_url": endpoint.base_url,
+        "dimensions": ["attribution"],
+        "examples": 1,
+        "pool_articles": 1,
+        **params,
+    }
+    return plan(project, "ice", given, by_operator=True)
+
+
+def asking_run(project: Project, endpoint: ScriptedEndpoint, **params: object) -> Run:
+    return start(asking_plan(project, endpoint, **params))
+
+
+def price(project: Project, endpoint: ScriptedEndpoint, inputs: str, outputs: str) -> EndpointModel:
+    """Sets US dollars for a million tokens of prompts and of replies."""
+    there, _ = Endpoint.objects.get_or_create(project=project, base_url=endpoint.base_url)
+    model, _ = EndpointModel.objects.update_or_create(
+        endpoint=there,
+        name=MODEL,
+        api="chat",
+        defaults={"input_price": Decimal(inputs), "output_price": Decimal(outputs)},
+    )
+    return model

@@ -1,0 +1,143 @@
+"""What a run would ask and cost, told before anything is sent."""
+
+from decimal import Decimal
+
+import pytest
+
+from scoring.asking.request import Request
+from scoring.endpoints import estimates
+from scoring.endpoints.estimates import estimate, spread
+from scoring.endpoints.prices import most_used
+from scoring.items import items_of
+from scoring.models import StoredReply
+from scoring.planning import plan
+from tests.scoring.asking_projects import asking_plan, asking_project, price
+from tests.scoring.scripted_endpoint import ScriptedEndpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def endpoint():
+    with ScriptedEndpoint() as endpoint:
+        yield endpoint
+        assert not endpoint.asked, "nothing is sent"
+
+
+@pytest.fixture
+def project():
+    return asking_project(10)
+
+
+def requests_of(planned) -> list[Request]:
+    items = items_of(planned.to_score, planned.needs).values()
+    return [each for item in items for each in planned.evaluator.requests(item)][1:]  # not the example's
+
+
+def store(planned, requests, model=None, **fields) -> None:
+    for request in requests:
+        StoredReply.objects.create(
+            project=planned.project,
+            request=request.digest(planned.evaluator.address),
+            text="0.5",
+            asked=model,
+            prompt_tokens_at_most=most_used(request).prompt_tokens,
+            **fields,
+        )
+
+
+def test_requests_and_the_most_that_they_take(project, endpoint):
+    planned = asking_plan(project, endpoint)
+    bounds = [most_used(request) for request in requests_of(planned)]
+    found = estimate(planned)
+    assert (found.summaries, found.looked_at, found.is_extrapolated) == (11, 11, False)
+    assert (found.requests, found.stored, found.to_send) == (10, 0, 10)
+    assert found.prompt_tokens_at_most == sum(each.prompt_tokens for each in bounds)
+    assert found.completion_tokens_at_most == 10 * 16
+    assert found.prompt_tokens < found.prompt_tokens_at_most
+    assert not found.is_learnt
+
+
+def test_without_a_price_it_says_so(project, endpoint):
+    found = estimate(asking_plan(project, endpoint))
+    assert (found.cost, found.cost_at_most) == (None, None)
+    assert found.no_cost == "No price is known for judge-1; a manager sets it on the page of endpoints."
+
+
+def test_with_a_price_it_says_what_the_run_costs(project, endpoint):
+    price(project, endpoint, "2", "8")
+    found = estimate(asking_plan(project, endpoint))
+    assert found.no_cost == ""
+    expected = Decimal(2 * found.prompt_tokens_at_most + 8 * 160) / 1_000_000
+    assert found.cost_at_most == expected
+    assert 0 < found.cost < found.cost_at_most
+
+
+def test_what_is_stored_is_not_paid_again(project, endpoint):
+    price(project, endpoint, "2", "8")
+    planned = asking_plan(project, endpoint)
+    store(planned, requests_of(planned)[:7])
+    found = estimate(planned)
+    assert (found.requests, found.stored, found.to_send) == (10, 7, 3)
+    store(planned, requests_of(planned)[7:])
+    assert estimate(planned).cost_at_most == 0
+
+
+def test_another_projects_replies_are_none_here(project, endpoint):
+    planned = asking_plan(project, endpoint)
+    store(planned, requests_of(planned))
+    StoredReply.objects.update(project=asking_project(0))
+    assert estimate(planned).stored == 0
+
+
+def test_refusals_will_be_asked_again(project, endpoint):
+    planned = asking_plan(project, endpoint)
+    store(planned, requests_of(planned)[:1], problem="refused")
+    store(planned, requests_of(planned)[1:2], problem="truncated")
+    assert estimate(planned).stored == 1
+
+
+def test_earlier_replies_tell_how_many_tokens_others_take(project, endpoint):
+    model = price(project, endpoint, "2", "8")
+    planned = asking_plan(project, endpoint)
+    for request in requests_of(planned)[:2]:
+        quarter = most_used(request).prompt_tokens // 4
+        store(planned, [request], model, prompt_tokens=quarter, completion_tokens=3)
+    found = estimate(planned)
+    assert found.is_learnt
+    assert found.prompt_tokens == pytest.approx(found.prompt_tokens_at_most / 4, rel=0.01)
+    assert found.completion_tokens == 8 * 3
+
+
+def test_a_large_run_is_extrapolated_from_a_part(project, endpoint, monkeypatch):
+    planned = asking_plan(project, endpoint)
+    whole = estimate(planned)
+    monkeypatch.setattr(estimates, "LOOKED_AT", 5)
+    found = estimate(planned)
+    assert (found.summaries, found.looked_at, found.is_extrapolated) == (11, 5, True)
+    assert found.requests == pytest.approx(whole.requests, abs=2)
+    assert found.prompt_tokens_at_most == pytest.approx(whole.prompt_tokens_at_most, rel=0.2)
+
+
+def test_three_whole_prompts_are_shown(project, endpoint):
+    planned = asking_plan(project, endpoint)
+    shown = estimate(planned).prompts
+    asked = [(each.system, each.prompt) for each in requests_of(planned)]
+    assert [(each.system, each.prompt) for each in shown] == [asked[0], asked[3], asked[6]]
+    assert len({each.item for each in shown}) == 3
+
+
+def test_where_nothing_is_left_to_score_nothing_is_asked(endpoint):
+    planned = asking_plan(asking_project(0), endpoint)
+    found = estimate(planned)
+    assert (found.requests, found.prompts) == (0, ())
+
+
+def test_evaluators_that_ask_nobody_have_none(project):
+    assert estimate(plan(project, "length", {})) is None
+
+
+def test_what_is_looked_at_is_spread_evenly():
+    assert spread(range(10), 3) == [0, 3, 6]
+    assert spread(range(2), 3) == [0, 1]
+    assert spread([], 3) == []
