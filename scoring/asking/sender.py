@@ -1,15 +1,19 @@
 """Asks a model behind an OpenAI-compatible endpoint, many requests at once, from a thread of its own."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from scoring.asking.abilities import Abilities, unable
+from scoring.asking.limits import Limits
 from scoring.asking.request import Address, Reply, Request
 from scoring.asking.sending import Sending
+from scoring.asking.talking import secret_of
 from scoring.contract import EvaluatorError
 
 PATIENCE_S = 120.0
 """For how long an endpoint that answers nobody is tried, and one request that fails by itself."""
+
+_NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,10 @@ class Sender:
     address: Address
     key: str | None = field(default=None, repr=False)
     """None: it is in the environment variable that the address names."""
+    abilities: Abilities | None = None
+    """None: not known; then nothing but the plainest is relied on."""
     most_in_flight: int = 32
+    limits: Limits = _NO_LIMITS
     patience_s: float = field(default_factory=lambda: PATIENCE_S)
 
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
@@ -41,18 +48,17 @@ class Sender:
         """
         if not requests:
             return
-        sending = Sending(self.address, self._secret(), self.most_in_flight, self.patience_s)
+        if self.abilities and (words := unable(self.abilities, requests, self.address.model)):
+            raise EvaluatorError(words, permanent=True)
+        sending = Sending(
+            self.address,
+            secret_of(self.address, self.key),
+            self.abilities or Abilities(),
+            self.most_in_flight,
+            self.limits,
+            self.patience_s,
+        )
         with sending.of(requests) as came:
             yield from came
         if sending.failure:
             raise sending.failure
-
-    def _secret(self) -> str:
-        secret = self.key or os.environ.get(self.address.api_key_env)
-        if not secret:
-            raise EvaluatorError(
-                f"the environment variable {self.address.api_key_env} is not set (any text will do for an "
-                "endpoint that asks for no key)",
-                permanent=True,
-            )
-        return secret

@@ -4,15 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from threading import Thread
 
 import tenacity
 
 from scoring.asking import wire
+from scoring.asking.abilities import Abilities
 from scoring.asking.congestion import window_of
 from scoring.asking.failures import failure, refusal_of_this_prompt
+from scoring.asking.limits import Limits
 from scoring.asking.request import Address, Reply, Request
 from scoring.asking.retrying import asked_pause_s, is_passing, is_too_many, pause_s
 from scoring.asking.talking import Talk
@@ -32,7 +34,9 @@ class Sending:
 
     address: Address
     secret: str = field(repr=False)
+    abilities: Abilities
     most_in_flight: int
+    limits: Limits
     patience_s: float
     failure: Exception | None = None
     """Why some were not answered; known when all has come."""
@@ -81,14 +85,14 @@ class Sending:
         self._changed = asyncio.Condition()
         self._begun = 0
         client = AsyncOpenAI(base_url=self.address.base_url, api_key=self.secret, max_retries=0, timeout=None)
-        self._talk = Talk(client, self.address)
+        self._talk = Talk(client, self.address, self.abilities.manner)
         async with client, asyncio.TaskGroup() as group:
-            for place, request in enumerate(requests):
+            for places in _calls(requests, merged=self.abilities.n is True):
                 await self._until(self._may_begin)
                 if self.failure or self._is_over:
                     break
                 self._begun += 1
-                group.create_task(self._answer(place, request))
+                group.create_task(self._answer(places, requests[places[0]]))
 
     def _may_begin(self) -> bool:
         return bool(self.failure) or self._begun < min(int(self._window.most), self.most_in_flight)
@@ -103,9 +107,13 @@ class Sending:
         async with self._changed:
             self._changed.notify_all()
 
-    async def _answer(self, place: int, request: Request) -> None:
+    async def _answer(self, places: Sequence[int], request: Request) -> None:
         try:
-            self._came.put((place, await self._reply(request)))
+            while places:  # an endpoint may give fewer replies than it was asked for
+                replies = await self._replies(request, len(places))
+                for came in zip(places, replies, strict=False):
+                    self._came.put(came)
+                places = places[len(replies) :]
         except _Abandoned:
             pass
         except Exception as error:
@@ -114,39 +122,39 @@ class Sending:
             self._begun -= 1
             await self._notify()
 
-    async def _reply(self, request: Request) -> Reply:
+    async def _replies(self, request: Request, choices: int) -> list[Reply]:
+        """At least one."""
         import openai
 
         try:
-            answer = await self._patiently(request)
+            answer = await self._patiently(request, choices)
         except openai.APIStatusError as error:
             if reply := refusal_of_this_prompt(error):
-                return reply
+                return [reply] * choices
             raise
         try:
-            return wire.replies(answer, request)[0]
+            return wire.replies(answer, request)
         except ValueError as error:
             raise EvaluatorError(
                 f"{self.address.base_url} does not answer as an OpenAI-compatible endpoint: {error}",
                 permanent=True,
             ) from error
 
-    async def _patiently(self, request: Request) -> object:
+    async def _patiently(self, request: Request, choices: int) -> object:
         """The answer, after as many tries as it takes."""
-        began, waited = time.monotonic(), 0.0
+        began, waited = 0.0, 0.0
 
         async def once() -> object:
-            nonlocal waited
+            nonlocal began, waited
             waits_since = time.monotonic()
-            await self._until(lambda: bool(self.failure) or self._window.enter(self.most_in_flight))
-            if self.failure:
-                raise _Abandoned
+            await self._may_send(request, choices)
+            began = began or time.monotonic()
             waited += time.monotonic() - waits_since
-            return await self._once(request)
+            return await self._once(request, choices)
 
         def is_enough(state: tenacity.RetryCallState) -> bool:
-            own = (state.seconds_since_start or 0.0) - waited
-            return max(own, self._window.silent_s(began)) + state.upcoming_sleep > self.patience_s
+            own_s = (state.seconds_since_start or 0.0) - waited
+            return max(own_s, self._window.silent_s(began)) + state.upcoming_sleep > self.patience_s
 
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_passing),
@@ -157,12 +165,24 @@ class Sending:
         )
         return await retrying(once)
 
-    async def _once(self, request: Request) -> object:
+    async def _may_send(self, request: Request, choices: int) -> None:
+        """Waits for the limits and for a place in the window."""
+        if self.limits.are_set:
+            waits = self.limits.waits(self.address.base_url, request, choices)
+            while (seconds := await asyncio.to_thread(next, waits, None)) is not None:
+                await self._pause(seconds)
+                if self.failure:
+                    raise _Abandoned
+        await self._until(lambda: bool(self.failure) or self._window.enter(self.most_in_flight))
+        if self.failure:
+            raise _Abandoned
+
+    async def _once(self, request: Request, choices: int) -> object:
         """One try in a place of the window, which learns from how it went."""
         sent_at = time.monotonic()
         try:
             async with asyncio.timeout(self.address.timeout_s):
-                answer = await self._talk.ask(request)
+                answer = await self._talk.ask(request, choices)
         except Exception as error:
             if is_too_many(error):
                 closed_s = min(asked_pause_s(error) or 0.0, self.patience_s)
@@ -178,3 +198,15 @@ class Sending:
     async def _pause(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         await self._until(lambda: bool(self.failure) or time.monotonic() >= ends)
+
+
+def _calls(requests: Sequence[Request], *, merged: bool) -> list[list[int]]:
+    """Places of the requests that go out in one call: merged are draws that differ in `sample` alone.
+
+    Not at temperature 0, where some servers refuse to give several replies.
+    """
+    calls: dict[object, list[int]] = {}
+    for place, request in enumerate(requests):
+        alike = replace(request, sample=0) if merged and request.temperature else place
+        calls.setdefault(alike, []).append(place)
+    return list(calls.values())

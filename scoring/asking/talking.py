@@ -1,5 +1,6 @@
 """One request over the wire, in the manner that the model wants."""
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 _PLAIN = wire.Manner()
 _manners: dict[Address, wire.Manner] = {}
 """As models said when spoken to otherwise; for as long as the process lives."""
+
+
+def secret_of(address: Address, key: str | None) -> str:
+    """The key given, or the environment's. Raises EvaluatorError, permanent, if there is none."""
+    secret = key or os.environ.get(address.api_key_env)
+    if not secret:
+        raise EvaluatorError(
+            f"the environment variable {address.api_key_env} is not set (any text will do for an endpoint "
+            "that asks for no key)",
+            permanent=True,
+        )
+    return secret
 
 
 @dataclass(frozen=True)

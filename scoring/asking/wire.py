@@ -14,6 +14,14 @@ MOST_ALTERNATIVES = {"chat": 20, "completions": 5}
 """Tokens that OpenAI's endpoints show in one place of a reply at most."""
 DEFAULT_TEMPERATURE = 1.0
 """What an endpoint takes where it is told none."""
+NO_PROBABILITIES = (
+    "the endpoint shows no probabilities of tokens (logprobs), which the mode expected needs; what works is "
+    "the mode greedy or samples, or an endpoint that shows them"
+)
+NO_LIKELIHOODS = (
+    "no endpoint shows how likely whole replies are, which the mode candidates needs; what works is a local "
+    "model, or the mode expected"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +42,7 @@ def path(api: str) -> str:
 def body(address: Address, request: Request, manner: Manner, choices: int = 1) -> dict[str, Any]:
     """What is sent. Raises EvaluatorError, permanent, for what the protocol has no words for."""
     if request.wanted is Wanted.LIKELIHOOD:
-        raise EvaluatorError(
-            "likelihoods of whole replies are shown by local models only (mode candidates)", permanent=True
-        )
+        raise EvaluatorError(NO_LIKELIHOODS, permanent=True)
     is_chat = address.api != "completions"
     content: dict[str, Any] = {"model": address.model}
     if is_chat:
@@ -157,10 +163,12 @@ def _probabilities(
     return found
 
 
-NO_PROBABILITIES = (
-    "the endpoint shows no probabilities of tokens (logprobs), which the mode expected needs; what works is "
-    "the mode greedy or samples, or an endpoint that shows them"
-)
+def alternatives_shown(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer shows, in some place of the reply, tokens beside the one written."""
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    logprobs = first.get("logprobs") if isinstance(first, dict) else None
+    return any(len(alternatives) > 1 for _, _, alternatives in _places(logprobs))
 
 
 def _places(logprobs: object) -> Iterator[tuple[str, float, dict[str, float]]]:
