@@ -1,5 +1,7 @@
 """What running evaluators refuses, beyond what annotation refuses."""
 
+from collections.abc import Mapping
+
 from annotation.errors import DomainError
 
 
@@ -11,3 +13,19 @@ class RunBusy(DomainError):
     """The run's state does not allow it: it is under way, or it is not."""
 
     status = 409
+
+
+class InvalidDimension(DomainError):
+    """A dimension cannot be as it was given; `fields` maps name, description or sees to what is wrong."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self.fields = dict(fields)
+        super().__init__(" ".join(self.fields.values()))
+
+
+class InvalidFamily(DomainError):
+    """Some members of a run family cannot be: `refused` has each one's value or label, and why."""
+
+    def __init__(self, refused: Mapping[str, str]) -> None:
+        self.refused = dict(refused)
+        super().__init__("; ".join(f"{value}: {why}" for value, why in self.refused.items()))

@@ -38,6 +38,7 @@ from scoring.items import (
     items_of,
     scorable,
 )
+from scoring.judged_dimensions import with_words_of
 from scoring.labelling import label_for
 from scoring.members import members_of, with_members_named
 from scoring.model_evaluator import ModelEvaluator
@@ -98,6 +99,7 @@ def plan(
     """
     try:
         evaluator_class = load_evaluator(evaluator_name)
+        given = with_words_of(project, evaluator_class, given)
         evaluator = evaluator_class(with_members_named(project, read_params(evaluator_class, given)))
         if not by_operator:
             _refuse_unlisted_endpoint(evaluator)

@@ -150,12 +150,13 @@ class Ice(AskingEvaluator):
         sees: tuple[str, ...] = param(
             (),
             doc="What the model sees beside the summary, as dimension=article, dimension=reference or "
-            "dimension=summary (nothing else); needed for dimensions other than SEAHORSE's and SummEval's.",
+            "dimension=summary (nothing else); needed as descriptions are, for every form of the prompt.",
         )
         descriptions: str = param(
             "",
             doc="What prompts of the form described say of a dimension, as dimension=description; several "
-            "separated by semicolons. Needed for dimensions other than SEAHORSE's and SummEval's.",
+            "separated by semicolons, or as a JSON object. In a project needed only for dimensions that "
+            "neither its questions nor its own dimensions describe.",
         )
         context_tokens: int = param(
             0,

@@ -9,6 +9,7 @@ from annotation.models import Article, Project
 from annotation.templatetags.texts import language_name
 from scoring.contract import Evaluator
 from scoring.items import Selection
+from scoring.judged_dimensions import with_words_of
 from scoring.local_models import installed, tables
 from scoring.members import NAME_LENGTH
 from scoring.models import EvaluatorSetup
@@ -37,6 +38,7 @@ class RunForm(forms.Form):
         self, project: Project, evaluator: type[Evaluator], data: Any = None, **options: Any
     ) -> None:
         super().__init__(data, label_suffix="", **options)
+        self._project = project
         self._evaluator = evaluator
         self._specs = declared_params(evaluator.Params)
         for spec in self._specs:
@@ -85,7 +87,7 @@ class RunForm(forms.Form):
             self._look_for_weights()
         if not self.errors:
             try:
-                read_params(self._evaluator, self.given)
+                read_params(self._evaluator, with_words_of(self._project, self._evaluator, self.given))
             except ValueError as error:
                 self.refuse(str(error))
         return cleaned

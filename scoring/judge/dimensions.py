@@ -1,5 +1,6 @@
 """What a judge is told of the dimension it scores: the text beside the summary, and the question."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,11 @@ class Dimension:
         return next((text for text in texts if text.strip()), None)
 
 
+def ready_dimensions() -> dict[str, Dimension]:
+    """The dimensions of SEAHORSE and SummEval by name, as prompts know them where nobody says otherwise."""
+    return {name: Dimension(name, SEES[name], text) for name, text in _ready_descriptions().items()}
+
+
 def seen_beside(dimensions: Iterable[str], entries: Sequence[str]) -> dict[str, str]:
     """Dimension -> article, reference or summary, by `entries` such as `focus=article`, else by `SEES`.
 
@@ -57,7 +63,7 @@ def seen_beside(dimensions: Iterable[str], entries: Sequence[str]) -> dict[str, 
     """
     table = dict(SEES)
     for entry in entries:
-        dimension, _, what = entry.partition("=")
+        dimension, _, what = entry.rpartition("=")
         if not dimension or what not in ("article", "reference", "summary"):
             raise ValueError(
                 f"parameter 'sees': found {entry!r}, expected dimension=article, dimension=reference "
@@ -74,11 +80,11 @@ def seen_beside(dimensions: Iterable[str], entries: Sequence[str]) -> dict[str, 
 
 
 def described(dimensions: Iterable[str], entries: str) -> dict[str, str]:
-    """Dimension -> description, by `entries` such as `focus=Is it on topic?; style=...`, else the ready ones.
+    """Dimension -> description, by `entries` as `read_descriptions` takes them, else the ready ones.
 
     Raises ValueError for a wrong entry, and where a dimension has no description.
     """
-    table = {**_ready_descriptions(), **_read(entries)}
+    table = {**_ready_descriptions(), **read_descriptions(entries)}
     for dimension in dimensions:
         if dimension not in table:
             raise ValueError(
@@ -90,10 +96,18 @@ def described(dimensions: Iterable[str], entries: str) -> dict[str, str]:
 
 @cache
 def _ready_descriptions() -> dict[str, str]:
-    return _read((PROMPTS / "descriptions_v1.txt").read_text("utf-8"))
+    return read_descriptions((PROMPTS / "descriptions_v1.txt").read_text("utf-8"))
 
 
-def _read(entries: str) -> dict[str, str]:
+def read_descriptions(entries: str) -> dict[str, str]:
+    """Dimension -> description, by `entries` such as `focus=Is it on topic?; style=...`.
+
+    As a JSON object of texts they may hold semicolons and line breaks, too. A description is one line then.
+    Raises ValueError for a wrong entry.
+    """
+    table = _read_json(entries)
+    if table is not None:
+        return table
     table = {}
     for entry in filter(None, map(str.strip, re.split(r"[;\n]", entries))):
         dimension, _, description = (part.strip() for part in entry.partition("="))
@@ -104,6 +118,28 @@ def _read(entries: str) -> dict[str, str]:
             )
         table[dimension] = single_line(description)
     return table
+
+
+def write_descriptions(table: Mapping[str, str]) -> str:
+    """What `read_descriptions` reads, whatever the names and descriptions hold."""
+    return json.dumps(dict(table), ensure_ascii=False)
+
+
+def _read_json(entries: str) -> dict[str, str] | None:
+    """None where these are no JSON object. Raises ValueError where it holds anything but texts."""
+    try:
+        found = json.loads(entries)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    for dimension, description in found.items():
+        if not dimension.strip() or not isinstance(description, str) or not description.strip():
+            raise ValueError(
+                f"parameter 'descriptions': found {description!r} for {dimension!r}, expected a dimension "
+                "and its description"
+            )
+    return {dimension.strip(): single_line(description) for dimension, description in found.items()}
 
 
 def single_line(text: str) -> str:

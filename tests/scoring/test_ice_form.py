@@ -55,15 +55,22 @@ def test_a_dimension_of_ones_own_takes_a_description_and_what_it_sees(project):
     assert len(setup.provenance["provenance"]["examples"]["tone"]) == 4
 
 
+def test_a_question_of_the_project_needs_no_words_in_the_form(project):
+    assert posted(project, param_descriptions="", param_sees="").status_code == 302
+    params = Run.objects.get().setup.params
+    assert params["sees"] == ["tone=article"]
+    assert params["descriptions"] == '{"tone": "Tone?"}'
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
         (
-            {"param_descriptions": ""},
+            {"param_dimensions": "focus", "param_sees": "focus=article"},
             "param_descriptions",
-            "Found nothing for the dimension 'tone'",
+            "Found nothing for the dimension 'focus'",
         ),
-        ({"param_sees": ""}, "param_sees", "Found nothing for the dimension 'tone'"),
+        ({"param_dimensions": "focus"}, "param_sees", "Found nothing for the dimension 'focus'"),
         ({"param_context_tokens": "600"}, "param_examples", "Found 4, expected at most "),
         ({"param_context_tokens": "60"}, "param_examples", "not even 1 fits"),
     ],

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.contract import Item
-from scoring.judge.dimensions import SEES, Dimension, described, seen_beside, single_line
+from scoring.judge.dimensions import (
+    SEES,
+    Dimension,
+    described,
+    read_descriptions,
+    seen_beside,
+    single_line,
+    write_descriptions,
+)
 
 ITEM = Item("x", "A summary.", article="An article.", references=(" ", "First.", "Second."))
 
@@ -52,3 +60,26 @@ def test_a_single_line_is_one_for_everyone_and_loses_only_white_space(text):
     line = single_line(text)
     assert len(line.splitlines()) <= 1
     assert line.split() == text.split()
+
+
+def test_a_json_object_may_hold_what_separates_entries():
+    table = {"a=b; c": "Is it so;\nor not = so?", "é": "Oui ?"}
+    written = write_descriptions(table)
+    assert read_descriptions(written) == {"a=b; c": "Is it so; or not = so?", "é": "Oui ?"}
+    assert "é" in written
+
+
+@pytest.mark.parametrize("wrong", ['{"a": 5}', '{"a": " "}', '{"": "Is it?"}', '{"a": ["Is it?"]}'])
+def test_an_object_of_anything_but_texts_is_refused(wrong):
+    with pytest.raises(ValueError, match="parameter 'descriptions': found"):
+        read_descriptions(wrong)
+
+
+def test_braces_alone_make_no_object():
+    assert read_descriptions("{a}=Is it?; b={}") == {"{a}": "Is it?", "b": "{}"}
+
+
+@given(st.dictionaries(st.text(min_size=1).map(str.strip), st.text().map(single_line)))
+def test_what_was_written_is_read(table):
+    table = {name: text for name, text in table.items() if name and text}
+    assert read_descriptions(write_descriptions(table)) == table
