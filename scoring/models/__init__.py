@@ -8,6 +8,7 @@ from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
 from scoring.models.setups import EvaluatorSetup, Probe, SeenArticle, SetUp
+from scoring.models.steadiness import ReaskedReply, Reasking, ReaskingSchedule
 from scoring.models.workers import Worker
 
 __all__ = [
@@ -21,6 +22,9 @@ __all__ = [
     "JudgedDimension",
     "LabelSplit",
     "Probe",
+    "ReaskedReply",
+    "Reasking",
+    "ReaskingSchedule",
     "Reservation",
     "Run",
     "RunFamily",
