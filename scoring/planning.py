@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Article, Project, Summary
 from annotation.permissions import Permission, require
+from scoring.alignment.seal import refuse_sealed
 from scoring.contract import (
     GENERAL,
     NO_ARTICLE,
@@ -90,9 +91,11 @@ def plan(
     given: Mapping[str, Any],
     selection: Selection = EVERYTHING,
     *,
+    pool: Labels | None = None,
     by_operator: bool = False,
 ) -> RunPlan:
-    """Work out a run without writing anything. `given` are parameters as strings or JSON values.
+    """Work out a run without writing anything. `given` are parameters as strings or JSON values, `pool` the
+    labels to learn from in place of all that `pool_labels` finds.
 
     Raises InvalidRun for an unknown evaluator, a wrong parameter, weights that are not here or a pool that
     cannot serve; and, unless `by_operator`, for endpoints and files that the operator has not offered.
@@ -109,7 +112,7 @@ def plan(
             evaluator.appoint(members_of(project, evaluator.params))
         examples: dict[int, PoolExample] = {}
         if Need.LABELLED_POOL in needs:
-            examples = pool_examples(pool_labels(project), needs, evaluator.members)
+            examples = pool_examples(pool_labels(project) if pool is None else pool, needs, evaluator.members)
             evaluator.fit(list(examples.values()))
         wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
         corpus = tuple(wanted) if Need.CORPUS in needs else ()
@@ -149,11 +152,13 @@ def plan_run(
 def start(planned: RunPlan, user: User | None = None) -> Run:
     """Queue a run as planned; with nothing left to score it is done at once.
 
-    Raises RunBusy if a run of the same setup is under way; what `require` raises.
+    Raises RunBusy if a run of the same setup is under way; InvalidRun if it would give a version of a judge
+    away on sealed labels; what `require` raises.
     """
     if user is not None:
         require(user, planned.project, Permission.MANAGE_RUNS)
     with transaction.atomic():
+        refuse_sealed(planned.project, planned.evaluator, planned.to_score)
         setup = stored_setup(planned)
         unfinished = setup.runs.filter(status__in=Run.UNFINISHED).first()
         if unfinished is not None:

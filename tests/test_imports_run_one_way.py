@@ -29,6 +29,8 @@ PURE = (
     "annotation/protocol.py",
     "annotation/qualification.py",
     "annotation/importers",
+    "scoring/alignment/differences.py",
+    "scoring/alignment/parts.py",
     "scoring/answer_match.py",
     "scoring/cloze_questions.py",
     "scoring/compared_texts.py",

@@ -1,0 +1,124 @@
+"""Judges and their versions: made, found, and compared; a version never changes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.errors import DomainError, NotFound
+from annotation.lookups import one_of
+from annotation.models import Project
+from annotation.permissions import Permission, require
+from scoring.alignment.differences import differences
+from scoring.asking_evaluator import AskingEvaluator
+from scoring.errors import InvalidRun
+from scoring.evaluators import FAMILIES, load_evaluator
+from scoring.judged_dimensions import with_words_of
+from scoring.models import Judge, JudgeVersion
+from scoring.params import declared_params, params_as_json, read_params
+
+LONGEST_NAME, LONGEST_NOTE = 60, 500  # characters
+
+
+def judging_evaluators() -> list[str]:
+    """Names of the evaluators that ask a language model: what a judge may be."""
+    prompted = FAMILIES["Prompted language models"]
+    return [name for name in prompted if issubclass(load_evaluator(name), AskingEvaluator)]
+
+
+def judge_of(project: Project, judge_id: int) -> Judge:
+    """Raises NotFound."""
+    judge = one_of(Judge.objects.filter(project=project), judge_id, "judge")
+    judge.project = project
+    return judge
+
+
+def version_of(judge: Judge, number: int) -> JudgeVersion:
+    """Raises NotFound."""
+    found = judge.versions.select_related("parent", "created_by").filter(number=number).first()
+    if found is None:
+        raise NotFound(f"{judge.name} has no version {number}.")
+    found.judge = judge
+    return found
+
+
+def create_judge(
+    project: Project, user: User, name: str, evaluator: str, given: Mapping[str, Any], note: str = ""
+) -> JudgeVersion:
+    """A judge with its first version; `given` are parameters as strings or JSON values.
+
+    Raises InvalidRun for a wrong parameter, DomainError for a name that is empty, too long or taken, or an
+    evaluator that asks no language model; what `require` raises.
+    """
+    require(user, project, Permission.MANAGE_RUNS)
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise DomainError(f"name: found {len(name)} characters, expected 1 to {LONGEST_NAME}")
+    if evaluator not in judging_evaluators():
+        expected = ", ".join(judging_evaluators())
+        raise DomainError(f"evaluator: found {evaluator!r}, expected one that asks a model: {expected}")
+    params, note = read_version(project, evaluator, given), checked_note(note)
+    try:
+        with transaction.atomic():
+            judge = Judge.objects.create(project=project, name=name, evaluator=evaluator, created_by=user)
+            return JudgeVersion.objects.create(
+                judge=judge, number=1, params=params, note=note, created_by=user
+            )
+    except IntegrityError as error:
+        raise DomainError(f"This project has a judge called {name} already.") from error
+
+
+def add_version(parent: JudgeVersion, user: User, given: Mapping[str, Any], note: str = "") -> JudgeVersion:
+    """The judge's next version, made by editing `parent`.
+
+    Raises InvalidRun for a wrong parameter, DomainError where it would equal a version that there is already.
+    """
+    judge = parent.judge
+    require(user, judge.project, Permission.MANAGE_RUNS)
+    params, note = read_version(judge.project, judge.evaluator, given), checked_note(note)
+    with transaction.atomic():
+        Judge.objects.select_for_update(of=("self",)).get(pk=judge.pk)
+        there = list(judge.versions.all())
+        for version in there:
+            if not differences(completed(judge.evaluator, version.params), params):
+                raise DomainError(f"Nothing differs from version {version.number}: change a parameter first.")
+        return JudgeVersion.objects.create(
+            judge=judge,
+            number=1 + max(version.number for version in there),
+            parent=parent,
+            params=params,
+            note=note,
+            created_by=user,
+        )
+
+
+def read_version(project: Project, evaluator: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters as JSON values: defaults filled in, and the project's words for its dimensions of today.
+
+    Raises InvalidRun.
+    """
+    asked = load_evaluator(evaluator)
+    try:
+        return params_as_json(read_params(asked, with_words_of(project, asked, given)))
+    except ValueError as error:
+        raise InvalidRun(str(error)) from error
+
+
+def completed(evaluator: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`params` with the defaults of parameters that came later than they."""
+    declared = declared_params(load_evaluator(evaluator).Params)
+    defaults = {
+        spec.name: list(spec.default) if isinstance(spec.default, tuple) else spec.default
+        for spec in declared
+        if not spec.required
+    }
+    return {**defaults, **params}
+
+
+def checked_note(note: str) -> str:
+    """Raises DomainError for one that is too long."""
+    note = note.strip()
+    if len(note) > LONGEST_NOTE:
+        raise DomainError(f"note: found {len(note)} characters, expected at most {LONGEST_NOTE}")
+    return note

@@ -1,0 +1,216 @@
+"""Trials see pool and tuning only; the sealed part opens once somebody says so, and that is counted."""
+
+import re
+
+import pytest
+
+from annotation.errors import DomainError, NotAllowed
+from annotation.models import Answer, Article, Summary
+from scoring.alignment.judges import add_version
+from scoring.alignment.parts import Part, Shares
+from scoring.alignment.seal import openings_of
+from scoring.alignment.split import articles_in, counts_of, is_fixed, set_split, split_of
+from scoring.alignment.trials import CHOSE_THE_PROMPT, open_sealed, plan_of, try_version
+from scoring.errors import InvalidRun, RunBusy
+from scoring.items import Selection
+from scoring.models import Score, SealedOpening, SeenArticle
+from scoring.planning import plan_run
+from scoring.runs import delete_run
+from tests.factories import make_rater
+from tests.metaeval.rated_projects import rate
+from tests.scoring.alignment.aligned import SHARES, articles_of, finish, make_judge, make_labelled, split
+from tests.scoring.scripted_endpoint import Answer as Reply
+from tests.scoring.scripted_endpoint import ScriptedEndpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def endpoint(monkeypatch, settings):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    settings.LLM_ENDPOINTS = ["*"]
+    with ScriptedEndpoint(lambda _: Reply("0.5")) as server:
+        yield server
+
+
+@pytest.fixture
+def labelled(db):
+    return make_labelled()
+
+
+@pytest.fixture
+def version(labelled, endpoint):
+    project, user = labelled
+    split(project, user)
+    return make_judge(project, user, endpoint)
+
+
+def scored_articles(setup):
+    return set(Score.objects.computed().filter(setup=setup).values_list("summary__article", flat=True))
+
+
+def drawn_articles(setup):
+    drawn = SeenArticle.objects.filter(setup=setup).exclude(role=CHOSE_THE_PROMPT)
+    return set(drawn.values_list("article", flat=True))
+
+
+def test_the_split_counts_what_there_is(labelled):
+    project, user = labelled
+    counts = counts_of(project, SHARES)
+    assert [each.part for each in counts] == list(Part)
+    assert sum(each.articles for each in counts) == 20
+    assert all(each.labels == 2 * each.labelled_articles == 2 * each.articles for each in counts)
+    assert all(each.labels for each in counts)
+    assert [len(articles_in(split(project, user), [each.part])) for each in counts] == [
+        each.articles for each in counts
+    ]
+
+
+def test_a_trial_asks_of_the_tuning_part_with_examples_of_the_pool(labelled, version):
+    project, user = labelled
+    trial = try_version(version, user)
+    finish(trial.run)
+    assert scored_articles(trial.setup) == articles_of(project, Part.TUNING)
+    assert len(drawn_articles(trial.setup)) == 4
+    assert drawn_articles(trial.setup) <= articles_of(project, Part.POOL)
+    trial.setup.refresh_from_db()
+    assert trial.setup.label == "Coherence v1"
+
+
+def test_pool_and_tuning_count_as_seen_so_that_comparisons_leave_them_out(labelled, version):
+    project, user = labelled
+    trial = try_version(version, user)
+    seen = SeenArticle.objects.filter(setup=trial.setup)
+    assert set(seen.values_list("article", flat=True)) == articles_of(project, Part.POOL, Part.TUNING)
+    assert set(seen.values_list("role", flat=True)) == {CHOSE_THE_PROMPT, "article is in the in-context pool"}
+
+
+def test_nothing_of_a_trial_is_sealed(labelled, version, endpoint):
+    project, user = labelled
+    Summary.objects.filter(article__in=articles_of(project, Part.SEALED)).update(text="It is sealed.")
+    finish(try_version(version, user).run)
+    assert endpoint.asked
+    assert not [asked for asked in endpoint.asked if "It is sealed." in asked.prompt]
+    assert not openings_of(project).exists()
+
+
+def test_the_split_stays_once_a_version_was_tried(labelled, version):
+    project, user = labelled
+    other = set_split(project, user, Shares(5, 0.2, 0.2))
+    assert (other.seed, is_fixed(project)) == (5, False)
+    trial = try_version(version, user)
+    finish(trial.run)
+    delete_run(trial.run, user)
+    assert is_fixed(project), "its labels were looked at, whatever became of the run"
+    with pytest.raises(DomainError, match="split stays"):
+        set_split(project, user, SHARES)
+    assert split_of(project).seed == 5
+
+
+def test_a_version_keeps_the_examples_of_its_first_trial(labelled, version):
+    project, user = labelled
+    first = finish(try_version(version, user).run)
+    unused = articles_of(project, Part.POOL) - drawn_articles(first.setup)
+    Article.objects.filter(pk__in=unused).first().summaries.all().delete()
+    assert plan_of(version, Part.TUNING).fingerprint == first.setup.fingerprint
+
+
+def test_examples_whose_labels_people_changed_ask_for_a_new_version(labelled, version):
+    _, user = labelled
+    first = finish(try_version(version, user).run)
+    drawn = Article.objects.get(pk=min(drawn_articles(first.setup)))
+    Answer.objects.filter(rating__summary__article=drawn).update(value="0.99")
+    with pytest.raises(InvalidRun, match="labels of the examples of Coherence v1 have changed"):
+        try_version(version, user)
+    with pytest.raises(InvalidRun, match="labels of the examples"):
+        open_sealed(version, user)
+    assert not SealedOpening.objects.exists()
+    anew = add_version(version, user, {**version.params, "seed": 3})
+    assert plan_of(anew, Part.TUNING).to_score
+
+
+def test_opening_judges_the_same_setup_on_the_sealed_part_and_is_counted(labelled, version):
+    project, user = labelled
+    trial = try_version(version, user)
+    with pytest.raises(RunBusy, match="waiting"):
+        open_sealed(version, user)
+    finish(trial.run)
+    opening = open_sealed(version, user)
+    finish(opening.run)
+    assert opening.run.setup == trial.setup
+    assert scored_articles(trial.setup) == articles_of(project, Part.TUNING, Part.SEALED)
+    assert [(each.version, each.opened_by, each.how) for each in openings_of(project)] == [
+        (version, user, "confirmed")
+    ]
+    with pytest.raises(InvalidRun, match="opened for Coherence v1 already"):
+        open_sealed(version, user)
+    delete_run(opening.run, user)
+    assert openings_of(project).count() == 1, "a look cannot be taken back"
+
+
+def test_new_sealed_labels_may_be_opened_again(labelled, version):
+    project, user = labelled
+    finish(try_version(version, user).run)
+    finish(open_sealed(version, user).run)
+    article = Article.objects.get(pk=min(articles_of(project, Part.SEALED)))
+    made = article.summaries.first()
+    made.pk, made.system = None, make_system_named(project, "later")
+    made.save()
+    rate(made, make_rater(project), coherence="0.5")
+    finish(open_sealed(version, user).run)
+    assert openings_of(project).count() == 2
+
+
+def make_system_named(project, name):
+    return project.systems.create(name=name)
+
+
+def test_an_untried_version_cannot_be_opened(labelled, version):
+    with pytest.raises(InvalidRun, match="was not tried on the tuning part yet"):
+        open_sealed(version, labelled[1])
+
+
+def test_an_ordinary_run_of_the_same_parameters_is_refused_as_long_as_it_is_sealed(labelled, version):
+    project, user = labelled
+    with pytest.raises(InvalidRun, match=re.escape("These are the parameters of Coherence v1")):
+        plan_run(project, "ice", version.params, user)
+    tuning = Selection(articles=articles_of(project, Part.TUNING))
+    assert finish(plan_run(project, "ice", version.params, user, tuning)).total
+    other = plan_run(project, "ice", {**version.params, "seed": 9}, user)
+    assert other.total, "other parameters are not held back"
+    trial = try_version(version, user)
+    finish(trial.run)
+    finish(open_sealed(version, user).run)
+    assert plan_run(project, "ice", {**version.params}, user)
+
+
+def test_an_ordinary_run_that_went_before_counts_as_an_opening(labelled, endpoint):
+    project, user = labelled
+    given = {"model": "scripted", "dimensions": "coherence", "base_url": endpoint.base_url}
+    earlier = finish(plan_run(project, "ice", given, user))
+    split(project, user)
+    version = make_judge(project, user, endpoint)
+    try_version(version, user)
+    [opening] = openings_of(project)
+    assert (opening.how, opening.run, opening.opened_by, opening.version) == ("run", earlier, user, version)
+    assert opening.opened_at == earlier.started_at
+
+
+def test_refusals(labelled, endpoint):
+    project, user = labelled
+    version = make_judge(project, user, endpoint)
+    with pytest.raises(InvalidRun, match="Split the project's labels"):
+        try_version(version, user)
+    split(project, user)
+    with pytest.raises(NotAllowed):
+        try_version(version, make_rater(project).user)
+    with pytest.raises(NotAllowed):
+        open_sealed(version, make_rater(project).user)
+    with pytest.raises(NotAllowed):
+        set_split(project, make_rater(project).user, SHARES)
+    Answer.objects.filter(rating__summary__article__in=articles_of(project, Part.TUNING)).delete()
+    for summary in project.summaries.filter(article__in=articles_of(project, Part.TUNING)):
+        summary.ratings.all().delete()
+    with pytest.raises(InvalidRun, match="No summary in the tuning part has a label"):
+        try_version(version, user)
