@@ -79,7 +79,7 @@ def uncertainties(
     beside = tuple(
         (column.labels.key, *(evaluator.key for evaluator in column.evaluators)) for column in table.columns
     )
-    return _present_or_latest(
+    return present_or_latest(
         LONG,
         uncertainties_key(project, snapshot.revision, choices),
         lambda: AsOf(snapshot.revision, snapshot.n_ratings, beside, table.uncertainties()),
@@ -98,7 +98,7 @@ def levels(
 ) -> AsOf[Sequence[CoefficientRow]] | None:
     """Of the pair that is drawn; None if there are none yet."""
     beside = evaluator.key, labels.key
-    return _present_or_latest(
+    return present_or_latest(
         SHORT,
         levels_key(project, snapshot.revision, choices),
         lambda: AsOf(
@@ -109,13 +109,15 @@ def levels(
     )
 
 
-def _present_or_latest(
+def present_or_latest(
     line: BackgroundResults,
     key: Key,
     compute: Callable[[], AsOf[Result]],
     beside: Hashable,
     wait_s: float | None,
 ) -> AsOf[Result] | None:
+    """What is kept under `key`, computed in the background if need be; while that is under way, the latest of
+    an earlier revision that can stand `beside` the same figures. With `wait_s` None that of the key."""
     found = line.ready_or_start(key, compute, wait_s)
     if not isinstance(found, Pending):
         return found

@@ -2,11 +2,24 @@
 
 from django.urls import path
 
-from metaeval.views import agreement, card, disagreements, figures, metaeval, planning, summaries, systems
+from metaeval.views import (
+    agreement,
+    card,
+    disagreements,
+    experiment_making,
+    experiments,
+    figures,
+    metaeval,
+    planning,
+    summaries,
+    systems,
+)
 
 DISAGREEMENT = (
     "projects/<slug:slug>/meta-evaluation/disagreements/<int:setup_id>/<slug:question_key>/<int:summary_id>"
 )
+EXPERIMENTS = "projects/<slug:slug>/meta-evaluation/experiments"
+EXPERIMENT = f"{EXPERIMENTS}/<int:family_id>"
 
 urlpatterns = [
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
@@ -92,5 +105,20 @@ urlpatterns = [
         f"{DISAGREEMENT}/tag/",
         disagreements.disagreement_tag,
         name="disagreement_tag",
+    ),
+    path(f"{EXPERIMENTS}/", experiments.experiments, name="experiments"),
+    path(f"{EXPERIMENTS}/new/", experiment_making.experiment_new, name="experiment_new"),
+    path(f"{EXPERIMENTS}/compare/", experiment_making.experiment_compare, name="experiment_compare"),
+    path(f"{EXPERIMENT}/", experiments.experiment, name="experiment"),
+    path(f"{EXPERIMENT}/members/", experiments.experiment_members, name="experiment_members"),
+    path(f"{EXPERIMENT}/cancel/", experiment_making.experiment_cancel, name="experiment_cancel"),
+    path(f"{EXPERIMENT}/resume/", experiment_making.experiment_resume, name="experiment_resume"),
+    path(f"{EXPERIMENT}/delete/", experiment_making.experiment_delete, name="experiment_delete"),
+    path(f"{EXPERIMENT}/table.<slug:kind>", experiments.experiment_table, name="experiment_table"),
+    path(f"{EXPERIMENT}/tables/<slug:name>.csv", experiments.experiment_csv, name="experiment_csv"),
+    path(
+        f"{EXPERIMENT}/figures/<slug:name>.<slug:kind>",
+        experiments.experiment_figure,
+        name="experiment_figure",
     ),
 ]

@@ -51,12 +51,29 @@ def runs_of(project: Project) -> list[tuple[Run, RunProgress]]:
         .select_related("setup", "created_by")
         .defer("setup__provenance", "setup__pool")
     )
-    progress = _progress(runs)
+    progress = progress_of_runs(runs)
     return [(run, progress[run.pk]) for run in runs]
 
 
 def progress_of(run: Run) -> RunProgress:
-    return _progress([run])[run.pk]
+    return progress_of_runs([run])[run.pk]
+
+
+def progress_of_runs(runs: Iterable[Run]) -> dict[int, RunProgress]:
+    """Primary key -> progress, for all of them at once."""
+    by_pk = {run.pk: run for run in runs}
+    sums = dict.fromkeys(by_pk, (0, 0))
+    rows = (
+        Batch.objects.filter(run__in=by_pk)
+        .values_list("run")
+        .annotate(done=Sum("size", filter=Q(state=Batch.State.DONE), default=0), unscored=Sum("unscored"))
+    )
+    sums.update({pk: (done, unscored) for pk, done, unscored in rows})
+    imported = by_pk.keys() - {pk for pk, _, _ in rows}
+    if imported:  # without batches, since they came in whole
+        missing = dict(_missing(imported).values_list("run").annotate(Count("summary", distinct=True)))
+        sums.update({pk: (by_pk[pk].total, missing.get(pk, 0)) for pk in imported})
+    return {pk: RunProgress(run.total, *sums[pk]) for pk, run in by_pk.items()}
 
 
 def reasons_of(run: Run) -> list[tuple[str, int]]:
@@ -101,22 +118,6 @@ def postponed_batches(run: Run) -> Postponed | None:
     waiting = Q(state=Batch.State.WAITING, not_before__gt=timezone.now())
     found = Batch.objects.filter(waiting, run=run).aggregate(batches=Count("pk"), due=Min("not_before"))
     return Postponed(found["batches"], found["due"]) if found["batches"] else None
-
-
-def _progress(runs: Iterable[Run]) -> dict[int, RunProgress]:
-    by_pk = {run.pk: run for run in runs}
-    sums = dict.fromkeys(by_pk, (0, 0))
-    rows = (
-        Batch.objects.filter(run__in=by_pk)
-        .values_list("run")
-        .annotate(done=Sum("size", filter=Q(state=Batch.State.DONE), default=0), unscored=Sum("unscored"))
-    )
-    sums.update({pk: (done, unscored) for pk, done, unscored in rows})
-    imported = by_pk.keys() - {pk for pk, _, _ in rows}
-    if imported:  # without batches, since they came in whole
-        missing = dict(_missing(imported).values_list("run").annotate(Count("summary", distinct=True)))
-        sums.update({pk: (by_pk[pk].total, missing.get(pk, 0)) for pk in imported})
-    return {pk: RunProgress(run.total, *sums[pk]) for pk, run in by_pk.items()}
 
 
 def _missing(runs: Collection[int]) -> QuerySet[Score]:

@@ -18,6 +18,8 @@ from annotation.actions.rating import GivenAnswer, submit_stage
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
 from scoring.endpoints.keys import set_key
 from scoring.endpoints.managing import add_endpoint, add_model
+from scoring.families.starting import family_of_setups
+from scoring.judged_dimensions import add_dimension
 from scoring.models import Score
 from scoring.planning import plan_run
 from scoring.probing import start_probe
@@ -88,11 +90,16 @@ def make_campaign(mark: str) -> Campaign:
     work_on_run(run.pk)
     Score.objects.filter(run=run).update(value=float(SCORE), explanation=f"{mark}-score")
     probe = start_probe(project, "copy_rate", {}, users["manager"])
+    waiting = plan_run(project, "rouge", {"variant": "Lsum"}, user=users["manager"])
+    both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
+    family = family_of_setups(project, users["manager"], "Length or overlap", "models", both)
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
     set_key(endpoint, f"{mark}-api-key", users["manager"])
     model = add_model(endpoint, "judge", "chat", users["manager"])
+    words = {"name": "focus", "description": f"{mark}-description?", "sees": "summary"}
+    dimension = add_dimension(project, users["manager"], **words)
     ids: dict[str, int | str] = {
         "slug": project.slug,
         "assignment_id": open_assignment.pk,
@@ -108,9 +115,11 @@ def make_campaign(mark: str) -> Campaign:
         "run_id": run.pk,
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
+        "family_id": family.pk,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
+        "dimension_id": dimension.pk,
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
@@ -122,6 +131,9 @@ def make_campaign(mark: str) -> Campaign:
         "metaeval_figure": {"name": "scatter", "kind": "svg"},
         "agreement_figure": {"name": "answers", "kind": "svg"},
         "evaluator_card_figure": {"name": "card-agreement", "kind": "svg"},
+        "experiment_table": {"kind": "csv"},
+        "experiment_csv": {"name": "systems"},
+        "experiment_figure": {"name": "members", "kind": "svg"},
     }
     return Campaign(mark, project, users, ids, special)
 

@@ -105,6 +105,13 @@ GET   run_probe                  in     403       403        200     200     404
 GET   run_delete                 in     403       403        200     200     404      404       404
 POST  run_delete                 in     403       403        302     302     404      404       404
 GET   run_scores                 in     403       403        200     200     404      404       404
+POST  run_budget                 in     403       403        422     422     404      404       404
+GET   dimensions                 in     403       403        200     200     404      404       404
+POST  dimensions                 in     403       403        403     302     404      404       404
+GET   dimension                  in     403       403        403     200     404      404       404
+POST  dimension                  in     403       403        403     302     404      404       404
+GET   dimension_remove           in     403       403        403     200     404      404       404
+POST  dimension_remove           in     403       403        403     302     404      404       404
 GET   endpoints                  in     403       403        200     200     404      404       404
 POST  endpoints                  in     403       403        403     302     404      404       404
 GET   endpoint                   in     403       403        200     200     404      404       404
@@ -142,6 +149,20 @@ GET   disagreements              in     403       403        200     200     404
 GET   disagreements_csv          in     403       403        200     200     404      404       404
 GET   disagreement               in     403       403        200     200     404      404       404
 POST  disagreement_tag           in     403       403        302     302     404      404       404
+GET   experiments                in     403       403        200     200     404      404       404
+GET   experiment_new             in     403       403        200     200     404      404       404
+POST  experiment_new             in     403       403        302     302     404      404       404
+GET   experiment_compare         in     403       403        200     200     404      404       404
+POST  experiment_compare         in     403       403        422     422     404      404       404
+GET   experiment                 in     403       403        200     200     404      404       404
+GET   experiment_members         in     403       403        200     200     404      404       404
+POST  experiment_cancel          in     403       403        302     302     404      404       404
+POST  experiment_resume          in     403       403        302     302     404      404       404
+GET   experiment_delete          in     403       403        200     200     404      404       404
+POST  experiment_delete          in     403       403        302     302     404      404       404
+GET   experiment_table           in     403       403        200     200     404      404       404
+GET   experiment_csv             in     403       403        200     200     404      404       404
+GET   experiment_figure          in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200
@@ -194,6 +215,15 @@ FORMS: dict[str, dict[str, object]] = {
     "people": {"role": "researcher"},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},
+    "experiment_new": {
+        "evaluator": "rouge",
+        "action": "start",
+        "name": "Which ROUGE",
+        "varies": "variant",
+        "values": "1, 2",
+    },
+    "dimensions": {"name": "another", "description": "Is it?", "sees": "summary"},
+    "dimension": {"name": "focus", "description": "Is it on topic?", "sees": "summary"},
     "endpoints": {"base_url": "https://another.example/v1", "key": "another-key"},
     "endpoint_key": {"key": "another-key"},
     "endpoint_limits": {"most_in_flight": 8},

@@ -8,6 +8,8 @@ from metaeval.charts.calibration import calibration_bins, calibration_plot
 from metaeval.charts.histogram import histogram, histogram_bars
 from metaeval.charts.links import Links
 from metaeval.charts.measured_rows import Measured, evaluator_bars, interval_dots
+from metaeval.charts.member_line import member_line
+from metaeval.charts.member_rows import MemberGroup, member_rows
 from metaeval.charts.parts import Range
 from metaeval.charts.scatter import scatter, system_means
 from metaeval.charts.system_marks import legend_mark
@@ -16,6 +18,7 @@ from metaeval.charts.two_distributions import shared_grid, two_distributions
 __all__ = [
     "Links",
     "Measured",
+    "MemberGroup",
     "Range",
     "answer_columns",
     "calibration_bins",
@@ -25,6 +28,8 @@ __all__ = [
     "histogram_bars",
     "interval_dots",
     "legend_mark",
+    "member_line",
+    "member_rows",
     "scatter",
     "shared_grid",
     "system_means",

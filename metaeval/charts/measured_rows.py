@@ -51,8 +51,8 @@ def evaluator_bars(
     for row, y in places:
         if not math.isnan(row.value):
             left, right = sorted((across.at(chance), across.at(row.value)))
-            column(svg, left, right, y - BAR, y + BAR, _told(row))
-            _whisker(svg, across, row, y)
+            column(svg, left, right, y - BAR, y + BAR, told(row))
+            whisker(svg, across, row, y)
     lines = [(chance, "base", "chance")]
     if ceiling is not None:
         lines.append((ceiling, "ceiling", f"{ceiling_title} {ceiling:.3f}"))
@@ -79,9 +79,9 @@ def interval_dots(
         _marked_lines(svg, across, [(zero, "ceiling", zero_title)], len(rows))
     for row, y in places:
         if not math.isnan(row.value):
-            _whisker(svg, across, row, y)
+            whisker(svg, across, row, y)
             dot = {"class": "bin", "cx": unit(across.at(row.value)), "cy": unit(y), "r": "5"}
-            ET.SubElement(ET.SubElement(svg, "circle", dot), "title").text = _told(row)
+            ET.SubElement(ET.SubElement(svg, "circle", dot), "title").text = told(row)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -99,8 +99,8 @@ def _rows(
     numbers = numbers[~np.isnan(numbers)]
     across = Axis(nice_range(numbers) if len(numbers) else Range(0, 1), NAMES_END + 12, VALUES_START - 8)
     height = TOP + ROW * len(rows) + BOTTOM
-    told = "; ".join(map(_told, rows))
-    svg = drawing(kind, WIDTH, height, title=title, description=f"{told}. {words}".rstrip())
+    words_of_rows = "; ".join(map(told, rows))
+    svg = drawing(kind, WIDTH, height, title=title, description=f"{words_of_rows}. {words}".rstrip())
     bottom = TOP + ROW * len(rows)
     for tick in ticks(across.range):
         line(svg, "grid", across.at(tick), TOP, across.at(tick), bottom)
@@ -110,14 +110,15 @@ def _rows(
     for row, y in places:
         name = text_at(svg, "axis end", NAMES_END, y + 4, short(row.label, LONGEST_NAME))
         ET.SubElement(name, "title").text = row.label
-        number, _, interval = _numbers(row).partition(" ")
+        number, _, interval = in_numbers(row).partition(" ")
         behind = text_at(svg, "tick", VALUES_START, y + 4, f"{number} " if interval else number)
         if interval:
             ET.SubElement(behind, "tspan", {"class": "interval"}).text = interval
     return svg, across, iter(places)
 
 
-def _whisker(svg: ET.Element, across: Axis, row: Measured, y: float) -> None:
+def whisker(svg: ET.Element, across: Axis, row: Measured, y: float) -> None:
+    """The row's interval, if it has one."""
     if math.isnan(row.low) or math.isnan(row.high):
         return
     low, high = across.at(row.low), across.at(row.high)
@@ -135,7 +136,8 @@ def _marked_lines(svg: ET.Element, across: Axis, lines: Sequence[tuple[float, st
         text_at(svg, f"tick {side}", x, TOP - 11, title)
 
 
-def _numbers(row: Measured) -> str:
+def in_numbers(row: Measured) -> str:
+    """Such as "0.412 [0.35, 0.47]"."""
     if math.isnan(row.value):
         return "undefined"
     if math.isnan(row.low) or math.isnan(row.high):
@@ -143,5 +145,6 @@ def _numbers(row: Measured) -> str:
     return f"{row.value:.3f} [{row.low:.2f}, {row.high:.2f}]"
 
 
-def _told(row: Measured) -> str:
-    return f"{row.label}: {_numbers(row)}"
+def told(row: Measured) -> str:
+    """The row in words, for a title or a description."""
+    return f"{row.label}: {in_numbers(row)}"

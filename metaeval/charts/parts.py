@@ -1,6 +1,7 @@
 """What charts are made of: axes with round numbers, and the elements of an SVG."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -78,13 +79,17 @@ def plane(
     up_title: str,
     title: str,
     description: str,
+    across_ticks: Sequence[float] | None = None,
 ) -> tuple[ET.Element, Axis, Axis]:
-    """A drawing with two axes of numbers, their grid and titles; and the axes, across and up."""
+    """A drawing with two axes of numbers, their grid and titles; and the axes, across and up.
+
+    `across_ticks` are numbers of the axis across to be named in place of round ones.
+    """
     width, height = 460, 380
     svg = drawing(kind, width, height, title=title, description=description)
     across = Axis(across_range, 46 + EDGE, width - 8 - EDGE)
     up = Axis(up_range, height - 44 - EDGE, 6 + EDGE)
-    for tick in ticks(across.range):
+    for tick in ticks(across.range) if across_ticks is None else across_ticks:
         x = across.at(tick)
         line(svg, "grid", x, up.start + EDGE, x, up.end - EDGE)
         text_at(svg, "tick middle", x, up.start + EDGE + 18, f"{tick:g}")

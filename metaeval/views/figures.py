@@ -20,24 +20,25 @@ from metaeval.snapshot import snapshot_of
 def metaeval_figure(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_RESULTS)
     page = whole_page(project, MetaevalChoices.read(request.GET))
-    return _as_file(slug, page.charts, name, kind)
+    return chart_file(slug, page.charts, name, kind)
 
 
 @require_safe
 def agreement_figure(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_RESULTS)
     page = agreement_page(snapshot_of(project), AgreementChoices.read(request.GET))
-    return _as_file(slug, page.charts, name, kind)
+    return chart_file(slug, page.charts, name, kind)
 
 
 @require_safe
 def evaluator_card_figure(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_RESULTS)
     page = card_now(project, CardChoices.read(request.GET), wait_s=None)
-    return _as_file(slug, page.charts, name, kind)
+    return chart_file(slug, page.charts, name, kind)
 
 
-def _as_file(slug: str, charts: Sequence[Chart], name: str, kind: str) -> HttpResponse:
+def chart_file(slug: str, charts: Sequence[Chart], name: str, kind: str) -> HttpResponse:
+    """The one of a page's charts as a file. Raises Http404 if there is none of that name or kind."""
     chart = next((each for each in charts if each.name == name), None)
     if chart is None or kind not in CHART_FILES:
         raise Http404(f"no figure {name}.{kind} for these choices")

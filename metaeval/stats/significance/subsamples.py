@@ -1,5 +1,7 @@
 """80% subsamples without replacement, as the papers on ICE and BARTScore use them."""
 
+from itertools import combinations
+
 import numpy as np
 
 from metaeval.stats.arrays import Bools, Floats, Ints
@@ -7,7 +9,7 @@ from metaeval.stats.correlation import reweighted_levels
 from metaeval.stats.correlation.reweighted_levels import ALWAYS, DrawnRows
 from metaeval.stats.correlation.reweighted_rows import Drawn
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
-from metaeval.stats.significance.replicates import differences, two_sided
+from metaeval.stats.significance.replicates import ROUNDING, Replicates, differences, two_sided
 
 SHARE = 0.8
 CELLS_AT_ONCE = 2**22
@@ -30,6 +32,33 @@ def tester(data: Compared) -> PairTester:
     Generated Text as Text Generation", NeurIPS 2021, on articles. Both call an evaluator better that wins in
     more than 95% of 1,000 draws.
     """
+    of_pair = differences(data, _replicates(data))
+
+    def test(first: int, second: int) -> PairTest:
+        found = of_pair(first, second)
+        return PairTest(two_sided(found)) if found.size else PairTest(reason="no draw in which it is defined")
+
+    return test
+
+
+def win_shares(data: Compared) -> Floats:
+    """(evaluators, evaluators) the share of the draws in which the row's evaluator is better than the
+    column's, which is what the papers report; nan where no draw defines a difference, and on the diagonal.
+
+    A draw in which both are equal is won by neither.
+    """
+    of_pair = differences(data, _replicates(data))
+    size = len(data.scores)
+    shares = np.full((size, size), np.nan)
+    for first, second in combinations(range(size), 2):
+        found = of_pair(first, second)
+        if found.size:
+            shares[first, second] = (found > ROUNDING).mean()
+            shares[second, first] = (found < -ROUNDING).mean()
+    return shares
+
+
+def _replicates(data: Compared) -> Replicates:
     level = reweighted_levels.LEVELS[data.level.name]
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
@@ -60,13 +89,7 @@ def tester(data: Compared) -> PairTester:
             found.append([values(block) for values in coefficients])
         return np.concatenate(found, axis=1)
 
-    of_pair = differences(data, replicates)
-
-    def test(first: int, second: int) -> PairTest:
-        found = of_pair(first, second)
-        return PairTest(two_sided(found)) if found.size else PairTest(reason="no draw in which it is defined")
-
-    return test
+    return replicates
 
 
 def _drawn(data: Compared, unit_count: int) -> Bools:

@@ -1,0 +1,1 @@
+"""Run families as experiments: what varies, and how well each member agrees with people."""
