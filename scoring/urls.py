@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from scoring.views import endpoints, runs
+from scoring.views import dimensions, endpoints, runs
 
 urlpatterns = [
     path("projects/<slug:slug>/runs/", runs.runs, name="runs"),
@@ -11,8 +11,16 @@ urlpatterns = [
     path("projects/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
     path("projects/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("projects/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
+    path("projects/<slug:slug>/runs/<int:run_id>/budget/", runs.run_budget, name="run_budget"),
     path("projects/<slug:slug>/runs/<int:run_id>/delete/", runs.run_delete, name="run_delete"),
     path("projects/<slug:slug>/runs/<int:run_id>/scores.csv", runs.run_scores, name="run_scores"),
+    path("projects/<slug:slug>/dimensions/", dimensions.dimensions, name="dimensions"),
+    path("projects/<slug:slug>/dimensions/<int:dimension_id>/", dimensions.dimension, name="dimension"),
+    path(
+        "projects/<slug:slug>/dimensions/<int:dimension_id>/remove/",
+        dimensions.dimension_remove,
+        name="dimension_remove",
+    ),
     path("projects/<slug:slug>/endpoints/", endpoints.endpoints, name="endpoints"),
     path("projects/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.endpoint, name="endpoint"),
     path(

@@ -4,20 +4,13 @@ from decimal import Decimal
 
 from django import template
 
+from scoring.endpoints.prices import in_dollars
 from scoring.models import Endpoint
 
 register = template.Library()
 
 
-@register.filter
-def dollars(amount: Decimal) -> str:
-    """'$12.50'; below ten cents two digits that tell something: '$0.00040'. '$0' for nothing."""
-    if amount == 0:
-        return "$0"
-    places = 2
-    while places < 8 and abs(amount) < Decimal(1).scaleb(1 - places):
-        places += 1
-    return f"${amount:,.{places}f}"
+register.filter("dollars", in_dollars)
 
 
 @register.filter

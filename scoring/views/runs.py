@@ -20,8 +20,11 @@ from annotation.errors import NotFound
 from annotation.permissions import Permission
 from annotation.signed_in import SignedInRequest
 from scoring.catalogue import describe
+from scoring.endpoints.account import account_of
+from scoring.endpoints.budgets import set_budget
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
+from scoring.forms.budget_form import BudgetForm
 from scoring.forms.run_form import RunForm
 from scoring.models import EvaluatorSetup, Probe, Run
 from scoring.params import value_as_text
@@ -108,20 +111,24 @@ def run_probe(request: SignedInRequest, slug: str, probe_id: int) -> HttpRespons
 @require_safe
 def run(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """The page, and for its own polling what moves: without a trigger once the run has ended."""
-    found = run_of(open_project(request, slug, Permission.SEE_PROGRESS), run_id)
-    progress, pace = progress_of(found), pace_of(found)
-    context = {
-        "run": found,
-        "progress": progress,
-        "pace": pace,
-        "seconds_left": seconds_left(progress, pace),
-        "reasons": reasons_of(found),
-        "cut": cut_in(found),
-        "postponed": postponed_batches(found) if found.is_unfinished else None,
-    }
-    if request.htmx:
-        return render(request, "scoring/run.html#state", context)
-    return render(request, "scoring/run.html", context | _origin(found.setup))
+    return _run_page(request, run_of(open_project(request, slug, Permission.SEE_PROGRESS), run_id))
+
+
+@login_required
+@require_POST
+def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """A paused run goes on, with another budget or none."""
+    found = run_of(open_project(request, slug, Permission.MANAGE_RUNS), run_id)
+    form = BudgetForm(request.POST)
+    is_unlimited = request.POST.get("action") == "unlimited"
+    if is_unlimited or form.is_valid():
+        try:
+            set_budget(found, None if is_unlimited else form.cleaned_data["budget"], request.user)
+        except InvalidRun as refused:
+            form.refuse(str(refused))
+        else:
+            return _act(request, slug, run_id, resume_run, "The run goes on with what is missing.")
+    return _run_page(request, found, budget_form=form)
 
 
 @login_required
@@ -172,6 +179,26 @@ class _Echo:
 
     def write(self, line: str) -> str:
         return line
+
+
+def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpResponse:
+    """The run's page, or what of it moves; with the form that was sent and is wrong, as `forms` has it."""
+    progress, pace = progress_of(found), pace_of(found)
+    context = {
+        "run": found,
+        "progress": progress,
+        "pace": pace,
+        "seconds_left": seconds_left(progress, pace),
+        "reasons": reasons_of(found),
+        "cut": cut_in(found),
+        "postponed": postponed_batches(found) if found.is_unfinished else None,
+        "account": account_of(found),
+        "budget_form": BudgetForm(),
+        **forms,
+    }
+    if request.htmx:
+        return render(request, "scoring/run.html#state", context)
+    return render(request, "scoring/run.html", context | _origin(found.setup), status=422 if forms else 200)
 
 
 def _act(
