@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,7 +28,9 @@ from scoring.contract import (
     score_unseen,
     signature,
 )
+from scoring.endpoints.budgets import refuse_budget
 from scoring.endpoints.offered import refusal_of
+from scoring.endpoints.remembered import address_asked_by, lacking
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import (
@@ -97,8 +100,9 @@ def plan(
     """Work out a run without writing anything. `given` are parameters as strings or JSON values, `pool` the
     labels to learn from in place of all that `pool_labels` finds.
 
-    Raises InvalidRun for an unknown evaluator, a wrong parameter, weights that are not here or a pool that
-    cannot serve; and, unless `by_operator`, for endpoints and files that the operator has not offered.
+    Raises InvalidRun for an unknown evaluator, a wrong parameter, weights that are not here, a pool that
+    cannot serve, or a model known to be unable to; and, unless `by_operator`, for endpoints and files that
+    the operator has not offered.
     """
     try:
         evaluator_class = load_evaluator(evaluator_name)
@@ -123,6 +127,8 @@ def plan(
         raise InvalidRun(str(error)) from error
     reused = _already_scored(project, evaluator, evaluator_fingerprint, wanted)
     to_score = tuple(pk for pk in wanted if pk not in reused)
+    if words := lacking(project.pk, evaluator, to_score):
+        raise InvalidRun(words)
     return RunPlan(
         project=project,
         evaluator=evaluator,
@@ -141,22 +147,27 @@ def plan_run(
     given: Mapping[str, Any],
     user: User | None = None,
     selection: Selection = EVERYTHING,
+    budget: Decimal | None = None,
 ) -> Run:
     """Plan a run and queue it; `user` is None on the command line, which is the operator's own.
 
     Raises InvalidRun as `plan` does, and what `start` raises.
     """
-    return start(plan(project, evaluator_name, given, selection, by_operator=user is None), user)
+    planned = plan(project, evaluator_name, given, selection, by_operator=user is None)
+    return start(planned, user, budget)
 
 
-def start(planned: RunPlan, user: User | None = None) -> Run:
+def start(planned: RunPlan, user: User | None = None, budget: Decimal | None = None) -> Run:
     """Queue a run as planned; with nothing left to score it is done at once.
 
-    Raises RunBusy if a run of the same setup is under way; InvalidRun if it would give a version of a judge
-    away on sealed labels; what `require` raises.
+    `budget`, in US dollars, is what its requests may cost; None: no limit. Raises RunBusy if a run of the
+    same setup is under way; InvalidRun if it would give a version of a judge away on sealed labels, and as
+    `refuse_budget` does; what `require` raises.
     """
     if user is not None:
         require(user, planned.project, Permission.MANAGE_RUNS)
+    if budget is not None:
+        refuse_budget(planned.project, address_asked_by(planned.evaluator), budget)
     with transaction.atomic():
         refuse_sealed(planned.project, planned.evaluator, planned.to_score)
         setup = stored_setup(planned)
@@ -171,6 +182,7 @@ def start(planned: RunPlan, user: User | None = None) -> Run:
             reused=planned.reused,
             status=Run.Status.QUEUED if planned.to_score else Run.Status.DONE,
             finished_at=finished,
+            budget=budget,
         )
         Batch.objects.bulk_create(_batches(run, planned), batch_size=CHUNK)
         wake(run)

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.errors import NotFound
@@ -23,11 +23,12 @@ from annotation.protocol import LARGEST_NUMBER
 from scoring.contract import Scored, shares_in_words
 from scoring.errors import RunBusy
 from scoring.items import CHUNK
-from scoring.models import Batch, EvaluatorSetup, Run, Score
+from scoring.models import Batch, EvaluatorSetup, Reservation, Run, Score
 from scoring.waking import wake
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 5, 300
 LONGEST_REASON = 500  # characters
+RESUMABLE = (Run.Status.CANCELLED, Run.Status.FAILED, Run.Status.PAUSED)
 CANDIDATES = 16  # batches looked at in one go; others may claim some of them first
 
 
@@ -80,8 +81,10 @@ def claim_batch(run_id: int, now: datetime | None = None) -> Claim | None:
 
 
 def renew_claim(claim: Claim) -> bool:
-    """Keep the batch for another lease; False if the claim was lost."""
-    return bool(_held(claim).update(claimed_until=_lease_end(timezone.now())))
+    """Keep the batch, and the money set aside for it, for another lease; False if the claim was lost."""
+    until = _lease_end(timezone.now())
+    Reservation.objects.filter(holder=claim.token).update(until=until)
+    return bool(_held(claim).update(claimed_until=until))
 
 
 def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> bool:
@@ -144,6 +147,28 @@ def postpone_batch(claim: Claim) -> bool:
     )
 
 
+def hand_back(claim: Claim, delay_s: float) -> None:
+    """Give the batch back, to be taken up again after this time, as if it had not been claimed."""
+    _held(claim).update(
+        state=Batch.State.WAITING,
+        claimed_by="",
+        claimed_until=None,
+        not_before=timezone.now() + timedelta(seconds=delay_s),
+        attempts=F("attempts") - 1,
+    )
+
+
+def pause_run(claim: Claim, message: str) -> None:
+    """Stop an unfinished run until somebody resumes it; the batch goes back as if it had not been claimed."""
+    with transaction.atomic():
+        if _locked(claim.run_id) is None:
+            return
+        hand_back(claim, delay_s=0)
+        Run.objects.filter(pk=claim.run_id, status__in=Run.UNFINISHED).update(
+            status=Run.Status.PAUSED, failure=message
+        )
+
+
 def fail_run(run_id: int, message: str, claim: Claim | None = None) -> None:
     """End an unfinished run with a message for people; the claimed batch goes back for a resumption."""
     with transaction.atomic():
@@ -166,26 +191,28 @@ def run_of(project: Project, run_id: int) -> Run:
 
 
 def cancel_run(run: Run, user: User) -> None:
-    """Stop an unfinished run; its finished scores stay, and batches being computed are still taken in.
+    """Stop an unfinished or paused run; its finished scores stay, and batches being computed are still taken
+    in.
 
-    Raises RunBusy if it is not under way.
+    Raises RunBusy if it has ended.
     """
     with transaction.atomic():
         stopped = _locked_for(run, user)
-        if not stopped.is_unfinished:
+        if not (stopped.is_unfinished or stopped.status == Run.Status.PAUSED):
             raise RunBusy(f"This run cannot be cancelled: it is {stopped.get_status_display()}.")
-        stopped.status, stopped.finished_at = Run.Status.CANCELLED, timezone.now()
-        stopped.save(update_fields=["status", "finished_at"])
+        stopped.status, stopped.failure, stopped.finished_at = Run.Status.CANCELLED, "", timezone.now()
+        stopped.save(update_fields=["status", "failure", "finished_at"])
 
 
 def resume_run(run: Run, user: User) -> None:
-    """Take up a cancelled or failed run with the batches that it has not finished.
+    """Take up a cancelled, failed or paused run with the batches that it has not finished.
 
-    Raises RunBusy if it is neither, or if another run of the same setup is under way.
+    One whose budget is spent pauses again unless `set_budget` has raised it. Raises RunBusy for a run in
+    another state, or if another run of the same setup is under way.
     """
     with transaction.atomic():
         resumed = _locked_for(run, user)
-        if resumed.status not in (Run.Status.CANCELLED, Run.Status.FAILED):
+        if resumed.status not in RESUMABLE:
             raise RunBusy(f"This run cannot be resumed: it is {resumed.get_status_display()}.")
         other = resumed.setup.runs.filter(status__in=Run.UNFINISHED).first()
         if other is not None:

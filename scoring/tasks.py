@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from scoring import imported, probing, waking, working
+from scoring.endpoints import remembered
 
 
 @shared_task
@@ -13,6 +14,11 @@ def work_on_run(run_id: int) -> None:
 @shared_task
 def work_on_probe(probe_id: int) -> None:
     probing.work_on_probe(probe_id)
+
+
+@shared_task
+def check_endpoint_model(model_id: int) -> None:
+    remembered.check(model_id)
 
 
 @shared_task

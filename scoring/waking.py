@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.models import Batch, Probe, Run
+from scoring.models import Batch, EndpointModel, Probe, Run
 from scoring.presence import is_served
 
 RECRUIT_S = 2.0
@@ -31,6 +31,11 @@ def wake(run: Run, expires_s: float | None = None) -> None:
 def wake_for_probe(probe: Probe, expires_s: float) -> None:
     """Ask a worker of the evaluator's queue to try it, once the transaction is committed."""
     _send("scoring.tasks.work_on_probe", probe.pk, queue_of(probe.evaluator), expires_s)
+
+
+def wake_for_check(model: EndpointModel, expires_s: float) -> None:
+    """Ask a worker to find out what a model can do, once the transaction is committed."""
+    _send("scoring.tasks.check_endpoint_model", model.pk, "llm", expires_s)
 
 
 def _send(task: str, pk: int, queue: str, expires_s: float | None) -> None:

@@ -5,19 +5,30 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from django.conf import settings
 from django.db import OperationalError, connection
 
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
+from scoring.endpoints.at_work import for_claim
+from scoring.endpoints.budgets import BudgetInUse, OutOfBudget
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import StoredCorpus, inputs_digest, items_of
 from scoring.members import members_of
 from scoring.models import Batch, Run, SetUp
 from scoring.params import read_params
 from scoring.pool import stored_pool
-from scoring.runs import Claim, claim_batch, fail_run, postpone_batch, record_scores, renew_claim
+from scoring.runs import (
+    Claim,
+    claim_batch,
+    fail_run,
+    hand_back,
+    pause_run,
+    postpone_batch,
+    record_scores,
+    renew_claim,
+)
 from scoring.waking import wake
 
 SLICE_S = 5.0
@@ -26,6 +37,8 @@ MOST_ATTEMPTS = 5
 """Claims of one batch before its summaries are left unscored."""
 HOPELESS_BATCHES = 3
 """Batches given up one after the other before the run is."""
+BUDGET_PAUSE_S = 5.0
+"""After which a batch looks again whether requests of others have left some of the budget."""
 RECORDING_ATTEMPTS, RECORDING_PAUSE_S = 3, 0.5
 LOADED_EVALUATORS = 2
 """Evaluators kept ready in a process, with their weights."""
@@ -50,7 +63,8 @@ def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
         return
     turn_ends = time.monotonic() + slice_s
     while claim := claim_batch(run_id):
-        _work_on_batch(evaluator, claim)
+        if not _work_on_batch(evaluator, claim):
+            return
         if time.monotonic() > turn_ends:
             wake(run)
             return
@@ -98,16 +112,23 @@ def fitted(setup: SetUp) -> Evaluator:
     return evaluator
 
 
-def _work_on_batch(evaluator: Evaluator, claim: Claim) -> None:
+def _work_on_batch(evaluator: Evaluator, claim: Claim) -> bool:
+    """Whether another batch of the run may be taken at once."""
     items: dict[int, Item] = {}
     try:
         items = items_of(claim.summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
         if claim.attempt > MOST_ATTEMPTS:
             _give_up(evaluator, claim, items, "the worker stopped each time, perhaps short of memory")
-            return
+            return True
         with _renewed(claim):
-            scored = score_items(evaluator, items)
+            scored = score_items(for_claim(evaluator, claim), items)
             _record(claim, items, scored)
+    except OutOfBudget as pause:
+        pause_run(claim, str(pause))
+    except BudgetInUse as wait:
+        logger.info("Batch %s waits: %s", claim.batch_id, wait)
+        hand_back(claim, BUDGET_PAUSE_S)
+        return False
     except EvaluatorError as error:
         _after_failure(evaluator, claim, items, error)
     except MemoryError:
@@ -118,6 +139,7 @@ def _work_on_batch(evaluator: Evaluator, claim: Claim) -> None:
     except Exception as error:
         logger.exception("Run %s failed.", claim.run_id)
         fail_run(claim.run_id, _unexpected(error), claim)
+    return True
 
 
 def score_items(evaluator: Evaluator, items: dict[int, Item]) -> dict[int, Scored]:
@@ -138,8 +160,15 @@ def _after_failure(evaluator: Evaluator, claim: Claim, items: dict[int, Item], e
 
 
 def _give_up(evaluator: Evaluator, claim: Claim, items: dict[int, Item], reason: str) -> None:
+    """Leave the batch's summaries unscored, all but those whose replies have come."""
     full_reason = f"{reason} ({min(claim.attempt, MOST_ATTEMPTS)} attempts)"
-    _record(claim, items, {pk: Scored.unscored(evaluator.dimensions, full_reason) for pk in items})
+    scored = {pk: Scored.unscored(evaluator.dimensions, full_reason) for pk in items}
+    from_store = for_claim(evaluator, claim, sends=False)
+    if from_store is not evaluator:
+        for pk, item in items.items():
+            with suppress(EvaluatorError):
+                scored |= score_items(from_store, {pk: item})
+    _record(claim, items, scored)
 
 
 def _record(claim: Claim, items: dict[int, Item], scored: dict[int, Scored]) -> None:

@@ -103,11 +103,6 @@ def release(run_id: int, holder: str) -> None:
     Reservation.objects.filter(run=run_id, holder=holder).delete()
 
 
-def renew(holder: str) -> None:
-    """Say that the worker that has set money aside is still there, for another settings.CLAIM_LEASE_S."""
-    Reservation.objects.filter(holder=holder).update(until=_lease_end())
-
-
 def locked(run_id: int) -> Run | None:
     """The run, its row locked until the end of the transaction; None if it was deleted."""
     return Run.objects.select_for_update(no_key=True).filter(pk=run_id).first()

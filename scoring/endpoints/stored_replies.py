@@ -1,13 +1,14 @@
 """Replies kept in the database: what has been paid for is not asked again, whatever becomes of the worker.
 
-A reply belongs to its project alone, and is known by the digest of its request. Refusals of the model or of
-the endpoint, and prompts that were too long, are kept for the run that got them; another run asks again. A
-truncated reply is final: the same request would be cut at the same length.
+A reply belongs to its project alone, and is known by the digest of its request. What is no answer is kept for
+the run that got it, and another run asks again: refusals of the model or of the endpoint, prompts that were
+too long, and replies that broke off, since a model that thinks may come to the point another time. An answer
+that cannot be read is an answer.
 """
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
@@ -22,7 +23,7 @@ from scoring.judge.marks import MarkScale, Unread
 from scoring.judge.replies import read_score
 from scoring.models import EndpointModel, StoredReply
 
-NOT_FINAL = (Unread.REFUSED, Unread.FILTERED, TOO_LONG)
+NOT_FINAL = (Unread.REFUSED, Unread.FILTERED, Unread.TRUNCATED, TOO_LONG)
 WRITING_ATTEMPTS, WRITING_PAUSE_S = 5, 0.5
 _ANY_SCALE = MarkScale(0, 1, decimals=True)
 _NOTHING = Decimal(0)
@@ -66,7 +67,8 @@ class StoredReplies:
     run_id: int
     holder: str
     """The claim's token."""
-    asked: Answering
+    sender: Callable[[Sequence[Request]], Answering]
+    """Makes whoever is asked for such requests; not called where all replies are stored."""
     price: Price | None
     count: Counter
 
@@ -93,6 +95,7 @@ class StoredReplies:
         waiting = [
             _Wanted(digest, request, most_used(request, self.count)) for digest, request in missing.items()
         ]
+        sender = self.sender([each.request for each in waiting])
         if self.price is None:
             refuse_unpriced(self.run_id, self.address.model)
         try:
@@ -100,7 +103,7 @@ class StoredReplies:
                 costs = [self._cost(each.at_most) for each in waiting]
                 number = reserve(self.run_id, self.holder, costs) if self.price else len(waiting)
                 lot, waiting = waiting[:number], waiting[number:]
-                for place, reply in self.asked.answers([each.request for each in lot]):
+                for place, reply in sender.answers([each.request for each in lot]):
                     self._keep_patiently(lot[place], reply)
         finally:
             release(self.run_id, self.holder)

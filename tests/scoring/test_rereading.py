@@ -128,12 +128,12 @@ class TestReparse:
             "article is in the in-context pool"
         }
 
-    def test_a_later_run_asks_only_what_is_still_without_a_score(self, project, endpoint):
+    def test_a_later_run_asks_only_what_is_still_without_an_answer(self, project, endpoint):
         run = read_by_another_reader(run_ice(project, endpoint))
         reparse(run)
         later = run_ice(project, endpoint, ["0.1"] * 5)
         assert later.reused == 2
-        assert results(later.setup) == [0.25, 0.5, 0.1, 0.1, 0.1]
+        assert results(later.setup) == [0.25, 0.5, "unparsable", 0.1, "out of range"]
 
     def test_texts_that_have_changed_since_are_asked_about_anew(self, project, endpoint):
         run = read_by_another_reader(run_ice(project, endpoint))

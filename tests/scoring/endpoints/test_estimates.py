@@ -90,10 +90,16 @@ def test_another_projects_replies_are_none_here(project, endpoint):
     assert estimate(planned).stored == 0
 
 
-def test_refusals_will_be_asked_again(project, endpoint):
+def test_what_was_no_answer_will_be_asked_again(project, endpoint):
     planned = asking_plan(project, endpoint)
-    store(planned, requests_of(planned)[:1], problem="refused")
-    store(planned, requests_of(planned)[1:2], problem="truncated")
+    refused, broken_off, said, whole = requests_of(planned)[:4]
+    store(planned, [refused], problem="refused")
+    store(planned, [broken_off], problem="truncated")
+    store(planned, [said])
+    StoredReply.objects.filter(request=said.digest(planned.evaluator.address)).update(
+        text="I'm sorry, but I can't help with that."
+    )
+    store(planned, [whole])
     assert estimate(planned).stored == 1
 
 
@@ -105,7 +111,7 @@ def test_earlier_replies_tell_how_many_tokens_others_take(project, endpoint):
         store(planned, [request], model, prompt_tokens=quarter, completion_tokens=3)
     found = estimate(planned)
     assert found.is_learnt
-    assert found.prompt_tokens == pytest.approx(found.prompt_tokens_at_most / 4, rel=0.01)
+    assert found.prompt_tokens == pytest.approx(found.prompt_tokens_at_most / 4, rel=0.03)
     assert found.completion_tokens == 8 * 3
 
 

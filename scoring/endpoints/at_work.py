@@ -1,0 +1,68 @@
+"""What stands between an evaluator and its model on a worker: the store, the budget, the limits, the key."""
+
+from collections.abc import Sequence
+from copy import copy
+from functools import partial
+from typing import NoReturn
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from scoring.asking.limits import Limits, Stores, in_folder, in_redis
+from scoring.asking.request import Address, Request
+from scoring.asking.sender import Sender
+from scoring.asking_evaluator import AskingEvaluator
+from scoring.contract import Evaluator, EvaluatorError
+from scoring.endpoints.keys import key_for
+from scoring.endpoints.prices import price_of
+from scoring.endpoints.remembered import abilities_for, model_at
+from scoring.endpoints.stored_replies import Answering, StoredReplies
+from scoring.models import EndpointModel, EvaluatorSetup
+from scoring.runs import Claim
+
+
+def for_claim(evaluator: Evaluator, claim: Claim, *, sends: bool = True) -> Evaluator:
+    """A copy of the evaluator whose requests go through the store, to serve this claim.
+
+    With `sends` False nothing is sent, and an EvaluatorError raised where a reply is not stored. An evaluator
+    that asks no endpoint is given back as it is.
+    """
+    if not isinstance(evaluator, AskingEvaluator) or (address := evaluator.address) is None:
+        return evaluator
+    project_id = EvaluatorSetup.objects.values_list("project", flat=True).get(pk=claim.setup_id)
+    model = model_at(project_id, address)
+    copied = copy(evaluator)  # claims of other projects may be worked on with the same one
+    copied.asking = StoredReplies(
+        model=model,
+        address=address,
+        run_id=claim.run_id,
+        holder=claim.token,
+        sender=partial(_sender, model, address) if sends else _nobody,
+        price=price_of(model),
+        count=evaluator.tokens_at_most,
+    )
+    return copied
+
+
+def _sender(model: EndpointModel, address: Address, requests: Sequence[Request]) -> Answering:
+    endpoint = model.endpoint
+    key = key_for(endpoint.project_id, address)
+    limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute, _stores(key))
+    abilities = abilities_for(model, address, key, requests)
+    return Sender(address, key, abilities, endpoint.most_in_flight, limits)
+
+
+def _nobody(requests: Sequence[Request]) -> NoReturn:
+    raise EvaluatorError(f"{len(requests)} replies are not stored", permanent=True)
+
+
+def _stores(key: str) -> Stores:
+    """Where workers count requests together: who asks by the same key has the same limits."""
+    holder = salted_hmac("rate limits", key).hexdigest()[:12]
+    if settings.CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
+        from redis import Redis
+
+        stores = in_redis(Redis.from_url(settings.CELERY_BROKER_URL))
+    else:
+        stores = in_folder(settings.VAR_DIR)
+    return lambda name: stores(f"{holder}:{name}")
