@@ -17,15 +17,17 @@ _CONTEXT = re.compile(r"context (length|size|window)", re.IGNORECASE)
 
 
 def refusal_of_this_prompt(error: "APIStatusError") -> Reply | None:
-    """A refusal that concerns this prompt alone is a reply.
+    return refusal_in(error.status_code, error.code, error.message)
+
+
+def refusal_in(status: int, code: str | None, message: str) -> Reply | None:
+    """A refusal that concerns this prompt alone is a reply; None for every other one.
 
     Its words are not kept: the model did not write them, and some endpoints quote the prompt in them.
     """
-    if error.code == "content_filter":
+    if code == "content_filter":
         return Reply("", Unread.FILTERED)
-    if error.code == "context_length_exceeded" or (
-        error.status_code == 400 and _CONTEXT.search(error.message)
-    ):
+    if code == "context_length_exceeded" or (status == 400 and _CONTEXT.search(message)):
         return Reply("", TOO_LONG)
     return None
 

@@ -44,7 +44,8 @@ class Sender:
 
         Raises EvaluatorError if one cannot be had: then no other request is sent, and those under way are
         awaited and yielded first. Not permanent for outages, rate limits and timeouts, else permanent.
-        Closing the iterator breaks off what is under way.
+        Closing the iterator breaks off what is under way; a loop that may be left early closes it itself
+        (contextlib.closing).
         """
         if not requests:
             return

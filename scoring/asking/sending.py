@@ -101,7 +101,8 @@ class Sending:
         async with self._changed:
             while not condition():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), _LOOK_S)
+                    async with asyncio.timeout(_LOOK_S):  # wait_for may swallow a cancellation
+                        await self._changed.wait()
 
     async def _notify(self) -> None:
         async with self._changed:

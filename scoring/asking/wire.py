@@ -46,10 +46,10 @@ def body(address: Address, request: Request, manner: Manner, choices: int = 1) -
     is_chat = address.api != "completions"
     content: dict[str, Any] = {"model": address.model}
     if is_chat:
-        system = [{"role": "system", "content": request.system}] if request.system else []
-        content["messages"] = [*system, {"role": "user", "content": request.prompt}]
+        system = [{"role": "system", "content": _sendable(request.system)}] if request.system else []
+        content["messages"] = [*system, {"role": "user", "content": _sendable(request.prompt)}]
     else:
-        content["prompt"] = request.prompt
+        content["prompt"] = _sendable(request.prompt)
     content |= _temperature(address, request, manner)
     content[manner.token_limit] = request.max_tokens
     if not is_chat:
@@ -60,6 +60,11 @@ def body(address: Address, request: Request, manner: Manner, choices: int = 1) -
     if request.schema:
         content["response_format"] = _schema(address, request.schema)
     return content | ({"n": choices} if choices > 1 else {})
+
+
+def _sendable(text: str) -> str:
+    """Half of a surrogate pair alone is no character, and UTF-8 has no bytes for it."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _temperature(address: Address, request: Request, manner: Manner) -> dict[str, float]:
