@@ -32,12 +32,14 @@ def param(
     high: float | None = None,
     is_weights: bool = False,
     is_setup: bool = False,
+    group: str = "",
 ) -> Any:
     """A field of a `Params` dataclass: bool, int, float, str or tuple[str, ...]; required without default.
 
     `doc` is shown to users. `choices` lists what is allowed; `low` and `high` bound a number, both inclusive.
     `is_weights` marks a text that names files of a model on the server, as `scoring.weights` finds them;
-    `is_setup` a text or texts that name evaluators that have scored the same summaries.
+    `is_setup` a text or texts that name evaluators that have scored the same summaries. `group` is the heading
+    under which a form shows it, where an evaluator has many.
     """
     metadata = {
         "doc": doc,
@@ -46,6 +48,7 @@ def param(
         "high": high,
         "is_weights": is_weights,
         "is_setup": is_setup,
+        "group": group,
     }
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -64,6 +67,7 @@ class ParamSpec:
     high: float | None
     is_weights: bool
     is_setup: bool
+    group: str
 
 
 def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
@@ -84,6 +88,7 @@ def declared_params(params_class: type[Any]) -> tuple[ParamSpec, ...]:
             high=each.metadata["high"],
             is_weights=each.metadata["is_weights"],
             is_setup=each.metadata["is_setup"],
+            group=each.metadata["group"],
         )
         for each in _fields(params_class)
     )
@@ -113,10 +118,14 @@ def read_params(evaluator_class: Any, given: Mapping[str, Any]) -> Any:
 
 def params_as_json(params: Any) -> dict[str, Any]:
     """What `read_params` reads back: name -> JSON value, all of them, in the order of `declared_params`."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in ((each.name, getattr(params, each.name)) for each in _fields(type(params)))
-    }
+    return {each.name: _as_json(getattr(params, each.name)) for each in _fields(type(params))}
+
+
+def with_defaults(evaluator_class: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters that `params_as_json` gave, with the defaults of those that came later."""
+    fields = _fields(evaluator_class.Params)
+    later = {each.name: _as_json(each.default) for each in fields if each.default is not MISSING}
+    return {**later, **stored}
 
 
 def value_as_text(value: Any) -> str:
@@ -126,6 +135,10 @@ def value_as_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _fields(params_class: type[Any]) -> tuple[Field[Any], ...]:

@@ -14,6 +14,7 @@ from django.db import transaction
 from scoring.contract import Evaluator, EvaluatorError, Scored, fingerprint, identity
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import EvaluatorSetup, Run, Score
+from scoring.params import with_defaults
 from scoring.planning import RunPlan, stored_setup
 from scoring.runs import record_finished_run
 from scoring.working import fitted
@@ -102,7 +103,7 @@ def reread(setup: EvaluatorSetup) -> Rereading:
         raise InvalidRun(str(error)) from error
     if not isinstance(evaluator, ReadsReplies):
         raise InvalidRun(f"{setup.label} asks no language model: there are no replies to read.")
-    differing = _asked_differently(setup.provenance, identity(evaluator))
+    differing = _asked_differently(setup.provenance, evaluator)
     if differing:
         raise InvalidRun(
             f"{setup.label} was asked in another way than today ({', '.join(differing)}), so its "
@@ -159,9 +160,13 @@ def _kept(setup: EvaluatorSetup, dimensions: tuple[str, ...]) -> dict[int, Kept]
     }
 
 
-def _asked_differently(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Names of what in an evaluator's identity is another one now, but for its reader."""
-    one, two = _parts(then), _parts(json.loads(json.dumps(now)))
+def _asked_differently(then: Mapping[str, Any], evaluator: Evaluator) -> list[str]:
+    """Names of what in an evaluator's identity is another one now, but for its reader.
+
+    A parameter that came later had the meaning of its default then: else the version would be another one.
+    """
+    one = _parts({**then, "params": with_defaults(type(evaluator), then.get("params", {}))})
+    two = _parts(json.loads(json.dumps(identity(evaluator))))
     return sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
 
 

@@ -16,7 +16,7 @@ from scoring.errors import InvalidRun
 from scoring.evaluators import FAMILIES, load_evaluator
 from scoring.judged_dimensions import with_words_of
 from scoring.models import Judge, JudgeVersion
-from scoring.params import declared_params, params_as_json, read_params
+from scoring.params import params_as_json, read_params, with_defaults
 
 LONGEST_NAME, LONGEST_NOTE = 60, 500  # characters
 
@@ -107,13 +107,7 @@ def read_version(project: Project, evaluator: str, given: Mapping[str, Any]) -> 
 
 def completed(evaluator: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """`params` with the defaults of parameters that came later than they."""
-    declared = declared_params(load_evaluator(evaluator).Params)
-    defaults = {
-        spec.name: list(spec.default) if isinstance(spec.default, tuple) else spec.default
-        for spec in declared
-        if not spec.required
-    }
-    return {**defaults, **params}
+    return with_defaults(load_evaluator(evaluator), params)
 
 
 def checked_note(note: str) -> str:

@@ -3,7 +3,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from scoring.params import declared_params, param, params_as_json, read_params, value_as_text
+from scoring.params import (
+    declared_params,
+    param,
+    params_as_json,
+    read_params,
+    value_as_text,
+    with_defaults,
+)
 
 
 class Fancy:
@@ -111,6 +118,13 @@ def test_declarations_carry_what_a_form_needs():
     assert (model.required, model.default, model.type) == (True, None, "text")
     assert (size.required, size.default, size.low, size.high, size.doc) == (False, 4, 1, 8, "How many.")
     assert kind.choices == ("1", "Lsum")
+
+
+def test_parameters_that_came_later_have_their_defaults():
+    stored = {"model": "m", "size": 2, "gone": 5}
+    later = {"share": 0.5, "kind": "1", "stem": False, "names": []}
+    assert with_defaults(Fancy, stored) == {**stored, **later}
+    assert with_defaults(Plain, {}) == {}
 
 
 def test_what_is_inherited_comes_behind_a_class_s_own_parameters():

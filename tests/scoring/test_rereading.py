@@ -40,19 +40,22 @@ def project():
     return project
 
 
-def settings(endpoint):
+def settings(endpoint, **more):
     return {
         "model": "tiny",
         "base_url": endpoint.base_url,
         "dimensions": "attribution",
         "examples": "2",
+        **more,
     }
 
 
 def answers(replies):
-    """What the endpoint says of each of the five summaries."""
+    """What the endpoint says of each of the five summaries; asked what it can do, it can do all."""
 
     def answer(asked):
+        if "Summary:" not in asked.prompt:
+            return Answer('{"score": 1}', probabilities={"1": 0.9, "2": 0.1})
         last = asked.prompt.rsplit("Summary:", 1)[1]
         found = replies[int(last.split("number ")[1][0])]
         return found if isinstance(found, Answer) else Answer(found)
@@ -60,9 +63,9 @@ def answers(replies):
     return answer
 
 
-def run_ice(project, endpoint, replies=REPLIES):
+def run_ice(project, endpoint, replies=REPLIES, **more):
     endpoint.answer = answers(replies)
-    run = plan_run(project, "ice", settings(endpoint))
+    run = plan_run(project, "ice", settings(endpoint, **more))
     work_on_run(run.pk, slice_s=60)
     run.refresh_from_db()
     assert run.status == Run.Status.DONE, run.failure
@@ -207,6 +210,64 @@ class TestReparse:
         run = read_by_another_reader(run_ice(project, endpoint), _0="refused")
         reparse(run)
         assert results(EvaluatorSetup.objects.exclude(pk=run.setup.pk).get())[0] == 0.25
+
+
+def told(share, problem="stop"):
+    return Answer("Yes", finish_reason=problem, probabilities={"Yes": share, "No": 0.1, "The": 0.9 - share})
+
+
+class TestReparseInEveryMode:
+    """What is kept gives the same scores, or reasons, as the replies themselves gave."""
+
+    @pytest.mark.parametrize(
+        ("more", "replies", "expected"),
+        [
+            (
+                {"mode": "samples", "samples": "2"},
+                [
+                    "0.5",
+                    "hm",
+                    "4",
+                    Answer("0.9", finish_reason="content_filter"),
+                    Answer(None, refusal="No."),
+                ],
+                [0.5, "unparsable", "out of range", "filtered", "refused"],
+            ),
+            (
+                {"mode": "expected", "marks": "yes_no"},
+                [told(0.6), told(0.2), told(0.7, "length"), told(0.6, "content_filter"), told(0.8)],
+                [0.6 / 0.7, "unparsable", 0.7 / 0.8, "filtered", 0.8 / 0.9],
+            ),
+            (
+                {"prompt": "described", "structured": "yes"},
+                ['{"score": 0.5}', "0.5", '{"score": 7}', "", "I'm sorry, but I can't help with that."],
+                [0.5, "unparsable", "out of range", "empty reply", "refused"],
+            ),
+            (
+                {"marks": "yes_no"},
+                ["Yes", "No.", "Perhaps", Answer("No", finish_reason="length"), "no, it errs"],
+                [1.0, 0.0, "unparsable", "truncated", 0.0],
+            ),
+        ],
+    )
+    def test_the_kept_replies_say_the_same(self, project, endpoint, more, replies, expected):
+        run = run_ice(project, endpoint, replies, **more)
+        approximate = [each if isinstance(each, str) else pytest.approx(each) for each in expected]
+        assert results(run.setup) == approximate
+        reparse(read_by_another_reader(run))
+        assert results(EvaluatorSetup.objects.exclude(pk=run.setup.pk).get()) == approximate
+        assert endpoint.asked == []
+
+    def test_a_parameter_that_came_later_had_its_default(self, project, endpoint):
+        run = read_by_another_reader(run_ice(project, endpoint))
+        for later in ("mode", "marks", "structured"):
+            del run.setup.provenance["params"][later]
+            del run.setup.params[later]
+        run.setup.save()
+        reparse(run)
+        new = EvaluatorSetup.objects.exclude(pk=run.setup.pk).get()
+        assert new.fingerprint == plan(project, "ice", settings(endpoint)).fingerprint
+        assert results(new)[0] == 0.25
 
 
 class TestReparseRefuses:
