@@ -30,7 +30,7 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
     """The folder of a model, always the same one for the same arguments.
 
     `kind` is bert, roberta, xlm-roberta, bart, t5, mt5, or a causal language model with a chat template:
-    llama, gpt2, mistral. `head` is the ending of a class of transformers (Model, ForMaskedLM,
+    llama, gpt2, mistral, bloom. `head` is the ending of a class of transformers (Model, ForMaskedLM,
     ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration, ForCausalLM, LMHeadModel);
     `labels` are those a classifier tells apart; `changes` go into its configuration.
     """
@@ -135,10 +135,11 @@ _GPT2 = {
     "n_positions": PROMPT_POSITIONS,
     "initializer_range": 0.3,
 }
-_CAUSAL = ("llama", "gpt2", "mistral")
+_BLOOM = {"hidden_size": HIDDEN, "n_layer": LAYERS, "n_head": HEADS, "initializer_range": 0.3}
+_CAUSAL = ("llama", "gpt2", "mistral", "bloom")
 _HEADS = {
     **dict.fromkeys(("bart", "t5", "mt5"), "ForConditionalGeneration"),
-    **dict.fromkeys(("llama", "mistral"), "ForCausalLM"),
+    **dict.fromkeys(("llama", "mistral", "bloom"), "ForCausalLM"),
     "gpt2": "LMHeadModel",
 }
 _MARKS = {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}
@@ -163,4 +164,5 @@ _ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("Llama", _LLAMA),
     "mistral": ("Mistral", {**_LLAMA, "sliding_window": 64}),
     "gpt2": ("GPT2", _GPT2),
+    "bloom": ("Bloom", _BLOOM),
 }

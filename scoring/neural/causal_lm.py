@@ -1,0 +1,199 @@
+"""A causal language model on this machine, asked as a hosted one is."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import torch
+
+from scoring.asking.request import TOO_LONG, Address, Reply, Request, Usage, Wanted
+from scoring.contract import OUT_OF_MEMORY, EvaluatorError
+from scoring.judge.marks import Unread
+from scoring.neural.causal_pass import CausalPass, Ids, Read
+from scoring.neural.causal_prompts import CausalPrompts, PromptIds
+from scoring.weights import digest
+
+_Compute = Callable[[list[Request], Read], Iterable[Reply]]
+_HERE = Address("", "", "", "")
+_loaded: WeakValueDictionary[tuple[Path, str, str], CausalPass] = WeakValueDictionary()
+"""Models that some evaluator of this process uses, by folder, hash and precision: runs of one experiment
+share one."""
+
+
+class LocalModel:
+    """Gets replies from a folder's causal language model; as a chat by the template of its tokenizer.
+
+    Equal requests have equal replies, to rounding, whatever is asked with them and in which order: draws at a
+    temperature depend on the request alone. A completion ends with its line. What requests with the same
+    `shared` characters begin with is read once, and kept. Raises MissingWeights on first use.
+    """
+
+    def __init__(self, folder: Path, precision: str = "float32", *, is_chat: bool) -> None:
+        self._folder = folder
+        self._precision = precision
+        self._is_chat = is_chat
+
+    @cached_property
+    def _model(self) -> CausalPass:
+        key = (self._folder, digest(self._folder), self._precision)
+        model = _loaded.get(key)
+        if model is None:
+            model = _loaded[key] = CausalPass(self._folder, self._precision)
+        return model
+
+    @cached_property
+    def _prompts(self) -> CausalPrompts:
+        return CausalPrompts(self._folder, is_chat=self._is_chat)
+
+    def replies(self, requests: Sequence[Request]) -> list[Reply]:
+        """Raises EvaluatorError, permanent, for what no local model does or this one's vocabulary lacks.
+
+        A reply's `problem` is TOO_LONG where prompt and reply exceed what the model was made for, and
+        OUT_OF_MEMORY. With FIRST_TOKEN and LIKELIHOOD its text is the likeliest first token or mark.
+        """
+        found: dict[Request, Reply] = {}
+        groups: dict[tuple[object, ...], list[tuple[Request, PromptIds]]] = {}
+        for request in dict.fromkeys(requests):
+            if request.schema:
+                raise EvaluatorError("Local models hold no reply to a schema.", permanent=True)
+            prompt = self._prompts.of(request)
+            if self._model.limit and len(prompt.ids) + self._further(request) > self._model.limit:
+                found[request] = Reply("", TOO_LONG)
+                continue
+            kind = (request.wanted, request.marks, self._marks(request), prompt.beginning)
+            groups.setdefault(kind, []).append((request, prompt))
+        for group in groups.values():
+            found |= self._of_group(group)
+        return [found[request] for request in requests]
+
+    def _of_group(self, group: Sequence[tuple[Request, PromptIds]]) -> dict[Request, Reply]:
+        asked = [request for request, _ in group]
+        compute: _Compute = {
+            Wanted.TEXT: self._written,
+            Wanted.FIRST_TOKEN: self._first_tokens,
+            Wanted.LIKELIHOOD: self._likelihoods,
+        }[asked[0].wanted]
+        replies = self._model.each(
+            group[0][1].beginning,
+            [prompt.ids for _, prompt in group],
+            max(map(self._further, asked)),
+            lambda batch, read: compute([asked[index] for index in batch], read),
+        )
+        return {
+            request: Reply("", OUT_OF_MEMORY) if reply is None else reply
+            for request, reply in zip(asked, replies, strict=True)
+        }
+
+    def _written(self, requests: Sequence[Request], read: Read) -> list[Reply]:
+        prompts = [len(row) for row in read.rows]
+        draws = [_Draws(request) for request in requests]
+        written: list[list[int]] = [[] for _ in requests]
+        problems: dict[int, str | None] = {}
+        while True:
+            likeliest = read.logits[:, -1].argmax(dim=-1).tolist()
+            chosen = [
+                draw.of(read.logits[row, -1]) if draw.request.temperature else likeliest[row]
+                for row, draw in enumerate(draws)
+            ]
+            for row, request in enumerate(requests):
+                if row in problems:
+                    continue
+                written[row].append(chosen[row])
+                if self._ends_with(chosen[row]):
+                    problems[row] = None
+                elif len(written[row]) == request.max_tokens:
+                    problems[row] = Unread.TRUNCATED
+            if len(problems) == len(requests):
+                break
+            self._model.go_on(read, chosen)
+        return [
+            Reply(self._text(ids), problems[row], usage=Usage(prompts[row], len(ids)))
+            for row, ids in enumerate(written)
+        ]
+
+    def _first_tokens(self, requests: Sequence[Request], read: Read) -> list[Reply]:
+        variants = self._variants(requests[0].marks)
+        probabilities = read.logits[:, -1].softmax(dim=-1)
+        likeliest = probabilities.argmax(dim=-1).tolist()
+        return [
+            Reply(
+                self._prompts.piece(token),
+                probabilities={mark: row[ids].sum().item() for mark, ids in variants.items()},
+                usage=Usage(len(ids), 1),
+            )
+            for token, row, ids in zip(likeliest, probabilities, read.rows, strict=True)
+        ]
+
+    def _likelihoods(self, requests: Sequence[Request], read: Read) -> list[Reply]:
+        marks = requests[0].marks
+        logs = self._model.log_probabilities(read, self._marks(requests[0]), self._ends)
+        found = logs.double().exp().tolist()
+        return [
+            Reply(
+                marks[row.index(max(row))],
+                probabilities=dict(zip(marks, row, strict=True)),
+                usage=Usage(len(ids), 0),
+            )
+            for row, ids in zip(found, read.rows, strict=True)
+        ]
+
+    def _marks(self, request: Request) -> tuple[Ids, ...]:
+        """The ids of the request's marks as replies."""
+        found = tuple(self._prompts.reply(request, mark) for mark in request.marks)
+        if request.wanted == Wanted.FIRST_TOKEN:
+            several = [mark for mark, ids in zip(request.marks, found, strict=True) if len(ids) != 1]
+            if several:
+                raise EvaluatorError(
+                    f"{several[0]!r} is not a single token for the model in {self._folder}, so the first "
+                    "token of a reply does not tell it; ask for the likelihood of whole marks.",
+                    permanent=True,
+                )
+        return found
+
+    def _further(self, request: Request) -> int:
+        """Tokens that may have to be read behind the prompt."""
+        if request.wanted == Wanted.TEXT:
+            return request.max_tokens
+        return sum(map(len, self._marks(request))) if request.wanted == Wanted.LIKELIHOOD else 1
+
+    def _variants(self, marks: Sequence[str]) -> dict[str, list[int]]:
+        """Mark -> all tokens that say it, with and without a space."""
+        found: dict[str, list[int]] = {mark: [] for mark in marks}
+        for token, piece in enumerate(self._prompts.pieces):
+            if piece.strip() in found:
+                found[piece.strip()].append(token)
+        return found
+
+    def _text(self, ids: Sequence[int]) -> str:
+        text = self._prompts.text([each for each in ids if each not in self._stops])
+        return text if self._is_chat else text.partition("\n")[0]
+
+    def _ends_with(self, token: int) -> bool:
+        return token in self._stops or (not self._is_chat and "\n" in self._prompts.piece(token))
+
+    @cached_property
+    def _stops(self) -> frozenset[int]:
+        """Tokens with which the model says that it is done."""
+        return self._model.ends | self._prompts.ends
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Tokens with which a reply can end that says nothing else."""
+        lines = [] if self._is_chat else [i for i, p in enumerate(self._prompts.pieces) if p.startswith("\n")]
+        return sorted(self._stops.union(lines))
+
+
+class _Draws:
+    """One request's draws of tokens, from the whole distribution at its temperature."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        seed = int(request.digest(_HERE)[:15], 16)
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def of(self, logits: torch.Tensor) -> int:
+        """The inverse of the distribution function, so that rounding moves hardly any draw."""
+        shares = (logits.double().cpu() / self.request.temperature).softmax(dim=-1).cumsum(dim=-1)
+        drawn = torch.rand(1, dtype=torch.float64, generator=self._generator)
+        return int(torch.searchsorted(shares, drawn * shares[-1], right=True).clamp(max=len(shares) - 1))

@@ -1,0 +1,239 @@
+"""Causal language models that read a common beginning once, and what follows it in batches."""
+
+import copy
+import inspect
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from transformers import AutoModelForCausalLM, DynamicCache
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+
+from scoring.neural.batching import in_batches
+from scoring.neural.device import device, tokens_per_batch
+from scoring.neural.loading import load_model
+from scoring.neural.prefix_tree import PrefixTrees
+
+Ids = tuple[int, ...]
+Result = TypeVar("Result")
+
+KEPT_BEGINNINGS = 8
+"""Beginnings whose keys and values are kept: an evaluator has one for each of its dimensions."""
+CACHE_BYTES = 2**32
+"""Keys and values that a batch may hold."""
+OWN_WINDOWS = ("gpt_neo",)
+"""Kinds whose window counts places in memory, padding among them, without a word of it in their caches."""
+
+
+@dataclass
+class Read:
+    """Rows that a model has read: all of one beginning, then each its own."""
+
+    rows: list[Ids]
+    """All ids of each row, the beginning included."""
+    mask: torch.Tensor
+    """[rows, slots]: 1 where a token stands, 0 where padding does."""
+    logits: torch.Tensor
+    """[rows, last tokens asked for, vocabulary], float32."""
+    cache: Any
+
+
+class CausalPass:
+    """A folder's causal language model. Raises MissingWeights where there is none.
+
+    Where its keys and values cannot be taken apart into tokens (state space models, for one), or it takes no
+    positions, results are the same but nothing is shared: all is read anew for each token that is written.
+    """
+
+    def __init__(self, folder: Path, precision: str = "float32") -> None:
+        self._model = load_model(folder, AutoModelForCausalLM, precision)
+        self._options = inspect.signature(self._model.forward).parameters.keys()
+        config = self._model.config.get_text_config()
+        self.limit: int | None = getattr(config, "max_position_embeddings", None)
+        """The longest input in tokens, reply included, that the configuration states, if it states one."""
+        ends = self._model.generation_config.eos_token_id
+        self.ends: frozenset[int] = frozenset([ends] if isinstance(ends, int) else ends or ())
+        """Ids with which the model says that it is done."""
+        layers = self._trial()
+        self.shares = bool(layers) and all(
+            type(each) in (DynamicLayer, DynamicSlidingWindowLayer) for each in layers
+        )
+        """Whether the keys and values of a beginning serve every row that has it."""
+        held = [each for each in layers if self.shares and each.is_initialized]
+        self._bytes_per_token = sum(each.keys.nbytes + each.values.nbytes for each in held)
+        self._window = min(
+            (each.sliding_window for each in held if isinstance(each, DynamicSlidingWindowLayer)),
+            default=math.inf,
+        )
+        self._beginnings: OrderedDict[Ids, Any] = OrderedDict()
+
+    @torch.inference_mode()
+    def each(
+        self,
+        beginning: Ids,
+        rows: Sequence[Ids],
+        further: int,
+        compute: Callable[[list[int], Read], Iterable[Result]],
+    ) -> list[Result | None]:
+        """What `compute` makes of rows that all begin with `beginning` and are longer; in their order.
+
+        It is given indices and what was read of these rows, and returns one result for each; up to `further`
+        tokens a row may follow. None for what does not fit into memory even alone.
+        """
+        kept = beginning if self.shares else ()
+        costs = [self._cost(len(row) - len(kept) + further, len(row) + further) for row in rows]
+        longest = max(map(len, rows), default=0) + further
+        results: list[Result | None] = [None] * len(rows)
+        for part in self._alike(rows, longest):
+            found = in_batches(
+                [costs[index] for index in part],
+                lambda batch, part=part: compute(  # type: ignore[misc]
+                    [part[each] for each in batch],
+                    self.read(kept, [rows[part[each]] for each in batch]),
+                ),
+            )
+            for index, result in zip(part, found, strict=True):
+                results[index] = result
+        return results
+
+    def read(self, beginning: Ids, rows: Sequence[Ids], last: int = 1) -> Read:
+        """Logits behind the last tokens of each row; rows that are alike are computed once."""
+        past = len(beginning)
+        distinct = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        own = [row[past:] for row in distinct]
+        width = max(map(len, own))
+        ids = torch.tensor([(0,) * (width - len(each)) + each for each in own], device=device())
+        starts = torch.tensor([width - len(each) for each in own], device=device())[:, None]
+        places = torch.arange(width, device=device())[None] - starts
+        mask = torch.cat([places.new_ones(len(own), past), (places >= 0).long()], dim=1)
+        cache = self._spread(self._beginning(beginning), len(own)) if beginning else None
+        logits, cache = self._forward(ids, mask, places.clamp(min=0) + past, cache, last)
+        if len(distinct) < len(rows):
+            chosen = torch.tensor([distinct[row] for row in rows], device=device())
+            mask, logits = mask[chosen], logits[chosen]
+            if self.shares:
+                cache.batch_select_indices(chosen)
+        return Read(list(rows), mask, logits, cache)
+
+    def go_on(self, read: Read, tokens: Sequence[int]) -> None:
+        """Reads one more token of each row."""
+        read.rows = [(*row, token) for row, token in zip(read.rows, tokens, strict=True)]
+        read.mask = torch.cat([read.mask, read.mask.new_ones(len(tokens), 1)], dim=1)
+        if not self.shares:
+            read.logits = self.read((), read.rows).logits
+            return
+        ids = torch.tensor(tokens, device=device())[:, None]
+        places = read.mask.sum(dim=1, keepdim=True) - 1
+        read.logits, read.cache = self._forward(ids, read.mask, places, read.cache)
+
+    def log_probabilities(self, read: Read, replies: Sequence[Ids], ends: Sequence[int]) -> torch.Tensor:
+        """[rows, replies]: natural logarithm of the probability of each reply, with any of `ends` behind it.
+
+        What replies begin with alike is computed once, all of them in one pass behind the rows.
+        """
+        tree = PrefixTrees([replies])
+        if not self._may_pad(read.mask.shape[1] + len(tree.tokens)):
+            return self._one_by_one(read, replies, ends)
+        count, slots = len(read.rows), read.mask.shape[1]
+        depths = torch.tensor(tree.positions, device=device())
+        ancestors = torch.zeros(len(depths), len(depths), dtype=torch.bool, device=device())
+        for path in tree.paths:
+            for step, node in enumerate(path):
+                ancestors[node, path[: step + 1]] = True
+        seen = torch.cat(
+            [
+                read.mask.bool()[:, None].expand(count, len(depths), slots),
+                ancestors.expand(count, *ancestors.shape),
+            ],
+            dim=2,
+        )
+        dtype = self._model.dtype
+        hidden = torch.zeros(seen.shape, dtype=dtype, device=device()).masked_fill(
+            ~seen, torch.finfo(dtype).min
+        )
+        ids = torch.tensor(tree.tokens, device=device()).expand(count, -1)
+        places = read.mask.sum(dim=1, keepdim=True) + depths
+        behind, _ = self._forward(ids, hidden[:, None], places, self._spread(read.cache), len(depths))
+        logs = torch.cat([read.logits[:, -1:], behind], dim=1)
+        logs = logs - logs.logsumexp(dim=-1, keepdim=True)
+        found = []
+        for path, reply in zip(tree.paths, replies, strict=True):
+            steps = [0, *(node + 1 for node in path)]
+            written = logs[:, steps[:-1], list(reply)].sum(dim=1)
+            found.append(written + logs[:, steps[-1], list(ends)].logsumexp(dim=-1))
+        return torch.stack(found, dim=1)
+
+    def _one_by_one(self, read: Read, replies: Sequence[Ids], ends: Sequence[int]) -> torch.Tensor:
+        """The same where masks of one's own do not serve: each reply behind whole rows, of equal length."""
+        found = []
+        for reply in replies:
+            whole = self.read((), [(*row, *reply) for row in read.rows], last=len(reply) + 1)
+            logs = whole.logits - whole.logits.logsumexp(dim=-1, keepdim=True)
+            written = logs[:, range(len(reply)), list(reply)].sum(dim=1)
+            found.append(written + logs[:, -1, list(ends)].logsumexp(dim=-1))
+        return torch.stack(found, dim=1)
+
+    def _forward(
+        self, ids: torch.Tensor, mask: torch.Tensor, places: torch.Tensor, cache: Any, last: int = 1
+    ) -> tuple[torch.Tensor, Any]:
+        """Logits [rows, last, vocabulary] in float32, and the keys and values so far."""
+        options = {
+            "position_ids": places,
+            "past_key_values": cache,
+            "use_cache": self.shares,
+            "logits_to_keep": last,
+        }
+        known = {name: value for name, value in options.items() if name in self._options}
+        out = self._model(input_ids=ids, attention_mask=mask, **known)
+        return out.logits[:, -last:].float(), out.get("past_key_values")
+
+    @torch.inference_mode()
+    def _trial(self) -> Sequence[Any]:
+        """The parts of the model's memory of one token; none where it is not kept as keys and values."""
+        takes_positions = {"position_ids", "past_key_values"} <= self._options
+        if not takes_positions or self._model.config.model_type in OWN_WINDOWS:
+            return ()
+        out = self._model(input_ids=torch.zeros(1, 1, dtype=torch.long, device=device()), use_cache=True)
+        cache = out.get("past_key_values")
+        return cache.layers if isinstance(cache, DynamicCache) else ()
+
+    def _beginning(self, ids: Ids) -> Any:
+        if ids not in self._beginnings:
+            whole = torch.tensor([ids], device=device())
+            places = torch.arange(len(ids), device=device())[None]
+            _, self._beginnings[ids] = self._forward(whole, torch.ones_like(whole), places, None)
+            if len(self._beginnings) > KEPT_BEGINNINGS:
+                self._beginnings.popitem(last=False)
+        self._beginnings.move_to_end(ids)
+        return self._beginnings[ids]
+
+    @staticmethod
+    def _spread(cache: Any, rows: int = -1) -> Any:
+        """The keys and values, for so many rows where there was one; what is added to them stays apart."""
+        spread = copy.copy(cache)
+        spread.layers = [copy.copy(each) for each in cache.layers]
+        for each in spread.layers:
+            if each.is_initialized:
+                each.keys = each.keys.expand(rows, -1, -1, -1)
+                each.values = each.values.expand(rows, -1, -1, -1)
+        return spread
+
+    def _may_pad(self, slots: int) -> bool:
+        """Whether padding shifts nothing: a window that slides counts padding, too."""
+        return self.shares and slots < self._window
+
+    def _alike(self, rows: Sequence[Ids], longest: int) -> list[list[int]]:
+        """Indices of rows that may stand in one batch."""
+        lengths = [0 if self._may_pad(longest) else len(row) for row in rows]
+        return [
+            [index for index, each in enumerate(lengths) if each == length] for length in sorted(set(lengths))
+        ]
+
+    def _cost(self, computed: int, held: int) -> int:
+        """In tokens that go through the model; keys and values count by their share of what may be held."""
+        share = held * self._bytes_per_token / CACHE_BYTES
+        return max(computed, math.ceil(share * tokens_per_batch()))

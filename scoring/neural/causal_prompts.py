@@ -1,0 +1,203 @@
+"""Requests as the token ids that a causal language model reads."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+
+from scoring.asking.request import Request
+from scoring.contract import EvaluatorError
+from scoring.neural.loading import load_tokenizer
+from scoring.neural.tokens import TextTokenizer
+
+Ids = tuple[int, ...]
+
+SYSTEM, PROMPT = "\ue000", "\ue001"
+"""Stand for the texts while the template is found out; no text has them, and it would not matter."""
+A_DAY = "26 Jul 2024"
+"""What templates of Llama 3 are told: today's date would change the reply with the day."""
+TAIL = 32
+"""Characters before a reply that decide how its first ones are cut into tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptIds:
+    """A prompt's ids, and how many of them belong to the beginning that it has in common with others."""
+
+    ids: Ids
+    shared: int
+
+    @property
+    def beginning(self) -> Ids:
+        return self.ids[: self.shared]
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What a chat's template puts before, between and behind the texts."""
+
+    before: str
+    between: str
+    behind: str
+    trims: bool
+
+
+class CausalPrompts:
+    """A folder's tokenizer, with its chat template where `is_chat`.
+
+    Special tokens that stand in a text are read as text. Raises MissingWeights, and EvaluatorError,
+    permanent, for a chat without a template.
+    """
+
+    def __init__(self, folder: Path, *, is_chat: bool) -> None:
+        self._texts = TextTokenizer(folder)
+        self._is_chat = is_chat
+        self._templates = load_tokenizer(folder, reads_specials=True) if is_chat else None
+        if self._templates and not self._templates.chat_template:
+            raise EvaluatorError(
+                f"The tokenizer in {folder} has no chat template; ask this model as a completion model.",
+                permanent=True,
+            )
+        self._frames: dict[bool, _Frame] = {}
+        self._replies: dict[tuple[str, str], Ids] = {}
+
+    @property
+    def tokenizer(self) -> Any:
+        return self._texts.tokenizer
+
+    @property
+    def ends(self) -> frozenset[int]:
+        end = self.tokenizer.eos_token_id
+        return frozenset(() if end is None else (end,))
+
+    def of(self, request: Request) -> PromptIds:
+        """The ids of the request, of which at least the last one is not shared.
+
+        They are those of the whole text: what is shared ends where the ids of the shared part alone part
+        from them. Raises EvaluatorError, permanent, where there is nothing to read.
+        """
+        ids = self._ids(request.system, request.prompt, whole=True)
+        if not ids:
+            raise EvaluatorError("The prompt is empty.", permanent=True)
+        part = (
+            self._ids(request.system, request.prompt[: request.shared], whole=False) if request.shared else ()
+        )
+        return PromptIds(ids, min(_common(ids, part), len(ids) - 1))
+
+    def reply(self, request: Request, mark: str) -> Ids:
+        """The ids of `mark` as a reply: at once in a chat, after a space where a completion has none yet."""
+        text, own = request.prompt, mark
+        if self._is_chat:
+            text = self._frame(request.system).behind
+        elif not text[-1:].isspace():
+            own = f" {mark}"
+        tail = text[-TAIL:]
+        if (tail, own) not in self._replies:
+            tokenizer = self._templates or self.tokenizer
+            before, both = (_plain(tokenizer, each) for each in (tail, tail + own))
+            # Where the reply would join the prompt's last token, it is cut into tokens by itself.
+            fits = both[: len(before)] == before
+            self._replies[tail, own] = both[len(before) :] if fits else _plain(tokenizer, own)
+        return self._replies[tail, own]
+
+    def text(self, ids: Sequence[int]) -> str:
+        """What the ids say, special ones left out."""
+        return str(
+            self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+    def piece(self, token: int) -> str:
+        """Its text; none for what the model has in its matrix beyond the tokenizer's vocabulary."""
+        return self.pieces[token] if token < len(self.pieces) else ""
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """Each id's text; special ones have none."""
+        vocabulary = max(self.tokenizer.get_vocab().values()) + 1
+        return tuple(
+            self.tokenizer.batch_decode(
+                [[each] for each in range(vocabulary)],
+                skip_special_tokens=True,
+                clean_up_tokenization_spaces=False,
+            )
+        )
+
+    def _ids(self, system: str, prompt: str, *, whole: bool) -> Ids:
+        if not self._is_chat:
+            return (*self._texts.opening, *self._texts.as_text(_plain(self.tokenizer, prompt)))
+        frame = self._frame(system)
+        texts = [text.strip() if frame.trims else text for text in (system, prompt)]
+        behind = frame.behind if whole else ""
+        if self._specials.search("".join(texts)):
+            return self._apart([frame.before, frame.between, behind], texts)
+        return _plain(self._templates, frame.before + texts[0] + frame.between + texts[1] + behind)
+
+    def _apart(self, frames: Sequence[str], texts: Sequence[str]) -> Ids:
+        """Special tokens of the template as such, those in the texts as text."""
+        pieces = [""]
+        for frame, text in zip(frames, (*texts, ""), strict=True):
+            first, *others = self._specials.split(frame)
+            pieces[-1] += first
+            pieces += others
+            pieces[-1] += text
+        ids: list[int] = []
+        for index, piece in enumerate(pieces):
+            special = index % 2
+            ids += [self.tokenizer.convert_tokens_to_ids(piece)] if special else _plain(self.tokenizer, piece)
+        return tuple(ids)
+
+    @cached_property
+    def _specials(self) -> re.Pattern[str]:
+        added = [each.content for each in self.tokenizer.added_tokens_decoder.values() if each.special]
+        return re.compile("(" + "|".join(map(re.escape, sorted(added, key=len, reverse=True))) + ")")
+
+    def _frame(self, system: str) -> _Frame:
+        key = bool(system)
+        if key not in self._frames:
+            self._frames[key] = self._found_out(key)
+        return self._frames[key]
+
+    def _found_out(self, has_system: bool) -> _Frame:
+        rendered = self._filled(SYSTEM if has_system else "", PROMPT)
+        between, _, behind = rendered.partition(PROMPT)
+        before = ""
+        if has_system:
+            before, _, between = between.partition(SYSTEM)
+        if rendered != before + (SYSTEM if has_system else "") + between + PROMPT + behind:
+            raise EvaluatorError(
+                "This model's chat template changes the texts; ask it as a completion model.",
+                permanent=True,
+            )
+        trims = f" {PROMPT} " not in self._filled("", f" {PROMPT} ")
+        return _Frame(before, between, behind, trims)
+
+    def _filled(self, system: str, prompt: str) -> str:
+        said = [{"role": "system", "content": system}] if system else []
+        try:
+            return self._rendered([*said, {"role": "user", "content": prompt}])
+        except TemplateError:  # some know no system: what it would say stands before the prompt then
+            return self._rendered([{"role": "user", "content": f"{system}\n\n{prompt}"}])
+
+    def _rendered(self, messages: list[dict[str, str]]) -> str:
+        assert self._templates is not None
+        return str(
+            self._templates.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True, date_string=A_DAY
+            )
+        )
+
+
+def _plain(tokenizer: Any, text: str) -> Ids:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _common(first: Ids, second: Ids) -> int:
+    """How many ids both begin with."""
+    return next(
+        (place for place, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
+        min(len(first), len(second)),
+    )
