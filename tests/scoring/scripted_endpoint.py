@@ -43,6 +43,10 @@ class Asked:
         return str(self.body["messages"][-1]["content"])
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # many may call at once
+
+
 @dataclass
 class ScriptedEndpoint:
     """`answer` is a function of the request; `asked` holds every request that arrived, in order."""
@@ -51,7 +55,7 @@ class ScriptedEndpoint:
     asked: list[Asked] = field(default_factory=list)
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
@@ -64,6 +68,10 @@ class ScriptedEndpoint:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # connections that may wait: of five, some of 32 at once would be refused
 
 
 def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
