@@ -131,7 +131,7 @@ def _markers(entry: str, dimension: str) -> Markers:
     """Labels of an entry's lines, and names of dimensions, since prompts of other forms end with these."""
     labels = re.findall(r"^(\w+):", _file(entry), re.MULTILINE)
     names = [name.replace("_", " ") for name in (*SEES, dimension)]
-    return Markers([*labels, *names, "article", "rating"])
+    return Markers([*labels, *names, "article", "rating", "score"])
 
 
 @cache
