@@ -172,8 +172,8 @@ class _Probe:
         if answer is None or answer is False:
             return answer
         [reply, *_] = wire.replies(answer, asked)
-        if reply.problem:
-            return None
+        if reply.problem and reply.text.lstrip()[:1] in ("", "{"):
+            return None  # cut before it could be told
         try:
             score = json.loads(reply.text)
         except ValueError:

@@ -157,9 +157,8 @@ def _probabilities(
     found: dict[str, float] = {}
     reached = 1.0
     for written, own, alternatives in places:
-        for token, logprob in alternatives.items():
-            if token.strip() in marks:
-                mark = token.strip()
+        for token, logprob in alternatives:
+            if (mark := token.strip()) in marks:
                 found[mark] = found.get(mark, 0.0) + reached * math.exp(logprob)
         if written.strip():
             is_of_the_reply = text.lstrip().startswith(written.strip())
@@ -176,13 +175,18 @@ def alternatives_shown(answer: Mapping[str, Any]) -> bool:
     return any(len(alternatives) > 1 for _, _, alternatives in _places(logprobs))
 
 
-def _places(logprobs: object) -> Iterator[tuple[str, float, dict[str, float]]]:
+def _places(logprobs: object) -> Iterator[tuple[str, float, list[tuple[str, float]]]]:
     """Token by token of a reply: what was written, its log-probability, and those of it and its rivals."""
     if not isinstance(logprobs, dict):
         return
     for place in logprobs.get("content") or ():
-        rivals = {each["token"]: each["logprob"] for each in place.get("top_logprobs") or ()}
-        yield place["token"], place["logprob"], {place["token"]: place["logprob"], **rivals}
+        rivals = [(each["token"], each["logprob"]) for each in place.get("top_logprobs") or ()]
+        yield place["token"], place["logprob"], _with(place["token"], place["logprob"], rivals)
     columns = (logprobs.get(name) or () for name in ("tokens", "token_logprobs", "top_logprobs"))
-    for token, logprob, rivals in zip(*columns, strict=False):
-        yield token, logprob, {token: logprob, **(rivals or {})}
+    for token, logprob, shown in zip(*columns, strict=False):
+        yield token, logprob, _with(token, logprob, list((shown or {}).items()))
+
+
+def _with(token: str, logprob: float, rivals: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """What was written may be none of the likeliest."""
+    return rivals if any(other == token for other, _ in rivals) else [(token, logprob), *rivals]

@@ -1,0 +1,149 @@
+"""Bodies sent and answers read, and probabilities of marks as the model itself has them."""
+
+import json
+import math
+
+import pytest
+
+from scoring.asking import wire
+from scoring.asking.request import Address, Reply, Request, Usage, Wanted
+from scoring.asking.sender import Sender
+from scoring.contract import EvaluatorError
+from tests.scoring.asking.model_server import Can, loaded, next_logprobs, prompt_tokens
+
+CHAT = Address("http://127.0.0.1/v1", "m", "chat", "A_API_KEY")
+COMPLETIONS = Address("http://127.0.0.1/v1", "m", "completions", "A_API_KEY")
+YES_NO = Request("Is it so?", wanted=Wanted.FIRST_TOKEN, marks=("Yes", "No"), max_tokens=4)
+SCHEMA = json.dumps({"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]})
+
+
+def chat_answer(content, places=None, **message):
+    logprobs = None if places is None else {"content": [place(*each) for each in places]}
+    spoken = {"role": "assistant", "content": content, **message}
+    return {"model": "m-1", "choices": [{"message": spoken, "finish_reason": "stop", "logprobs": logprobs}]}
+
+
+def place(token, share, rivals=()):
+    shown = [{"token": each, "logprob": math.log(other)} for each, other in dict(rivals).items()]
+    return {"token": token, "logprob": math.log(share), "top_logprobs": shown}
+
+
+def probabilities(answer, request=YES_NO):
+    [reply] = wire.replies(answer, request)
+    return {mark: pytest.approx(share) for mark, share in reply.probabilities.items()}
+
+
+class TestBodies:
+    def test_alternatives_are_asked_for_in_the_words_of_each_api(self):
+        chat = wire.body(CHAT, YES_NO, wire.Manner())
+        assert (chat["logprobs"], chat["top_logprobs"]) == (True, 20)
+        assert wire.body(COMPLETIONS, YES_NO, wire.Manner())["logprobs"] == 5
+        assert wire.body(CHAT, YES_NO, wire.Manner(alternatives=7))["top_logprobs"] == 7
+
+    def test_a_schema_is_strict(self):
+        form = wire.body(CHAT, Request("p", schema=SCHEMA), wire.Manner())["response_format"]
+        assert form["type"] == "json_schema"
+        assert form["json_schema"]["strict"] is True
+        assert form["json_schema"]["schema"] == json.loads(SCHEMA)
+
+    def test_completions_have_none(self):
+        with pytest.raises(EvaluatorError, match="response_format"):
+            wire.body(COMPLETIONS, Request("p", schema=SCHEMA), wire.Manner())
+
+    def test_a_chat_without_a_system_message_has_none(self):
+        assert wire.body(CHAT, Request("p"), wire.Manner())["messages"] == [{"role": "user", "content": "p"}]
+
+
+class TestProbabilities:
+    def test_blanks_around_a_mark_are_no_matter_and_case_is(self):
+        rivals = {"Yes": 0.5, " Yes": 0.2, "yes": 0.1, "No": 0.1, "Nope": 0.05}
+        assert probabilities(chat_answer("Yes.", [("Yes", 0.5, rivals), (".", 1.0)])) == {
+            "Yes": 0.7,
+            "No": 0.1,
+        }
+
+    def test_a_mark_that_is_not_shown_is_absent(self):
+        assert probabilities(chat_answer("Yes", [("Yes", 0.9, {"Yes": 0.9})])) == {"Yes": 0.9}
+
+    def test_the_token_written_counts_even_where_it_is_not_among_the_alternatives(self):
+        assert probabilities(chat_answer("No", [("No", 0.2, {"Yes": 0.6})])) == {"No": 0.2, "Yes": 0.6}
+
+    def test_behind_a_blank_shares_are_of_the_whole(self):
+        places = [(" ", 0.5, {" ": 0.5, "Yes": 0.3}), ("No", 0.8, {"No": 0.8, "Yes": 0.2})]
+        assert probabilities(chat_answer(" No", places)) == {"Yes": 0.3 + 0.1, "No": 0.4}
+
+    def test_marks_later_in_the_reply_do_not_count(self):
+        places = [("Well", 0.9, {"Well": 0.9}), (" Yes", 1.0, {" Yes": 1.0})]
+        assert probabilities(chat_answer("Well Yes", places)) == {}
+
+    @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+    def test_digits_of_what_the_model_thinks_do_not_count(self, name):
+        marks = Request("p", wanted=Wanted.FIRST_TOKEN, marks=("4", "5"))
+        thought = [("5", 1.0, {"5": 1.0}), (" points", 1.0), ("4", 1.0, {"4": 1.0})]
+        assert probabilities(chat_answer("4", thought, **{name: "5 points"}), marks) == {}
+        assert probabilities(chat_answer("4", thought), marks) == {}
+
+    def test_an_endpoint_that_shows_none_is_refused_in_words(self):
+        with pytest.raises(EvaluatorError, match=r"no probabilities of tokens.*what works is") as raised:
+            wire.replies(chat_answer("Yes"), YES_NO)
+        assert raised.value.permanent
+
+    def test_a_reply_cut_behind_its_first_token_is_whole(self):
+        answer = chat_answer("Yes it", [("Yes", 0.9, {"Yes": 0.9})])
+        answer["choices"][0]["finish_reason"] = "length"
+        assert wire.replies(answer, YES_NO)[0].problem is None
+
+    @pytest.mark.parametrize("api", ["chat", "completions"])
+    def test_they_are_the_models_own(self, server, api):
+        if api == "completions":
+            server.can = Can(alternatives=5)
+        body = (
+            {"messages": [{"role": "user", "content": "The cat"}]} if api == "chat" else {"prompt": "The cat"}
+        )
+        _, tokenizer, _ = loaded()
+        own = next_logprobs(prompt_tokens(body))
+        expected: dict[str, float] = {}
+        for token in own.topk(server.can.alternatives).indices.tolist():
+            mark = tokenizer.decode([token]).strip()
+            expected[mark] = expected.get(mark, 0.0) + math.exp(own[token])
+        expected.pop("", None)
+        expected.pop("\ufffd", None)  # parts of a character, which one word names in the older API
+        request = Request("The cat", wanted=Wanted.FIRST_TOKEN, marks=tuple(expected), max_tokens=1)
+        [reply] = Sender(server.address(api)).replies([request])
+        assert len(expected) > 2
+        assert reply.probabilities == {mark: pytest.approx(share) for mark, share in expected.items()}
+
+
+class TestReplies:
+    def test_usage_is_shared_out_and_adds_up(self):
+        answer = {"choices": [{"text": each, "finish_reason": "stop"} for each in "abc"]}
+        answer["usage"] = {"prompt_tokens": 10, "completion_tokens": 8}
+        replies = wire.replies(answer, Request("p"))
+        assert [each.usage for each in replies] == [Usage(10, 3), Usage(0, 3), Usage(0, 2)]
+
+    @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens": 1}, "many"])
+    def test_no_usage_is_none(self, usage):
+        answer = {"choices": [{"text": "a", "finish_reason": "stop"}], "usage": usage}
+        assert wire.replies(answer, Request("p")) == [Reply("a")]
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            None,
+            [],
+            "hi",
+            {},
+            {"choices": []},
+            {"choices": None},
+            {"choices": ["x"]},
+            {"choices": [{}]},
+            {"choices": 1},
+        ],
+    )
+    def test_another_protocol_is_refused(self, answer):
+        with pytest.raises(ValueError, match="choice"):
+            wire.replies(answer, Request("p"))
+
+    def test_a_schema_is_kept_to_by_a_server_that_has_it(self, server):
+        [reply] = Sender(server.address()).replies([Request("The cat", schema=SCHEMA, max_tokens=32)])
+        assert json.loads(reply.text)["score"] in range(1, 6)
