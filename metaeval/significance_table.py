@@ -1,7 +1,7 @@
 """Which of two evaluators is better on one dimension: every pair of them in a table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,22 +64,29 @@ class SignificanceTable:
 
 
 def significance_table(
-    table: MetaevalTable, uncertain: Sequence[Uncertainty], question: str
+    table: MetaevalTable,
+    uncertain: Sequence[Uncertainty],
+    question: str,
+    names: Mapping[str, str] | None = None,
 ) -> SignificanceTable | None:
-    """The pairs of evaluators on one question (its key); None where there is no test."""
+    """The pairs of evaluators on one question (its key); None where there is no test.
+
+    `names` has what evaluators are called in place of their labels, by key.
+    """
     place = [column.labels.key for column in table.columns].index(question)
     column, found = table.columns[place], uncertain[place]
     if found.tests is None:
         return None
     tests, told_apart = found.tests, found.told_apart
     merits = np.array([figure.merit for figure in table.column_figures[place]])
+    called = [(names or {}).get(each.key, each.label) for each in column.evaluators]
     order = np.argsort(-np.nan_to_num(merits, nan=-np.inf), kind="stable").tolist()
     return SignificanceTable(
         dimension=column.labels.title,
-        names=[column.evaluators[at].label for at in order],
+        names=[called[at] for at in order],
         rows=[
             (
-                column.evaluators[row].label,
+                called[row],
                 found.clusters.get(column.evaluators[row].key, ""),
                 [
                     None

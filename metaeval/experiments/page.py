@@ -191,7 +191,11 @@ def _results(
     ]
     return Results(
         questions=questions,
-        significance=significance_table(table, uncertain, shown.labels.key) if uncertain else None,
+        significance=significance_table(
+            table, uncertain, shown.labels.key, {key: member.label for key, member in members.items()}
+        )
+        if uncertain
+        else None,
         wins=won.result if won and len(won.result.names) > 1 else None,
         systems=systems,
         compared=table.comparison.evaluators,

@@ -19,7 +19,7 @@ from scoring.catalogue import describe
 from scoring.errors import InvalidFamily
 from scoring.evaluators import FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.families.following import Followed, cancel_all, delete_family, family_of, resume_all
-from scoring.families.starting import family_of_setups, plan_family, start_family
+from scoring.families.starting import estimate_family, family_of_setups, plan_family, start_family
 from scoring.forms.family_form import CompareForm, FamilyForm
 from scoring.models import EvaluatorSetup
 
@@ -39,20 +39,27 @@ def experiment_new(request: SignedInRequest, slug: str) -> HttpResponse:
     except UnknownEvaluator as error:
         raise NotFound(str(error)) from error
     form = FamilyForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
-    planned = None
+    planned = estimate = None
     if form.is_valid():
         try:
             planned = plan_family(project, form.wanted)
             if request.POST.get("action") == "start":
                 family = start_family(planned, request.user)
                 return redirect("experiment", slug, family.pk)
+            estimate = estimate_family(planned)
         except InvalidFamily as error:
             for value, why in error.refused.items():
                 form.add_error("values", f"{value}: {why}")
         except DomainError as error:
             form.refuse(str(error))
     families = {family: describe(names) for family, names in FAMILIES.items()}
-    context = {"form": form, "evaluator": described, "plan": planned, "families": families}
+    context = {
+        "form": form,
+        "evaluator": described,
+        "plan": planned,
+        "estimate": estimate,
+        "families": families,
+    }
     template = "metaeval/experiment_new.html#preview" if request.htmx else "metaeval/experiment_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 

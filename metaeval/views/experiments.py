@@ -23,6 +23,7 @@ from scoring.families.following import families_of, family_of
 
 TABLES: dict[str, Callable[[Results], Rows]] = {
     "spread": lambda results: [each.spread_as_json() for each in results.questions],
+    "pairs": lambda results: results.significance.as_json() if results.significance else [],
     "wins": lambda results: results.wins.as_json() if results.wins else [],
     "systems": lambda results: results.systems.as_json(),
 }
@@ -81,7 +82,7 @@ def experiment_table(request: HttpRequest, slug: str, family_id: int, kind: str)
 @login_required
 @require_safe
 def experiment_csv(request: HttpRequest, slug: str, family_id: int, name: str) -> HttpResponse:
-    """What stands beside the figures: the spread of seeds, wins in subsamples, or named systems."""
+    """What stands beside the figures: spread of seeds, pairs of members, wins in subsamples, or systems."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
     followed = family_of(project, family_id)
     if name not in TABLES:

@@ -11,9 +11,7 @@ from annotation.permissions import Permission, require
 from scoring.errors import RunBusy
 from scoring.models import EvaluatorSetup, FamilyMember, Run, RunFamily
 from scoring.progress import RunProgress, progress_of_runs
-from scoring.runs import cancel_run, resume_run
-
-STOPPED = (Run.Status.CANCELLED, Run.Status.FAILED, Run.Status.PAUSED)
+from scoring.runs import RESUMABLE, cancel_run, resume_run
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class MemberRun:
 
     @property
     def is_stopped(self) -> bool:
-        return self.run is not None and self.run.status in STOPPED
+        return self.run is not None and self.run.status in RESUMABLE
 
 
 @dataclass(frozen=True)

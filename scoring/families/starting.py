@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,6 +12,8 @@ from annotation.errors import DomainError
 from annotation.lookups import one_of
 from annotation.models import Project
 from annotation.permissions import Permission, require
+from scoring.endpoints.budgets import SMALLEST_BUDGET
+from scoring.endpoints.estimates import estimate
 from scoring.errors import InvalidFamily, InvalidRun
 from scoring.families.values import FEWEST, MOST, as_numbers, kind_of
 from scoring.items import EVERYTHING, Selection
@@ -30,6 +33,8 @@ class FamilyWanted:
     params: Mapping[str, Any] = field(default_factory=dict)
     """The other parameters, as `read_params` takes them."""
     selection: Selection = EVERYTHING
+    budget: Decimal | None = None
+    """US dollars, for all runs together; None: no limit."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,33 @@ class FamilyPlan:
     def seen(self) -> int:
         """Articles that any member has seen, which are left out for all of them."""
         return len({article for _, planned in self.members for article in planned.evaluator.seen.article_ids})
+
+
+@dataclass(frozen=True)
+class FamilyEstimate:
+    """Of all runs together; replies that several of them would ask for count each time."""
+
+    requests: int
+    """To be sent."""
+    cost: Decimal | None
+    """US dollars expected; None where it is not known of some run."""
+    cost_at_most: Decimal | None
+    no_cost: str
+
+
+def estimate_family(planned: FamilyPlan) -> FamilyEstimate | None:
+    """None for an evaluator that asks no model."""
+    each = [found for _, member in planned.members if (found := estimate(member)) is not None]
+    if not each:
+        return None
+    costs = [found.cost for found in each if found.cost is not None]
+    at_most = [found.cost_at_most for found in each if found.cost_at_most is not None]
+    return FamilyEstimate(
+        requests=sum(found.to_send for found in each),
+        cost=sum(costs, Decimal(0)) if len(costs) == len(each) else None,
+        cost_at_most=sum(at_most, Decimal(0)) if len(at_most) == len(each) else None,
+        no_cost=next((found.no_cost for found in each if found.no_cost), ""),
+    )
 
 
 def plan_family(project: Project, wanted: FamilyWanted) -> FamilyPlan:
@@ -79,17 +111,30 @@ def plan_family(project: Project, wanted: FamilyWanted) -> FamilyPlan:
 def start_family(planned: FamilyPlan, user: User) -> RunFamily:
     """Queue the runs as planned. A member that is being computed already is not started a second time.
 
-    Raises DomainError for a name that is taken; what `require` raises.
+    A budget is shared equally by the runs started that have something to score, so that each of them can be
+    held to its own. Raises InvalidFamily for runs that cannot be started, with nothing written; DomainError
+    for a name that is taken; what `require` raises.
     """
     wanted = planned.wanted
     require(user, planned.project, Permission.MANAGE_RUNS)
     with transaction.atomic():
-        setups = {}
         # In this order, so that of two families started at once none waits for a setup that the other holds.
-        for value, member in sorted(planned.members, key=lambda each: each[1].fingerprint):
-            setups[value] = stored_setup(member)
-            if not setups[value].runs.filter(status__in=Run.UNFINISHED).exists():
-                start(member, user)
+        in_order = sorted(planned.members, key=lambda each: each[1].fingerprint)
+        setups = {value: stored_setup(member) for value, member in in_order}
+        new = [
+            (value, member)
+            for value, member in planned.members
+            if not setups[value].runs.filter(status__in=Run.UNFINISHED).exists()
+        ]
+        share = _share(wanted.budget, sum(bool(member.to_score) for _, member in new))
+        refused: dict[str, str] = {}
+        for value, member in new:
+            try:
+                start(member, user, share if member.to_score else None)
+            except InvalidRun as error:
+                refused[value] = str(error)
+        if refused:
+            raise InvalidFamily(refused)
         return _stored(
             RunFamily(
                 project=planned.project,
@@ -102,6 +147,13 @@ def start_family(planned: FamilyPlan, user: User) -> RunFamily:
             ),
             [(value, setups[value]) for value in wanted.values],
         )
+
+
+def _share(budget: Decimal | None, runs: int) -> Decimal | None:
+    """Rounded down, so that the shares are never more than the budget."""
+    if budget is None or not runs:
+        return None
+    return (budget / runs).quantize(SMALLEST_BUDGET, ROUND_DOWN)
 
 
 def family_of_setups(

@@ -6,9 +6,11 @@ from typing import Any
 from django import forms
 
 from annotation.models import Project
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator
 from scoring.families.starting import FamilyWanted
 from scoring.families.values import KINDS, MOST, kind_of, read_values, usual_values
+from scoring.forms.budget_form import BudgetField
 from scoring.forms.run_form import RunForm
 from scoring.models import EvaluatorSetup, FamilyMember, RunFamily
 
@@ -33,7 +35,12 @@ class FamilyForm(RunForm):
         help_text=f"Separated by commas, {MOST} at most; 1..4 stands for 1, 2, 3, 4. "
         "Empty: every choice that the parameter has, seeds 0, 1, 2, or 1 to 4 examples.",
     )
-    field_order = ("name", "varies", "values")
+    budget = BudgetField(
+        required=False,
+        label="Budget of all runs together, $",
+        help_text="Shared equally by the runs; one that has spent its share pauses. Empty: no limit.",
+    )
+    field_order = ("name", "varies", "values", "budget")
 
     def __init__(
         self, project: Project, evaluator: type[Evaluator], data: Any = None, **options: Any
@@ -41,6 +48,8 @@ class FamilyForm(RunForm):
         super().__init__(project, evaluator, data, **options)
         self._by_name = {spec.name: spec for spec in self._specs}
         self._values: tuple[str, ...] = ()
+        if not issubclass(evaluator, AskingEvaluator):
+            self.fields.pop("budget", None)
         varies = self.fields["varies"]
         assert isinstance(varies, forms.ChoiceField)
         preset = [name for name in KINDS if name in self._by_name]
@@ -86,6 +95,7 @@ class FamilyForm(RunForm):
             values=self._values,
             params=self.others,
             selection=self.selection,
+            budget=self.cleaned_data.get("budget"),
         )
 
 
