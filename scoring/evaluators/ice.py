@@ -235,6 +235,7 @@ class Ice(AskingEvaluator):
         super().__init__(params)
         self._judged: dict[str, Dimension] = {}
         self._drawn: dict[str, list[PoolExample]] = {}
+        self._beginnings: dict[str, str] = {}
         marks = MARKS[params.marks]
         self._mode = score_mode(
             params.mode,
@@ -345,7 +346,7 @@ class Ice(AskingEvaluator):
         return Request(
             self.prompt(dimension, item),
             system=self._prompting.system,
-            shared=len(self._prompting.beginning(self._judged[dimension], self._drawn[dimension])),
+            shared=len(self._beginning(dimension)),
             max_tokens=self.params.max_tokens,
         )
 
@@ -370,4 +371,10 @@ class Ice(AskingEvaluator):
 
     def prompt(self, dimension: str, item: Item) -> str:
         """The text sent: the drawn examples with their scores, then `item` up to its score."""
-        return self._prompting.prompt(self._judged[dimension], self._drawn[dimension], item)
+        return self._beginning(dimension) + self._prompting.ending(self._judged[dimension], item)
+
+    def _beginning(self, dimension: str) -> str:
+        if dimension not in self._beginnings:
+            written = self._prompting.beginning(self._judged[dimension], self._drawn[dimension])
+            self._beginnings[dimension] = written
+        return self._beginnings[dimension]

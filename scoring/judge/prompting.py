@@ -80,12 +80,16 @@ class Prompting:
 
     def prompt(self, dimension: Dimension, examples: Sequence[PoolExample], item: Item | PoolExample) -> str:
         """The text sent: what is asked, the examples with their labels, then `item` up to its score."""
-        return self.beginning(dimension, examples) + self._entry(dimension, item, "").rstrip()
+        return self.beginning(dimension, examples) + self.ending(dimension, item)
 
     def beginning(self, dimension: Dimension, examples: Sequence[PoolExample]) -> str:
         """What is the same in the prompts of all items, so that caches of it serve."""
         entries = [self._entry(dimension, each, self._label(dimension, each)) for each in examples]
         return "".join(f"{part}\n\n" for part in [*self._task(dimension), *entries])
+
+    def ending(self, dimension: Dimension, item: Item | PoolExample) -> str:
+        """The entry of `item` up to its score, which follows on the beginning."""
+        return self._entry(dimension, item, "").rstrip()
 
     @property
     def wants_of_labels(self) -> str:
