@@ -1,5 +1,8 @@
 """The form of a new run: an evaluator's parameters, made from its declaration, and the summaries."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -7,19 +10,33 @@ from django.utils.text import capfirst
 
 from annotation.models import Article, Project
 from annotation.templatetags.texts import language_name
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator
+from scoring.endpoints.offered import addresses_on_offer, models_known
+from scoring.forms.budget_form import BudgetField
+from scoring.forms.param_fields import dimensions_field, member_field, param_field
 from scoring.items import Selection
-from scoring.judged_dimensions import with_words_of
+from scoring.judged_dimensions import WORDS, known_dimensions, with_words_of
 from scoring.local_models import installed, tables
-from scoring.members import NAME_LENGTH
-from scoring.models import EvaluatorSetup
-from scoring.params import ParamSpec, declared_params, read_params, value_as_text
+from scoring.params import ParamSpec, declared_params, read_params
 from scoring.weights import MissingWeights, locate_offered
 
-LONGEST_TEXT = 500  # characters of a parameter
 MOST_IN_SIGHT = 8  # parameters
-WEIGHTS_HERE = "weights-here"
-"""Id of the list in the page that fields for models and their tables offer."""
+WEIGHTS_HERE, ENDPOINTS_KNOWN, MODELS_KNOWN = "weights-here", "endpoints-known", "models-known"
+"""Ids of the lists in the page from which texts are completed."""
+_OFFERS = {"base_url": ENDPOINTS_KNOWN, "model": MODELS_KNOWN}
+"""Parameter of an evaluator that asks a model -> the list."""
+UNSERVED = ("structured", "mode")
+"""Parameters that a model may be unable to serve; the words that say so name them."""
+
+
+@dataclass(frozen=True)
+class ParameterGroup:
+    """Parameters under one heading."""
+
+    title: str
+    fields: list[forms.BoundField]
+    is_open: bool
 
 
 class RunForm(forms.Form):
@@ -34,6 +51,18 @@ class RunForm(forms.Form):
         help_text="Spares requests: others play no part in the meta-evaluation until they are rated.",
     )
 
+    other_dimensions = forms.CharField(
+        required=False,
+        max_length=500,
+        help_text="Separated by commas. Of each, `sees` and, for prompts of the form described, "
+        "`descriptions` have to tell.",
+    )
+    budget = BudgetField(
+        required=False,
+        label="Budget, $",
+        help_text="The run pauses before its requests could cost more. Empty: no limit.",
+    )
+
     def __init__(
         self, project: Project, evaluator: type[Evaluator], data: Any = None, **options: Any
     ) -> None:
@@ -42,9 +71,11 @@ class RunForm(forms.Form):
         self._evaluator = evaluator
         self._specs = declared_params(evaluator.Params)
         for spec in self._specs:
-            self.fields[f"param_{spec.name}"] = (
-                _member_field(project, spec) if spec.is_setup else _field(spec)
-            )
+            self.fields[f"param_{spec.name}"] = self._field(spec)
+        if not self._takes_words:
+            del self.fields["other_dimensions"]
+        if not self._asks:
+            del self.fields["budget"]
         codes = Article.objects.filter(project=project).order_by("language").distinct()
         languages = list(codes.values_list("language", flat=True))
         if len(languages) < 2:
@@ -53,6 +84,23 @@ class RunForm(forms.Form):
             chooser = self.fields["languages"]
             assert isinstance(chooser, forms.MultipleChoiceField)
             chooser.choices = [(code, language_name(code)) for code in languages]
+
+    @property
+    def _asks(self) -> bool:
+        return issubclass(self._evaluator, AskingEvaluator)
+
+    @property
+    def _takes_words(self) -> bool:
+        return {spec.name for spec in self._specs} >= WORDS
+
+    def _field(self, spec: ParamSpec) -> forms.Field:
+        if spec.is_setup:
+            return member_field(self._project, spec)
+        if spec.name == "dimensions" and self._takes_words:
+            return dimensions_field(spec, known_dimensions(self._project))
+        if spec.is_weights:
+            return param_field(spec, WEIGHTS_HERE)
+        return param_field(spec, _OFFERS.get(spec.name, "") if self._asks else "")
 
     def parameters(self) -> list[forms.BoundField]:
         return self._all_parameters()[:MOST_IN_SIGHT]
@@ -64,6 +112,23 @@ class RunForm(forms.Form):
     def further_are_wrong(self) -> bool:
         return any(field.errors for field in self.further_parameters())
 
+    def groups(self) -> list[ParameterGroup]:
+        """All parameters by heading, where the evaluator declares any; the first and wrong ones are open."""
+        titles = dict.fromkeys(spec.group for spec in self._specs if spec.group)
+        found: list[ParameterGroup] = []
+        for title in titles:
+            fields = [field for spec in self._specs if spec.group == title for field in self._fields_of(spec)]
+            found.append(ParameterGroup(title, fields, not found or any(field.errors for field in fields)))
+        return found
+
+    def lists(self) -> Iterator[tuple[str, list[str]]]:
+        """Id of a list in the page -> what it offers."""
+        if any(spec.is_weights for spec in self._specs):
+            yield WEIGHTS_HERE, self.weights_here()
+        if self._asks:
+            yield ENDPOINTS_KNOWN, addresses_on_offer(self._project.pk)
+            yield MODELS_KNOWN, models_known(self._project.pk)
+
     def weights_here(self) -> list[str]:
         """Names of models that can be used as they are, then of tables; none if no parameter asks for any."""
         if not any(spec.is_weights for spec in self._specs):
@@ -71,15 +136,24 @@ class RunForm(forms.Form):
         return [*(each.model for each in installed() if each.is_usable), *tables()]
 
     def refuse(self, message: str) -> None:
-        """Put what is wrong beside the parameter that the message names, else above the form."""
+        """Put what is wrong beside the budget or parameter that the message names, else above the form."""
+        if message.startswith("budget: "):
+            return self.add_error("budget", capfirst(message.removeprefix("budget: ")))
         for spec in self._specs:
             if f"parameter {spec.name!r}" in message:
                 beginning = f"parameter {spec.name!r}: "
                 return self.add_error(f"param_{spec.name}", capfirst(message.removeprefix(beginning)))
+        for name in UNSERVED if self._asks else ():
+            if f"param_{name}" in self.fields and name in message.split():
+                return self.add_error(f"param_{name}", capfirst(message))
         return self.add_error(None, message)
 
     def _all_parameters(self) -> list[forms.BoundField]:
-        return [self[f"param_{spec.name}"] for spec in self._specs]
+        return [field for spec in self._specs for field in self._fields_of(spec)]
+
+    def _fields_of(self, spec: ParamSpec) -> list[forms.BoundField]:
+        own = self[f"param_{spec.name}"]
+        return [own, self["other_dimensions"]] if spec.name == "dimensions" and self._takes_words else [own]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -105,50 +179,15 @@ class RunForm(forms.Form):
     def given(self) -> dict[str, Any]:
         """The parameters that were filled in, as `read_params` takes them."""
         values = {spec.name: self.cleaned_data.get(f"param_{spec.name}") for spec in self._specs}
+        if others := self.cleaned_data.get("other_dimensions"):
+            values["dimensions"] = [*(values["dimensions"] or ()), *others.split(",")]
         return {name: value for name, value in values.items() if value not in (None, "")}
+
+    @property
+    def most_to_spend(self) -> Decimal | None:
+        """The budget in US dollars; None: no limit."""
+        return self.cleaned_data.get("budget")
 
     @property
     def selection(self) -> Selection:
         return Selection(tuple(self.cleaned_data.get("languages", ())), self.cleaned_data["rated_only"])
-
-
-def _member_field(project: Project, spec: ParamSpec) -> forms.ChoiceField:
-    """A choice among the evaluators that have scored the project, or of several of them."""
-    setups = EvaluatorSetup.objects.filter(project=project).values_list("fingerprint", "label")
-    choices = [(fingerprint[:NAME_LENGTH], label) for fingerprint, label in setups]
-    help_text = spec.doc if choices else f"{spec.doc} There are none yet: start a run of one first."
-    common: dict[str, Any] = {"label": spec.name.replace("_", " "), "help_text": help_text}
-    if spec.type == "list":
-        return forms.MultipleChoiceField(
-            choices=choices, widget=forms.CheckboxSelectMultiple, required=spec.required, **common
-        )
-    return forms.ChoiceField(choices=choices, required=spec.required, **common)
-
-
-def _field(spec: ParamSpec) -> forms.Field:
-    common: dict[str, Any] = {
-        "label": spec.name.replace("_", " "),
-        "help_text": spec.doc,
-        "required": spec.required,
-        "initial": None if spec.required else spec.default,
-    }
-    if spec.choices:
-        common["initial"] = None if spec.required else value_as_text(spec.default)
-        choices = [(value_as_text(choice), value_as_text(choice)) for choice in spec.choices]
-        return forms.ChoiceField(choices=choices, **common)
-    if spec.type == "yes/no":
-        return forms.BooleanField(**{**common, "required": False})
-    if spec.type == "integer":
-        low, high = (None if bound is None else int(bound) for bound in (spec.low, spec.high))
-        return forms.IntegerField(min_value=low, max_value=high, **common)
-    if spec.type == "number":
-        return forms.FloatField(min_value=spec.low, max_value=spec.high, **common)
-    common["initial"] = None if spec.required else value_as_text(spec.default)
-    if spec.is_weights:
-        # The default is not filled in, since a browser offers of a list only what begins as the field does.
-        default = common.pop("initial")
-        shown = {"list": WEIGHTS_HERE, "placeholder": default or "", "spellcheck": "false"}
-        common["widget"] = forms.TextInput(attrs=shown)
-        if default:
-            common["help_text"] = f"{spec.doc} Empty: {default}."
-    return forms.CharField(max_length=LONGEST_TEXT, **common)

@@ -22,6 +22,7 @@ from annotation.signed_in import SignedInRequest
 from scoring.catalogue import describe
 from scoring.endpoints.account import account_of
 from scoring.endpoints.budgets import set_budget
+from scoring.endpoints.estimates import estimate
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.forms.budget_form import BudgetForm
@@ -78,20 +79,29 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     except UnknownEvaluator as error:
         raise NotFound(str(error)) from error
     form = RunForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
-    planned = probe = None
+    planned = probe = asked = None
     if form.is_valid():
         try:
             if request.POST.get("action") == "start":
-                started = plan_run(project, name, form.given, request.user, form.selection)
+                started = plan_run(
+                    project, name, form.given, request.user, form.selection, form.most_to_spend
+                )
                 return redirect("run", slug, started.pk)
             planned = plan(project, name, form.given, form.selection)
             if request.POST.get("action") == "probe":
                 probe = start_probe(project, name, form.given, request.user, form.selection)
             else:
-                probe = latest_probe(planned)
+                probe, asked = latest_probe(planned), estimate(planned)
         except (InvalidRun, RunBusy) as error:
             form.refuse(str(error))
-    context = {"form": form, "evaluator": described, "plan": planned, **(_estimate(probe) if probe else {})}
+    context = {
+        "form": form,
+        "evaluator": described,
+        "plan": planned,
+        "estimate": asked,
+        "prompts_shown": request.POST.get("action") == "dry_run",
+        **(_estimate(probe) if probe else {}),
+    }
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
@@ -218,7 +228,7 @@ def _estimate(probe: Probe) -> dict[str, Any]:
         "probe": probe,
         "seconds": seconds_expected(probe),
         "overdue": is_overdue(probe),
-        "served": is_served(queue_of(probe.evaluator)),
+        "served": is_served(queue_of(probe)),
     }
 
 

@@ -66,11 +66,11 @@ def test_a_question_of_the_project_needs_no_words_in_the_form(project):
     ("changes", "field", "message"),
     [
         (
-            {"param_dimensions": "focus", "param_sees": "focus=article"},
+            {"other_dimensions": "focus", "param_sees": "tone=article,focus=article"},
             "param_descriptions",
             "Found nothing for the dimension 'focus'",
         ),
-        ({"param_dimensions": "focus"}, "param_sees", "Found nothing for the dimension 'focus'"),
+        ({"other_dimensions": "focus"}, "param_sees", "Found nothing for the dimension 'focus'"),
         ({"param_context_tokens": "600"}, "param_examples", "Found 4, expected at most "),
         ({"param_context_tokens": "60"}, "param_examples", "not even 1 fits"),
     ],

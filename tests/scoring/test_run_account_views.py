@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from scoring.models import Reservation, Run, StoredReply
+from scoring.planning import plan_run
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project, asking_run, price
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
@@ -100,8 +101,6 @@ def test_the_budget_is_shown_with_what_is_set_aside(client, project, endpoint):
 
 
 def test_runs_that_ask_no_model_say_nothing_of_it(client, project):
-    from scoring.planning import plan_run
-
     run = plan_run(project, "length", {})
     assert "What was asked" not in text_of(client.get(at("run", run)))
 
