@@ -3,10 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scoring.asking.kept_replies import KeptReplies
+from scoring.asking.request import Answering
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import (
     Evaluator,
     EvaluatorError,
@@ -170,6 +174,7 @@ def _batches(
     for start in range(0, len(items), evaluator.batch_size):
         batch = items[start : start + evaluator.batch_size]
         error = given_up
+        _keep_replies(evaluator)
         if error is None:
             try:
                 scored = _score_patiently(evaluator, batch, retry_delays_s)
@@ -181,11 +186,34 @@ def _batches(
             continue
         failures += 1
         if error.permanent or failures == FAILURES_IN_A_ROW:
-            if not succeeded:
+            if not succeeded and not _has_replies(evaluator):
                 raise error
             given_up = error
-        reason = str(error)
-        yield [Scored.unscored(evaluator.dimensions, reason) for _ in batch], True
+        yield list(_what_came(evaluator, batch, str(error))), True
+
+
+def _keep_replies(evaluator: Evaluator) -> None:
+    """From now on the evaluator's model is asked only for what has not come before."""
+    if isinstance(evaluator, AskingEvaluator):
+        model = evaluator.model_itself()
+        evaluator.asking = KeptReplies(model) if isinstance(model, Answering) else None
+
+
+def _has_replies(evaluator: Evaluator) -> bool:
+    kept = evaluator.asking if isinstance(evaluator, AskingEvaluator) else None
+    return isinstance(kept, KeptReplies) and bool(kept.kept)
+
+
+def _what_came(evaluator: Evaluator, batch: Sequence[Item], reason: str) -> Iterator[Scored]:
+    """Scores of the items whose replies have come before the failure; the others have the reason."""
+    kept = evaluator.asking if isinstance(evaluator, AskingEvaluator) else None
+    for item in batch:
+        scored = Scored.unscored(evaluator.dimensions, reason)
+        if isinstance(kept, KeptReplies):
+            kept.model = None
+            with suppress(EvaluatorError):
+                [scored] = score_unseen(evaluator, [item])
+        yield scored
 
 
 def _score_patiently(

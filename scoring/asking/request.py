@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 TOO_LONG = "too long for the model"
 
@@ -94,4 +94,13 @@ class Asking(Protocol):
         Raises EvaluatorError, permanent or not, if some cannot be had; those that came are not lost where
         there is a store.
         """
+        ...
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Gives each reply as soon as it has come, as hosted models are asked."""
+
+    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """Place in `requests` and reply. Raises EvaluatorError when some cannot be had, after the others."""
         ...

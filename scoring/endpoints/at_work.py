@@ -9,14 +9,14 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from scoring.asking.limits import Limits, Stores, in_folder, in_redis
-from scoring.asking.request import Address, Request
+from scoring.asking.request import Address, Answering, Request
 from scoring.asking.sender import Sender
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, EvaluatorError
 from scoring.endpoints.keys import key_for
 from scoring.endpoints.prices import price_of
 from scoring.endpoints.remembered import abilities_for, model_at
-from scoring.endpoints.stored_replies import Answering, StoredReplies
+from scoring.endpoints.stored_replies import StoredReplies
 from scoring.models import EndpointModel, EvaluatorSetup
 from scoring.runs import Claim
 

@@ -8,14 +8,13 @@ that cannot be read is an answer.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
 
 from django.db import OperationalError, transaction
 
-from scoring.asking.request import TOO_LONG, Address, Reply, Request, Usage
+from scoring.asking.request import TOO_LONG, Address, Answering, Reply, Request, Usage
 from scoring.endpoints.budgets import locked, refuse_unpriced, release, reserve, settle
 from scoring.endpoints.prices import Counter, Price, most_used
 from scoring.items import CHUNK
@@ -30,14 +29,6 @@ _NOTHING = Decimal(0)
 LONGEST_NAME = 200  # characters
 
 logger = logging.getLogger(__name__)
-
-
-class Answering(Protocol):
-    """Who is asked for what is not stored, such as a Sender."""
-
-    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Place in `requests` and reply, as they come. Raises EvaluatorError when no more are to come."""
-        ...
 
 
 def stored(project_id: int, digests: Iterable[str], run_id: int | None = None) -> dict[str, StoredReply]:

@@ -1,9 +1,7 @@
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from urllib.parse import urlsplit
 
 from scoring.asking.request import Address, Asking, Reply, Request
 from scoring.asking.sender import Sender
@@ -16,18 +14,20 @@ from scoring.contract import (
     Item,
     Need,
     PoolExample,
+    Queue,
     Scored,
     Seen,
 )
 from scoring.judge.asked_marks import MARKS
-from scoring.judge.dimensions import Dimension, described, seen_beside
+from scoring.judge.dimensions import Dimension
+from scoring.judge.ice_params import LOCAL_APIS, IceParams
 from scoring.judge.in_context import InContext
-from scoring.judge.prompt_length import ContextWindow, tokenizer_file
-from scoring.judge.prompting import FORMS, Prompting, form_of
+from scoring.judge.prompt_length import ContextWindow, token_counter, tokenizer_file
+from scoring.judge.prompting import Prompting, form_of
 from scoring.judge.replies import READER_VERSION
 from scoring.judge.score_modes import score_mode
-from scoring.params import param
-from scoring.weights import digest
+from scoring.model_evaluator import versions
+from scoring.weights import digest, locate
 
 TOO_LONG = "longer than the model's context"
 
@@ -57,7 +57,8 @@ class Ice(AskingEvaluator):
     The mode says how the score comes of replies: `greedy`, the paper's, from one; `samples` is the mean of
     several, and none where one of them cannot be read; `expected` is the mean of the marks 1 to 5 by their
     probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), with the share on all marks kept
-    beside it. One mode never takes the place of another.
+    beside it; `candidates` is the mean of marks by their probabilities as whole replies of a local model.
+    One mode never takes the place of another.
 
     Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
     the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
@@ -80,158 +81,13 @@ class Ice(AskingEvaluator):
     dimensions: tuple[str, ...] = ()
     deterministic = False
     queue = "llm"
-    batch_size = 1  # what an endpoint was paid for is stored before the next summary is sent
+    batch_size = 32  # whose requests go out together; each reply is stored as it comes
     seen_reason = "article is in the in-context pool"
 
-    @dataclass(frozen=True)
-    class Params:
-        model: str = param(
-            doc="The model's name at the endpoint; better a dated one than an alias that moves."
-        )
-        base_url: str = param("https://api.openai.com/v1", doc="Address of the OpenAI-compatible endpoint.")
-        api: str = param(
-            "chat",
-            choices=("chat", "completions"),
-            doc="chat: a system message asks for the number; completions: the model continues the list.",
-        )
-        api_key_env: str = param(
-            "OPENAI_API_KEY",
-            doc="Environment variable of the worker that holds the key; its name ends in _API_KEY.",
-        )
-        prompt: str = param(
-            "paper",
-            choices=tuple(FORMS),
-            doc="paper: rated examples alone, as published; described: the dimension is described first, "
-            "and marks of a prompt inside the texts are made harmless.",
-        )
-        dimensions: tuple[str, ...] = param((), doc="Dimensions to score; empty: those of the labelled pool.")
-        mode: str = param(
-            "greedy",
-            choices=("greedy", "samples", "expected"),
-            doc="greedy: one reply at temperature 0; samples: the mean of several, each of which must give a "
-            "score; expected: the mean of marks by their probabilities as the first token of a reply, of "
-            "which at least half must be on marks.",
-        )
-        marks: str = param(
-            "decimals",
-            choices=tuple(MARKS),
-            doc="What is replied, and how labels of examples are written. decimals: 0.00 to 1.00; 1-5: the "
-            "nearest of five, halfway the higher; yes_no: Yes for labels above 0.5, No below, and no example "
-            "at 0.5. With the mode expected 1-5 or yes_no, which are one token each.",
-        )
-        samples: int = param(5, low=2, high=100, doc="Replies per dimension in the mode samples.")
-        temperature: float = param(
-            0.7, low=0.01, high=2, doc="Temperature in the mode samples; else it is 0."
-        )
-        structured: bool = param(
-            False,
-            doc="Have the endpoint hold replies to a JSON schema, and read only such replies; not with the "
-            "prompt paper, the mode expected or completions.",
-        )
-        examples: int = param(
-            4,
-            low=0,
-            high=64,
-            doc="In-context examples per dimension. 0 takes no labelled pool, but the prompt described and "
-            "named dimensions.",
-        )
-        sampling: str = param(
-            "uniform",
-            choices=("uniform", "stratified"),
-            doc="uniform: any examples; stratified: of each quarter of the labels' range as many, as far as "
-            "there are any.",
-        )
-        pool_articles: int = param(
-            4,
-            low=0,
-            doc="Articles that the examples of all dimensions come from, at least `examples`; 0: any.",
-        )
-        seed: int = param(0, low=0, doc="Seed of the draw of examples.")
-        sees: tuple[str, ...] = param(
-            (),
-            doc="What the model sees beside the summary, as dimension=article, dimension=reference or "
-            "dimension=summary (nothing else); needed as descriptions are, for every form of the prompt.",
-        )
-        descriptions: str = param(
-            "",
-            doc="What prompts of the form described say of a dimension, as dimension=description; several "
-            "separated by semicolons, or as a JSON object. In a project needed only for dimensions that "
-            "neither its questions nor its own dimensions describe.",
-        )
-        context_tokens: int = param(
-            0,
-            low=0,
-            doc="Tokens of prompt and reply together that the model takes; 0: not checked. Examples that "
-            "leave no room are refused before the run, summaries that are too long get no score.",
-        )
-        tokenizer: str = param(
-            "",
-            is_weights=True,
-            doc="Model on the server whose tokenizer counts tokens; empty: a bound that is on the safe side, "
-            "about twice as many as English has.",
-        )
-        max_tokens: int = param(
-            16,
-            low=1,
-            high=65_536,
-            doc="Longest reply; of one that is cut only a score at its start counts. A model that thinks "
-            "before it replies needs room for that, too: thousands.",
-        )
-        timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.")
+    Params = IceParams
+    params: IceParams
 
-        def __post_init__(self) -> None:
-            if not self.model:
-                raise ValueError("parameter 'model': found '', expected a model's name")
-            address = urlsplit(self.base_url)
-            if address.scheme not in ("http", "https") or not address.hostname or address.username:
-                raise ValueError(
-                    f"parameter 'base_url': found {self.base_url!r}, expected an http or https address "
-                    "without user and password"
-                )
-            # Whoever chooses parameters must not be able to send other secrets of the worker away.
-            if not re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", self.api_key_env):
-                raise ValueError(
-                    f"parameter 'api_key_env': found {self.api_key_env!r}, expected a name such as "
-                    "OPENAI_API_KEY"
-                )
-            self._refuse_what_does_not_go_together()
-            self.judged(self.dimensions)
-
-        def _refuse_what_does_not_go_together(self) -> None:
-            if self.mode == "expected" and not MARKS[self.marks].are_single_tokens:
-                raise ValueError(
-                    f"parameter 'marks': found {self.marks!r}, expected 1-5 or yes_no: the mode expected "
-                    "reads probabilities of single tokens"
-                )
-            if self.structured and (self.prompt, self.api, self.mode == "expected") != (
-                "described",
-                "chat",
-                False,
-            ):
-                raise ValueError(
-                    "parameter 'structured': found yes, expected no but with the prompt described, the api "
-                    "chat and the mode greedy or samples"
-                )
-            if not self.examples and self.prompt != "described":
-                raise ValueError(
-                    "parameter 'examples': found 0, expected 1 or more but with the prompt described: "
-                    "nothing else says what is asked"
-                )
-            if not self.examples and not self.dimensions:
-                raise ValueError(
-                    "parameter 'dimensions': found none, expected the names of some: without examples there "
-                    "is no labelled pool to name them"
-                )
-
-        def judged(self, dimensions: Sequence[str]) -> dict[str, Dimension]:
-            """Name -> what a prompt needs to know of it. Raises ValueError where these parameters lack it."""
-            sees = seen_beside(dimensions, self.sees)
-            texts = described(dimensions if self.prompt == "described" else (), self.descriptions)
-            return {name: Dimension(name, sees[name], texts.get(name, "")) for name in dimensions}
-
-    params: Params
-
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: IceParams) -> None:
         super().__init__(params)
         self._judged: dict[str, Dimension] = {}
         self._drawn: dict[str, list[PoolExample]] = {}
@@ -245,7 +101,7 @@ class Ice(AskingEvaluator):
             temperature=params.temperature,
         )
         form = form_of(params.prompt, params.marks, params.examples)
-        self._prompting = Prompting(form, marks, is_chat=params.api == "chat")
+        self._prompting = Prompting(form, marks, is_chat=params.api in ("chat", "local_chat"))
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         stratified = params.sampling == "stratified"
         sizes = params.examples, params.pool_articles, params.seed
@@ -256,7 +112,7 @@ class Ice(AskingEvaluator):
             self._drawn = {name: [] for name in self.dimensions}
 
     @classmethod
-    def needs_for(cls, params: Params) -> frozenset[Need]:
+    def needs_for(cls, params: IceParams) -> frozenset[Need]:
         if not params.dimensions:
             return cls.needs
         seen = {each.sees for each in params.judged(params.dimensions).values()}
@@ -264,6 +120,15 @@ class Ice(AskingEvaluator):
         needs |= {Need.ARTICLE} if "article" in seen else set()
         needs |= {Need.REFERENCES} if "reference" in seen else set()
         return frozenset(needs)
+
+    @classmethod
+    def queue_for(cls, params: IceParams) -> Queue:
+        return "gpu" if params.api in LOCAL_APIS else cls.queue
+
+    @classmethod
+    def models_for(cls, params: IceParams) -> dict[str, str]:
+        local = {"model": params.model} if params.api in LOCAL_APIS else {}
+        return local | super().models_for(params)
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
         """Draws the examples. The same draw comes from the whole pool and from the drawn examples alone."""
@@ -293,19 +158,38 @@ class Ice(AskingEvaluator):
             "examples": {dimension: [each.id for each in drawn] for dimension, drawn in self._drawn.items()},
             "reader": READER_VERSION,
             **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
+            **(
+                {"weights": digest(locate(self.params.model)), "libraries": versions()}
+                if self._is_local
+                else {}
+            ),
         }
 
     @property
-    def address(self) -> Address:
+    def _is_local(self) -> bool:
+        return self.params.api in LOCAL_APIS
+
+    @property
+    def address(self) -> Address | None:
         params = self.params
+        if self._is_local:
+            return None
         return Address(params.base_url, params.model, params.api, params.api_key_env, params.timeout_s)
 
     @cached_property
-    def _model(self) -> Sender:
-        return Sender(self.address)
+    def _model(self) -> Asking:
+        if self.address is not None:
+            return Sender(self.address)
+        from scoring.neural.causal_lm import LocalModel
+
+        params = self.params
+        return LocalModel(locate(params.model), params.precision, is_chat=params.api == "local_chat")
 
     def model_itself(self) -> Asking:
         return self._model
+
+    def tokens_at_most(self, text: str) -> int:
+        return token_counter(self.params.tokenizer)(text)
 
     def requests(self, item: Item) -> list[Request]:
         return [

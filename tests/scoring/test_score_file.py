@@ -134,11 +134,37 @@ class TestOutages:
     POOL = [row(f"p{n}", split="train", labels={"fluency": 1}) for n in range(2)]
     ROWS = [row(n) for n in range(6)]
 
+    @pytest.fixture
+    def one_by_one(self, monkeypatch):
+        """One summary in a batch."""
+        monkeypatch.setattr("scoring.evaluators.ice.Ice.batch_size", 1)
+
     def scripted(self, endpoint, *statuses):
         """Answers the requests with these, then with 200."""
         queue = list(statuses)
         endpoint.answer = lambda _: Answer(status=queue.pop(0) if queue else 200)
 
+    def test_what_came_before_a_failure_is_not_asked_again(self, folder, endpoint):
+        self.scripted(endpoint, 200, 503, 429)
+        settings = ice_settings(endpoint)
+        result, _ = run(folder, "ice", [*self.POOL, *self.ROWS], settings, retry_delays_s=(0, 0))
+        assert (result.scored, result.failed) == (6, False)
+        assert len(endpoint.asked) == 8
+
+    def test_a_summary_that_always_fails_leaves_the_others_of_its_batch_their_scores(self, folder, endpoint):
+        endpoint.answer = lambda asked: Answer(status=500 if "Summary s3" in asked.prompt else 200)
+        rows = [*self.POOL, *(each | {"summary": f"Summary {each['id']}."} for each in self.ROWS)]
+        result, written = run(folder, "ice", rows, ice_settings(endpoint), retry_delays_s=(0,))
+        assert (result.scored, result.failed) == (5, True)
+        assert "answers 500" in written["s3"]["reasons"]["fluency"]
+        assert written["s4"]["scores"]["fluency"] == 0.75
+
+    def test_a_key_that_expires_within_the_first_batch_keeps_what_has_come(self, folder, endpoint):
+        self.scripted(endpoint, 200, 200, 401, 401, 401, 401)
+        result, _ = run(folder, "ice", [*self.POOL, *self.ROWS], ice_settings(endpoint))
+        assert (result.scored, result.failed) == (2, True)
+
+    @pytest.mark.usefixtures("one_by_one")
     def test_an_outage_is_waited_out(self, folder, endpoint):
         self.scripted(endpoint, 200, 503, 429)
         settings = ice_settings(endpoint)
@@ -146,6 +172,7 @@ class TestOutages:
         assert (result.scored, result.failed) == (6, False)
         assert len(endpoint.asked) == 8
 
+    @pytest.mark.usefixtures("one_by_one")
     def test_a_summary_that_always_fails_is_left_out_with_the_reason(self, folder, endpoint):
         self.scripted(endpoint, 200, 500, 500)
         settings = ice_settings(endpoint)
@@ -154,6 +181,7 @@ class TestOutages:
         assert "answers 500" in written["s1"]["reasons"]["fluency"]
         assert written["s2"]["scores"]["fluency"] == 0.75
 
+    @pytest.mark.usefixtures("one_by_one")
     def test_a_dead_endpoint_is_not_asked_for_ever_and_finished_scores_are_kept(self, folder, endpoint):
         self.scripted(endpoint, 200, 500, 500, 500)
         result, written = run(folder, "ice", [*self.POOL, *self.ROWS], ice_settings(endpoint))
@@ -161,6 +189,7 @@ class TestOutages:
         assert len(endpoint.asked) == 4
         assert "answers 500" in written["s5"]["reasons"]["fluency"]
 
+    @pytest.mark.usefixtures("one_by_one")
     def test_a_key_that_expires_on_the_way_keeps_what_is_finished(self, folder, endpoint):
         self.scripted(endpoint, 200, 200, 401)
         settings = ice_settings(endpoint)

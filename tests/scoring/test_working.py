@@ -353,7 +353,7 @@ class TestIce:
         with ScriptedEndpoint(lambda _: answers[0]) as endpoint:
             run = work(self.plan(endpoint, monkeypatch))
             assert run.status == Run.Status.RUNNING
-            assert Batch.objects.filter(not_before__isnull=False).count() == 3
+            assert Batch.objects.filter(not_before__isnull=False).count() == 1
             answers[0] = Answer(status=401)
             Batch.objects.update(not_before=None)
             run = work(run)
