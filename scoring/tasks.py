@@ -4,6 +4,7 @@ from celery import shared_task
 
 from scoring import imported, probing, waking, working
 from scoring.endpoints import remembered
+from scoring.steadiness import asking_again, starting
 
 
 @shared_task
@@ -22,8 +23,15 @@ def check_endpoint_model(model_id: int) -> None:
 
 
 @shared_task
+def work_on_reasking(reasking_id: int) -> None:
+    asking_again.work_on_reasking(reasking_id)
+
+
+@shared_task
 def sweep() -> None:
     waking.wake_waiting_runs()
+    starting.start_due()
+    waking.wake_waiting_reaskings()
 
 
 @shared_task

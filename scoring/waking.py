@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.models import Batch, EndpointModel, Probe, Run
+from scoring.models import Batch, EndpointModel, Probe, Reasking, Run
 from scoring.presence import is_served
 
 RECRUIT_S = 2.0
@@ -36,6 +36,12 @@ def wake_for_probe(probe: Probe, expires_s: float) -> None:
 def wake_for_check(model: EndpointModel, expires_s: float) -> None:
     """Ask a worker to find out what a model can do, once the transaction is committed."""
     _send("scoring.tasks.check_endpoint_model", model.pk, "llm", expires_s)
+
+
+def wake_for_reasking(reasking: Reasking, expires_s: float | None = None) -> None:
+    """Ask a worker of the evaluator's queue to ask its model again, once the transaction is committed."""
+    queue = queue_of(reasking.setup.evaluator)
+    _send("scoring.tasks.work_on_reasking", reasking.pk, queue, expires_s)
 
 
 def _send(task: str, pk: int, queue: str, expires_s: float | None) -> None:
@@ -68,6 +74,12 @@ def wake_waiting_runs() -> None:
         last_sign = max(filter(None, (run.created_at, run.last_finish, run.last_claim)))
         forgotten = last_sign < now - timedelta(seconds=FORGOTTEN_S)
         wake(run, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
+
+
+def wake_waiting_reaskings() -> None:
+    """The sweep: a message for whatever is to be asked again and is claimed by nobody."""
+    for reasking in Reasking.objects.claimable(timezone.now()).select_related("setup"):
+        wake_for_reasking(reasking, expires_s=RECRUIT_S)
 
 
 def queue_of(evaluator_name: str) -> str:

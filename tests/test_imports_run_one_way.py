@@ -53,6 +53,8 @@ PURE = (
     "scoring/overlap.py",
     "scoring/score_file.py",
     "scoring/sentences.py",
+    "scoring/steadiness/comparison.py",
+    "scoring/steadiness/drawing.py",
     "scoring/stop_words.py",
     "scoring/tokens.py",
     "scoring/weights.py",
