@@ -8,6 +8,7 @@ import pytest
 
 from scoring.contract import EvaluatorError, Need, fingerprint, signature
 from scoring.evaluators import load_evaluator
+from tests.scoring.asking.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
@@ -216,3 +217,48 @@ class TestRequests:
 
     def test_the_mode_is_in_the_signature(self):
         assert "mode:samples" in signature(ice(mode="samples"))
+
+
+class TestARealModel:
+    """A tiny language model behind a socket; it has learnt nothing, so most of its replies are no mark."""
+
+    @pytest.fixture
+    def server(self, monkeypatch):
+        monkeypatch.setenv("TINY_API_KEY", "the key")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        with ModelServer() as server:
+            yield server
+
+    def judge(self, server, **settings):
+        address = {"base_url": server.base_url, "model": MODEL, "api_key_env": "TINY_API_KEY"}
+        return ice(pool=LABELLED, examples=2, **address, **settings)
+
+    @pytest.mark.parametrize("api", ["chat", "completions"])
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {},
+            {"mode": "samples", "samples": 2},
+            {"mode": "expected", "marks": "1-5"},
+            {"mode": "expected", "marks": "yes_no"},
+        ],
+    )
+    def test_every_mode_gives_a_score_or_a_reason_and_keeps_what_it_read(self, server, api, settings):
+        evaluator = self.judge(server, api=api, **settings)
+        [scored] = evaluator.score([ITEM])
+        again = evaluator.reread(scored.explanations, scored.reasons)
+        assert repr(again.values) == repr(scored.values)
+        assert dict(again.reasons) == dict(scored.reasons)
+        assert scored.explanations["consistency"]
+
+    def test_a_structured_reply_is_the_mark_that_the_model_finds_likeliest(self, server):
+        evaluator = self.judge(server, marks="1-5", structured="yes", **DESCRIBED)
+        [scored] = evaluator.score([ITEM])
+        [asked] = server.asked
+        _, tokenizer, _ = loaded()
+        beginning = tokenizer('{"score": ', add_special_tokens=False).input_ids
+        logprobs = next_logprobs([*prompt_tokens(asked), *beginning])
+        likeliest = max(
+            "12345", key=lambda mark: logprobs[tokenizer(mark, add_special_tokens=False).input_ids[-1]]
+        )
+        assert scored.values == {"consistency": (int(likeliest) - 1) / 4}
