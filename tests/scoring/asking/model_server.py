@@ -123,6 +123,7 @@ def _error(message: str, code: str | None = None, param: str | None = None) -> d
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             self._tell(*(server.batches.get(self.path) if server.can.batches else (404, _error("no"))))
