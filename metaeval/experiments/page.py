@@ -38,8 +38,8 @@ class Results:
     wins: Wins | None
     systems: NamedSystems
     compared: Sequence[Evaluator]
-    seen: dict[str, int]
-    """Reason -> articles left out because a member has seen them."""
+    n_seen: int
+    """Articles left out for all members because one has seen them."""
     definitions: Sequence[str]
     n_labelled: int
     n_articles: int
@@ -199,7 +199,7 @@ def _results(
         wins=won.result if won and len(won.result.names) > 1 else None,
         systems=systems,
         compared=table.comparison.evaluators,
-        seen=table.comparison.seen,
+        n_seen=sum(table.comparison.seen.values()),
         definitions=list(dict.fromkeys(sentences)),
         n_labelled=points.n_labelled,
         n_articles=points.n_articles,

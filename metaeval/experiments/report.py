@@ -12,12 +12,16 @@ from metaeval.stats.spread import Spread, spread
 from metaeval.uncertainty import Uncertainty
 from scoring.families.following import Followed, MemberRun
 
+SEEN_BY_A_MEMBER = "articles that a member has seen"
+
 
 @dataclass(frozen=True)
 class MemberFigure:
     member: str
     """What the evaluator is called in the family."""
     figure: MetaevalFigure
+    left_out: Mapping[str, int]
+    """Reason -> how many, all articles that some member has seen under one reason."""
 
     @property
     def low(self) -> float:
@@ -73,6 +77,7 @@ def question_figures(
     table: MetaevalTable, members: Mapping[str, MemberRun], uncertain: Sequence[Uncertainty] | None
 ) -> list[QuestionFigures]:
     """By question of the table, which compares `members`, without those that nobody scores."""
+    seen = table.comparison.seen
     found = [
         (
             column.labels,
@@ -86,8 +91,17 @@ def question_figures(
     return [
         QuestionFigures(
             labels,
-            [MemberFigure(member.label, by_key[key]) for key, member in members.items() if key in by_key],
+            [
+                MemberFigure(member.label, by_key[key], _in_short(by_key[key], seen))
+                for key, member in members.items()
+                if key in by_key
+            ],
         )
         for labels, by_key in found
         if by_key
     ]
+
+
+def _in_short(figure: MetaevalFigure, seen: Mapping[str, int]) -> dict[str, int]:
+    others = {reason: times for reason, times in figure.estimate.left_out.items() if reason not in seen}
+    return ({SEEN_BY_A_MEMBER: sum(seen.values())} if seen else {}) | others

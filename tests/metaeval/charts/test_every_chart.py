@@ -7,12 +7,15 @@ import pytest
 
 from metaeval.charts import (
     Measured,
+    MemberGroup,
     Range,
     answer_columns,
     calibration_plot,
     evaluator_bars,
     histogram,
     interval_dots,
+    member_line,
+    member_rows,
     scatter,
     two_distributions,
 )
@@ -34,6 +37,17 @@ CHARTS = {
     "calibration": calibration_plot(VALUES, VALUES, score_title=PAYLOAD, label_title=PAYLOAD),
     "bars": evaluator_bars([Measured(PAYLOAD, 0.5)], title=PAYLOAD, value_title=PAYLOAD),
     "intervals": interval_dots([Measured(PAYLOAD, 0.5)], title=PAYLOAD, value_title=PAYLOAD),
+    "members": member_rows(
+        [MemberGroup(PAYLOAD, [Measured(PAYLOAD, 0.5)])], title=PAYLOAD, value_title=PAYLOAD
+    ),
+    "member line": member_line(
+        [1.0, 2.0],
+        [Measured(PAYLOAD, 0.5), Measured("2", 0.6)],
+        Range(0, 1),
+        title=PAYLOAD,
+        across_title=PAYLOAD,
+        up_title=PAYLOAD,
+    ),
     "distributions": two_distributions(VALUES, VALUES, span=Range(1, 5), left_out=PAYLOAD),
 }
 every_chart = pytest.mark.parametrize("text", CHARTS.values(), ids=CHARTS)

@@ -6,6 +6,8 @@ import pytest
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.significance.compare_pairs import TESTS, compare_pairs
+from metaeval.stats.significance.compared import compared
+from metaeval.stats.significance.subsamples import win_shares
 from tests.metaeval.stats.evaluator_cases import golden, random_case
 
 DRAWS = 25
@@ -106,3 +108,47 @@ def test_summaries_of_unknown_articles_are_drawn_each_on_its_own():
     unknown = compare_pairs("subsample80", "system", "pearson", labels, scores, articles * 0 - 1, systems)
     own = compare_pairs("subsample80", "system", "pearson", labels, scores, np.arange(len(labels)), systems)
     assert unknown.p_values[0, 1] == own.p_values[0, 1]
+
+
+@pytest.mark.parametrize("level", ["pooled", "article"])
+def test_shares_of_wins_are_those_the_p_values_are_made_of(level):
+    labels, scores, articles, systems = random_case(3, articles=8)
+    of_both = {"yes_no": False, "resamples": 40, "seed": 2, "orientation": None, "bootstrap": None}
+    data = compared(level, "kendall_b", labels, scores, articles, systems, **of_both)
+    shares = win_shares(data)
+    p_value = TESTS["subsample80"].tester(data)(0, 1).p_value
+    assert np.isnan(np.diag(shares)).all()
+    assert shares[0, 1] + shares[1, 0] <= 1
+    assert p_value == pytest.approx(min(1, 2 * (40 * min(1 - shares[0, 1], 1 - shares[1, 0]) + 1) / 41))
+
+
+def test_the_better_evaluator_wins_and_nobody_wins_against_an_equal_one():
+    labels = np.arange(40.0)
+    noise = np.random.default_rng(0).permutation(40).astype(float)
+    scores = np.array([labels, noise, labels])
+    nowhere = np.full(40, -1)
+    data = compared(
+        "pooled",
+        "spearman",
+        labels,
+        scores,
+        nowhere,
+        nowhere,
+        yes_no=False,
+        resamples=30,
+        seed=0,
+        orientation=None,
+        bootstrap=None,
+    )
+    shares = win_shares(data)
+    assert (shares[0, 1], shares[1, 0]) == (1, 0)
+    assert (shares[0, 2], shares[2, 0]) == (0, 0)
+
+
+def test_without_any_draw_that_defines_a_difference_there_is_no_share():
+    labels = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    scores = np.array([[1.0, 1, 1, 1, 1], [1.0, 2, 3, 4, 5]])
+    nowhere = np.full(5, -1)
+    options = {"yes_no": False, "resamples": 5, "seed": 0, "orientation": None, "bootstrap": None}
+    data = compared("pooled", "spearman", labels, scores, nowhere, nowhere, **options)
+    assert np.isnan(win_shares(data)).all()
