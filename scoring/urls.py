@@ -52,6 +52,11 @@ urlpatterns = [
         name="endpoint_model_new",
     ),
     path(
+        "projects/<slug:slug>/endpoints/<int:endpoint_id>/models/<int:model_id>/check/",
+        endpoints.endpoint_model_check,
+        name="endpoint_model_check",
+    ),
+    path(
         "projects/<slug:slug>/endpoints/<int:endpoint_id>/models/<int:model_id>/remove/",
         endpoints.endpoint_model_remove,
         name="endpoint_model_remove",

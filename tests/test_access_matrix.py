@@ -121,6 +121,8 @@ POST  endpoint_key_remove        in     403       403        403     302     404
 POST  endpoint_limits            in     403       403        403     302     404      404       404
 POST  endpoint_prices            in     403       403        403     302     404      404       404
 POST  endpoint_model_new         in     403       403        403     302     404      404       404
+GET   endpoint_model_check       in     403       403        200     200     404      404       404
+POST  endpoint_model_check       in     403       403        403     302     404      404       404
 GET   endpoint_model_remove      in     403       403        403     200     404      404       404
 POST  endpoint_model_remove      in     403       403        403     302     404      404       404
 GET   endpoint_remove            in     403       403        403     200     404      404       404
@@ -149,6 +151,18 @@ GET   disagreements              in     403       403        200     200     404
 GET   disagreements_csv          in     403       403        200     200     404      404       404
 GET   disagreement               in     403       403        200     200     404      404       404
 POST  disagreement_tag           in     403       403        302     302     404      404       404
+POST  disagreement_rerating      in     403       403        302     302     404      404       404
+GET   alignment                  in     403       403        200     200     404      404       404
+POST  alignment                  in     403       403        302     302     404      404       404
+GET   judge_new                  in     403       403        200     200     404      404       404
+POST  judge_new                  in     403       403        422     422     404      404       404
+GET   judge                      in     403       403        200     200     404      404       404
+GET   judge_version              in     403       403        200     200     404      404       404
+GET   judge_version_new          in     403       403        200     200     404      404       404
+POST  judge_version_new          in     403       403        422     422     404      404       404
+POST  judge_try                  in     403       403        302     302     404      404       404
+GET   sealed_open                in     403       403        200     200     404      404       404
+POST  sealed_open                in     403       403        302     302     404      404       404
 GET   experiments                in     403       403        200     200     404      404       404
 GET   experiment_new             in     403       403        200     200     404      404       404
 POST  experiment_new             in     403       403        302     302     404      404       404
@@ -213,6 +227,8 @@ FORMS: dict[str, dict[str, object]] = {
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
+    "disagreement_rerating": {"again": "1"},
+    "alignment": {"pool": 20, "tuning": 40, "seed": 0},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},
     "experiment_new": {

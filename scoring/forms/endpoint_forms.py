@@ -106,8 +106,9 @@ class PricesForm(_WithPrices):
         prices = {"input_price": model.input_price, "output_price": model.output_price}
         super().__init__(data, initial=prices, prefix=f"model-{model.pk}", label_suffix="")
         self.model = model
-        for field in self.fields.values():
-            field.widget.attrs["form"] = PRICES_FORM
+        for name, label in (("input_price", "Prompt, $"), ("output_price", "Reply, $")):
+            self.fields[name].label = label
+            self.fields[name].widget.attrs["form"] = PRICES_FORM
 
 
 class ModelForm(_WithPrices):

@@ -29,8 +29,10 @@ from scoring.endpoints.managing import (
     remove_model,
     set_prices,
 )
+from scoring.endpoints.remembered import ask_for_check
 from scoring.forms.endpoint_forms import EndpointForm, KeyForm, LimitsForm, ModelForm, PricesForm
 from scoring.models import Endpoint, EndpointModel
+from scoring.presence import is_served
 
 
 @never_cache
@@ -160,6 +162,27 @@ def endpoint_model_remove(
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+def endpoint_model_check(
+    request: SignedInRequest, slug: str, endpoint_id: int, model_id: int
+) -> HttpResponse:
+    """What is known of the model: a part of the page, which asks for it again while a worker is at it."""
+    posted = request.method == "POST"
+    project = open_project(request, slug, Permission.MANAGE_PROJECT if posted else Permission.MANAGE_RUNS)
+    model = one_of(one_of(_of(project), endpoint_id, "endpoint").models.all(), model_id, "model")
+    if posted:
+        ask_for_check(model, request.user)
+        if not request.htmx:
+            messages.success(
+                request, "A worker is asked. Load the page again in a moment to see what it found."
+            )
+            return redirect("endpoint", slug, endpoint_id)
+    context = {"model": model, "may_edit": _may_edit(request, project), "llm_is_served": is_served("llm")}
+    return render(request, "scoring/_abilities.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
 def endpoint_remove(request: SignedInRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """Asks first."""
     _, found = _to_edit(request, slug, endpoint_id)
@@ -175,6 +198,7 @@ def _page(request: SignedInRequest, project: Project, found: Endpoint, **forms: 
     context = {
         "endpoint": found,
         "may_edit": _may_edit(request, project),
+        "llm_is_served": is_served("llm"),
         "key_form": KeyForm(),
         "limits_form": LimitsForm(found),
         "prices_forms": [PricesForm(model) for model in found.models.all()],
