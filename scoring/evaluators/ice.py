@@ -100,7 +100,7 @@ class Ice(AskingEvaluator):
             samples=params.samples,
             temperature=params.temperature,
         )
-        form = form_of(params.prompt, params.marks, params.examples)
+        form = form_of(params.prompt, params.marks, params.examples, structured=params.structured)
         self._prompting = Prompting(form, marks, is_chat=params.api in ("chat", "local_chat"))
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         stratified = params.sampling == "stratified"

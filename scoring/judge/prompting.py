@@ -51,9 +51,21 @@ FORMS: Mapping[str, Mapping[str, Form]] = {
 """Name of the form -> name of the marks, as in `asked_marks.MARKS` -> its files."""
 
 
-def form_of(prompt: str, marks: str, examples: int) -> Form:
-    """The form for these marks; its system line names no examples where there are none."""
+_SYSTEM_FOR_JSON = {
+    "decimals": "described_chat_json_v1.txt",
+    "1-5": "described_chat_json_1_to_5_v1.txt",
+    "yes_no": "described_chat_json_yes_no_v1.txt",
+}
+
+
+def form_of(prompt: str, marks: str, examples: int, *, structured: bool) -> Form:
+    """The form for these marks; its system line names no examples where there are none, and JSON if wanted.
+
+    Only the form described speaks of JSON.
+    """
     form = FORMS[prompt][marks]
+    if structured:
+        return replace(form, system=_SYSTEM_FOR_JSON[marks])
     if not examples and form.system == "described_chat_v1.txt":
         return replace(form, system="described_chat_no_examples_v1.txt")
     return form

@@ -109,6 +109,16 @@ class TestStructured:
         form = endpoint.asked[0].body["response_format"]["json_schema"]
         assert form["schema"]["properties"] == {"score": {"type": "number"}}
 
+    @pytest.mark.parametrize(
+        ("marks", "words"),
+        [("decimals", "two decimals"), ("1-5", "from 1 to 5"), ("yes_no", '"score": "Yes" or "No"')],
+    )
+    def test_the_system_line_speaks_of_the_same_object(self, marks, words):
+        [asked] = ice(pool=LABELLED, marks=marks, structured="yes", **DESCRIBED).requests(ITEM)
+        assert "Reply with a JSON object" in asked.system
+        assert words in asked.system
+        assert "nothing else" not in asked.system
+
     def test_words_do_not_stand_in(self, endpoint):
         assert score_once(endpoint, Answer("0.35"), structured="yes", **DESCRIBED)[0] == "unparsable"
 

@@ -6,6 +6,9 @@ from scoring.judge.dimensions import PROMPTS
 
 WRITTEN = {
     "described_chat_1_to_5_v1.txt": "4647ca2eef050d3c",
+    "described_chat_json_1_to_5_v1.txt": "26660c2650305eaf",
+    "described_chat_json_v1.txt": "eca549d21f9c7452",
+    "described_chat_json_yes_no_v1.txt": "adb2353e93a48393",
     "described_chat_no_examples_v1.txt": "1166c706ae57a4c3",
     "described_chat_v1.txt": "fe2ff40ddce9a325",
     "described_chat_yes_no_v1.txt": "26eaaa3f98852525",
