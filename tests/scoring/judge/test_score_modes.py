@@ -4,19 +4,20 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.asking.request import Address, Reply, Request, Wanted
 from scoring.judge.asked_marks import MARKS
+from scoring.judge.marks import Unread
 from scoring.judge.score_modes import LEAST_SHARE, score_mode
 
 QUESTION = Request("Summary: The cat sat.\nFluency:", system="Rate it.", shared=3, max_tokens=9)
 
 
 def mode(name, marks="decimals", **more):
-    settings = {"structured": False, "samples": 3, "temperature": 0.7, **more}
-    return score_mode(name, MARKS[marks], **settings)
+    chosen = {"structured": False, "samples": 3, "temperature": 0.7, **more}
+    return score_mode(name, MARKS[marks], **chosen)
 
 
 def verdict(found, *replies):
@@ -183,3 +184,26 @@ class TestStructured:
     )
     def test_only_an_object_with_the_mark_counts(self, reply, result):
         assert verdict(mode("greedy", structured=True), reply) == result
+
+
+REPLIES = st.builds(
+    Reply,
+    st.text() | st.sampled_from(["0.5", "4", "Yes", '{"score": 0.5}', "Score: 0.7", "I cannot rate this."]),
+    st.sampled_from([None, "truncated", "filtered"]),
+    st.dictionaries(st.sampled_from(["1", "4", "5", "Yes", "No", "The"]), st.floats(0, 0.3)),
+)
+
+
+@pytest.mark.parametrize("marks", MARKS)
+@pytest.mark.parametrize(
+    ("name", "structured"),
+    [("greedy", False), ("greedy", True), ("samples", False), ("expected", False), ("candidates", False)],
+)
+@given(replies=st.lists(REPLIES, min_size=3, max_size=3))
+@settings(max_examples=40)
+def test_whatever_is_replied_is_a_score_from_0_to_1_or_a_reason_and_kept_as_such(
+    name, structured, marks, replies
+):
+    found = mode(name, marks, structured=structured)
+    result = verdict(found, *replies[: found.count])
+    assert result in list(Unread) if isinstance(result, str) else 0 <= result <= 1
