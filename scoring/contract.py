@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Self
 
-from scoring.params import params_as_json, value_as_text
+from scoring.params import declared_params, params_as_json, value_as_text
+
+Queue = Literal["cpu", "gpu", "llm"]
 
 GENERAL = "general"
 """Dimension of evaluators that speak of no dimension in particular; it is compared with every one."""
@@ -226,7 +228,8 @@ class Evaluator:
     languages: ClassVar[frozenset[str] | None] = None
     """Language codes, or None for any."""
     deterministic: ClassVar[bool] = True
-    queue: ClassVar[Literal["cpu", "gpu", "llm"]] = "cpu"
+    queue: ClassVar[Queue] = "cpu"
+    """Which workers score, under default parameters; `queue_for` is the rule."""
     batch_size: ClassVar[int] = 512
     """Summaries a worker claims at a time; no score may depend on it."""
     seen_reason: ClassVar[str] = "article is in the labelled pool"
@@ -254,6 +257,18 @@ class Evaluator:
         """Only with Need.SCORES, once, before `fit` and `survey`; what members have seen counts as seen."""
         self.members = tuple(members)
         self.seen = Seen(frozenset[str]().union(*(each.seen_articles for each in members)))
+
+    @classmethod
+    def queue_for(cls, params: Any) -> Queue:  # noqa: ARG003 - for those whose queue depends on it
+        return cls.queue
+
+    @classmethod
+    def models_for(cls, params: Any) -> dict[str, str]:
+        """Parameter -> the model on this machine that it names, for those that name one."""
+        named = {
+            spec.name: getattr(params, spec.name) for spec in declared_params(type(params)) if spec.is_weights
+        }
+        return {name: model for name, model in named.items() if model}
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
         """Only with Need.LABELLED_POOL, once, before `score`: learn from the pool and set `seen`.

@@ -1,6 +1,6 @@
 """Base of the evaluators that run a model of their own on this machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from scoring.compared_texts import readable_references
 from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
-from scoring.params import declared_params, param
-from scoring.weights import digest, locate, size
+from scoring.params import param
+from scoring.weights import digest, locate
 
 WEIGHTS_DOC = (
     "Folder of the model, or its id on the Hugging Face hub (owner/name, or owner/name@revision); weights "
@@ -18,6 +18,8 @@ WEIGHTS_DOC = (
 )
 
 
+LIBRARIES = ("torch", "transformers", "tokenizers")
+"""Packages whose version may move a number."""
 UNSCORED, SCORE = "unscored", "score"
 
 
@@ -34,16 +36,26 @@ def empty_summary_param(where: str = "") -> Any:
     )
 
 
+def precision_param(what: str = "Numbers the model computes with.") -> Any:
+    """The parameter `precision`."""
+    return param(
+        "float32",
+        choices=("float32", "bfloat16"),
+        doc=f"{what} bfloat16 is faster on a GPU and moves scores by about 1e-3.",
+    )
+
+
+def versions(libraries: Iterable[str] = LIBRARIES) -> dict[str, str]:
+    """Package -> its version here."""
+    return {name: version(name) for name in libraries}
+
+
 @dataclass(frozen=True)
 class ModelParams:
     """Parameters that all of them have; each declares its own default for `model`."""
 
     model: str = param(doc=WEIGHTS_DOC, is_weights=True)
-    precision: str = param(
-        "float32",
-        choices=("float32", "bfloat16"),
-        doc="Numbers the model computes with. bfloat16 is faster on a GPU and moves scores by about 1e-3.",
-    )
+    precision: str = precision_param()
 
 
 class ModelEvaluator(Evaluator):
@@ -51,8 +63,7 @@ class ModelEvaluator(Evaluator):
 
     queue = "gpu"
     batch_size = 128
-    libraries: ClassVar[tuple[str, ...]] = ("torch", "transformers", "tokenizers")
-    """Packages whose version may move a number."""
+    libraries: ClassVar[tuple[str, ...]] = LIBRARIES
     weights: ClassVar[str]
     """Which weights the authors use, how large they are, where they come from; what to convert."""
 
@@ -61,26 +72,17 @@ class ModelEvaluator(Evaluator):
     @cached_property
     def _folders(self) -> Mapping[str, Path]:
         """Parameter -> where the files it names are, for those that name some."""
-        named = {
-            spec.name: getattr(self.params, spec.name)
-            for spec in declared_params(type(self.params))
-            if spec.is_weights
-        }
-        return {name: locate(model) for name, model in named.items() if model}
+        return {name: locate(model) for name, model in self.models_for(self.params).items()}
 
     def folder(self, parameter: str = "model") -> Path:
         """Where the files of the model are that `parameter` names. Raises MissingWeights."""
         return self._folders[parameter]
 
-    def weights_here(self) -> Mapping[str, int]:
-        """Model -> bytes of its weights, for all that the parameters name. Raises MissingWeights."""
-        return {getattr(self.params, name): size(folder) for name, folder in self._folders.items()}
-
     def provenance(self) -> Mapping[str, object]:
         """Hashes of all files named by parameters, and versions of libraries. Raises MissingWeights."""
         return {
             "weights": {name: digest(folder) for name, folder in self._folders.items()},
-            "libraries": {name: version(name) for name in self.libraries},
+            "libraries": versions(self.libraries),
         }
 
     def score(self, items: Sequence[Item]) -> list[Scored]:

@@ -45,12 +45,11 @@ from scoring.items import (
 from scoring.judged_dimensions import with_words_of
 from scoring.labelling import label_for
 from scoring.members import members_of, with_members_named
-from scoring.model_evaluator import ModelEvaluator
 from scoring.models import Batch, EvaluatorSetup, Run, Score, SeenArticle
-from scoring.params import declared_params, params_as_json, read_params
+from scoring.params import params_as_json, read_params
 from scoring.pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.waking import wake
-from scoring.weights import MissingWeights, locate_offered
+from scoring.weights import MissingWeights, locate, locate_offered, size
 
 FIRST_BATCH = 16
 
@@ -84,8 +83,11 @@ class RunPlan:
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """Model -> bytes of its weights on this machine."""
-        return self.evaluator.weights_here() if isinstance(self.evaluator, ModelEvaluator) else {}
+        """Model -> bytes of its weights on this machine; nothing for a hosted one."""
+        params = self.evaluator.params
+        if self.evaluator.queue_for(params) == "llm":
+            return {}
+        return {model: size(locate(model)) for model in self.evaluator.models_for(params).values()}
 
 
 def plan(
@@ -190,21 +192,19 @@ def start(planned: RunPlan, user: User | None = None, budget: Decimal | None = N
 
 
 def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
-    address = getattr(evaluator.params, "base_url", None)
-    refusal = None if address is None else refusal_of(address)
+    asked = evaluator.queue_for(evaluator.params) == "llm"
+    refusal = refusal_of(evaluator.params.base_url) if asked else None
     if refusal:
         raise InvalidRun(f"parameter 'base_url': {refusal}")
 
 
 def _refuse_files_not_offered(evaluator: Evaluator) -> None:
     """Workers read models the operator has put in place, not any path of the server."""
-    for spec in declared_params(type(evaluator.params)):
-        named = getattr(evaluator.params, spec.name)
-        if spec.is_weights and named:
-            try:
-                locate_offered(named)
-            except MissingWeights as error:
-                raise InvalidRun(f"parameter {spec.name!r}: {error}") from error
+    for name, model in evaluator.models_for(evaluator.params).items():
+        try:
+            locate_offered(model)
+        except MissingWeights as error:
+            raise InvalidRun(f"parameter {name!r}: {error}") from error
 
 
 def _already_scored(

@@ -47,8 +47,8 @@ def start_probe(
     """
     require(user, project, Permission.MANAGE_RUNS)
     planned = plan(project, evaluator_name, given, selection)
-    if planned.evaluator.queue == "llm":
-        raise InvalidRun("The time of requests to a language model is not tried beforehand: each may cost.")
+    if planned.evaluator.queue_for(planned.evaluator.params) == "llm":
+        raise InvalidRun("The time of requests to a hosted model is not tried beforehand: each may cost.")
     if not planned.to_score:
         raise InvalidRun("There is nothing to score, so there is no time to estimate.")
     step = max(1, len(planned.to_score) // SIZE)

@@ -9,7 +9,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.models import Batch, EndpointModel, Probe, Reasking, Run
+from scoring.models import Batch, EndpointModel, Probe, Reasking, Run, SetUp
+from scoring.params import read_params
 from scoring.presence import is_served
 
 RECRUIT_S = 2.0
@@ -25,12 +26,12 @@ def wake(run: Run, expires_s: float | None = None) -> None:
 
     A broker that cannot be reached is no error: the sweep asks again.
     """
-    _send("scoring.tasks.work_on_run", run.pk, queue_of(run.setup.evaluator), expires_s)
+    _send("scoring.tasks.work_on_run", run.pk, queue_of(run.setup), expires_s)
 
 
 def wake_for_probe(probe: Probe, expires_s: float) -> None:
     """Ask a worker of the evaluator's queue to try it, once the transaction is committed."""
-    _send("scoring.tasks.work_on_probe", probe.pk, queue_of(probe.evaluator), expires_s)
+    _send("scoring.tasks.work_on_probe", probe.pk, queue_of(probe), expires_s)
 
 
 def wake_for_check(model: EndpointModel, expires_s: float) -> None:
@@ -40,7 +41,7 @@ def wake_for_check(model: EndpointModel, expires_s: float) -> None:
 
 def wake_for_reasking(reasking: Reasking, expires_s: float | None = None) -> None:
     """Ask a worker of the evaluator's queue to ask its model again, once the transaction is committed."""
-    queue = queue_of(reasking.setup.evaluator)
+    queue = queue_of(reasking.setup)
     _send("scoring.tasks.work_on_reasking", reasking.pk, queue, expires_s)
 
 
@@ -82,13 +83,14 @@ def wake_waiting_reaskings() -> None:
         wake_for_reasking(reasking, expires_s=RECRUIT_S)
 
 
-def queue_of(evaluator_name: str) -> str:
-    """The worker queue of an evaluator: gpu only as long as a worker serves it, else cpu takes its place.
+def queue_of(setup: SetUp) -> str:
+    """The worker queue of a setup's evaluator: gpu only while a worker serves it, else cpu takes its place.
 
-    An evaluator that is no more goes to any worker, which will say so.
+    An evaluator that is no more, or takes other parameters now, goes to any worker, which will say so.
     """
     try:
-        queue = load_evaluator(evaluator_name).queue
-    except UnknownEvaluator:
+        evaluator_class = load_evaluator(setup.evaluator)
+        queue = evaluator_class.queue_for(read_params(evaluator_class, setup.params))
+    except (UnknownEvaluator, ValueError):
         return "cpu"
     return "cpu" if queue == "gpu" and not is_served("gpu") else queue

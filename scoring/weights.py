@@ -1,6 +1,7 @@
 """Where a model's files are and what they are: found by name, told apart by their hash. Loads no torch."""
 
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -9,8 +10,8 @@ from pathlib import Path
 
 from scoring.contract import EvaluatorError
 
-COUNTED = (".safetensors", ".json", ".txt", ".model", ".tsv")
-"""Endings of the files on which a number may depend: weights, configuration, vocabulary, tables."""
+COUNTED = (".safetensors", ".json", ".txt", ".model", ".tsv", ".jinja")
+"""Endings of the files on which a number may depend: weights, configuration, vocabulary, chats, tables."""
 TABLES = (".tsv", ".csv")
 """Endings of files that can be named alone, beside a model."""
 PICKLED = (".bin", ".pt", ".pth", ".ckpt")
@@ -109,6 +110,14 @@ def locate_offered(model: str) -> Path:
             "table that the operator of this server has put among the weights (WEIGHTS_DIR)."
         )
     return locate(model)
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether the tokenizer of a model's folder says how a chat is put to the model."""
+    if (folder / "chat_template.jinja").is_file() or (folder / "chat_template.json").is_file():
+        return True
+    configuration = folder / "tokenizer_config.json"
+    return configuration.is_file() and bool(json.loads(configuration.read_text()).get("chat_template"))
 
 
 def is_here(model: str) -> bool:

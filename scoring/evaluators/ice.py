@@ -2,6 +2,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from scoring.asking.request import Address, Asking, Reply, Request
 from scoring.asking.sender import Sender
@@ -27,7 +28,7 @@ from scoring.judge.prompting import Prompting, form_of
 from scoring.judge.replies import READER_VERSION
 from scoring.judge.score_modes import score_mode
 from scoring.model_evaluator import versions
-from scoring.weights import digest, locate
+from scoring.weights import digest, has_chat_template, locate
 
 TOO_LONG = "longer than the model's context"
 
@@ -158,11 +159,7 @@ class Ice(AskingEvaluator):
             "examples": {dimension: [each.id for each in drawn] for dimension, drawn in self._drawn.items()},
             "reader": READER_VERSION,
             **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
-            **(
-                {"weights": digest(locate(self.params.model)), "libraries": versions()}
-                if self._is_local
-                else {}
-            ),
+            **({"weights": digest(self._folder), "libraries": versions()} if self._is_local else {}),
         }
 
     @property
@@ -182,8 +179,19 @@ class Ice(AskingEvaluator):
             return Sender(self.address)
         from scoring.neural.causal_lm import LocalModel
 
-        params = self.params
-        return LocalModel(locate(params.model), params.precision, is_chat=params.api == "local_chat")
+        return LocalModel(self._folder, self.params.precision, is_chat=self.params.api == "local_chat")
+
+    @property
+    def _folder(self) -> Path:
+        """Of the local model. Raises EvaluatorError, permanent, where it is not here or cannot chat."""
+        folder = locate(self.params.model)
+        if self.params.api == "local_chat" and not has_chat_template(folder):
+            raise EvaluatorError(
+                f"parameter 'api': found local_chat, but {self.params.model!r} has no chat template; "
+                "local_completions asks it to continue the list",
+                permanent=True,
+            )
+        return folder
 
     def model_itself(self) -> Asking:
         return self._model

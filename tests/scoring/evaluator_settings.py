@@ -134,5 +134,8 @@ def other_text(evaluator: str, parameter: str) -> str:
     return OTHER[evaluator][parameter]()
 
 
-def companions(evaluator: str, parameter: str) -> dict[str, object]:
+def companions(evaluator: str, parameter: str, value: object) -> dict[str, object]:
+    if evaluator == "ice" and value in ("local_chat", "local_completions", "candidates"):
+        local = {"model": str(tiny_model("llama")), "api": "local_chat", "mode": "candidates"}
+        return {name: each for name, each in local.items() if name != parameter}
     return COMPANIONS.get(evaluator, {}).get(parameter, {})

@@ -103,7 +103,7 @@ def with_each_choice(name: str):
     for spec in declared_params(evaluator_class.Params):
         for choice in spec.choices or ():
             if choice != spec.default:
-                yield replace(defaults, **companions(name, spec.name), **{spec.name: choice})
+                yield replace(defaults, **companions(name, spec.name, choice), **{spec.name: choice})
 
 
 def other_value(name, spec):
@@ -203,7 +203,7 @@ class TestEvery:
     def test_each_parameter_moves_fingerprint_and_signature(self, name):
         evaluator = set_up(name)
         for spec in declared_params(evaluator.Params):
-            settings = params_as_json(evaluator.params) | companions(name, spec.name)
+            settings = params_as_json(evaluator.params) | companions(name, spec.name, other_value(name, spec))
             evaluator = set_up(name, params=read_params(type(evaluator), settings))
             settings[spec.name] = other_value(name, replace(spec, default=settings[spec.name]))
             other = set_up(name, params=read_params(type(evaluator), settings))

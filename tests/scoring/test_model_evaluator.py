@@ -113,8 +113,3 @@ def test_other_weights_in_the_same_place_are_another_run(tmp_path):
 def test_weights_that_are_not_here_are_said_before_anything_is_scored():
     with pytest.raises(MissingWeights, match="weights fetch owner-not/here"):
         fingerprint(word_counts(model="owner-not/here"))
-
-
-def test_the_size_of_the_weights_is_told():
-    expected = (tiny_model("bert") / "model.safetensors").stat().st_size
-    assert word_counts().weights_here() == {str(tiny_model("bert")): expected}

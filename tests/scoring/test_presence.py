@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scoring.models import Worker
+from scoring.models import EvaluatorSetup, Worker
 from scoring.presence import GONE_AFTER_S, is_served, sign, sign_off
 from scoring.waking import queue_of
+
+APIS = ("chat", "completions", "local_chat", "local_completions")
 
 pytestmark = pytest.mark.django_db
 
@@ -38,11 +40,13 @@ def test_a_worker_that_serves_other_queues_now_no_longer_counts_for_the_old_ones
 
 
 def test_an_evaluator_with_a_model_goes_to_the_gpu_worker_or_else_to_the_others():
-    assert queue_of("similarity") == "cpu"
+    model = EvaluatorSetup(evaluator="similarity")
+    judge = {name: EvaluatorSetup(evaluator="ice", params={"model": "m", "api": name}) for name in APIS}
+    assert queue_of(model) == queue_of(judge["local_chat"]) == queue_of(judge["local_completions"]) == "cpu"
     sign("one@here", ["gpu"])
-    assert queue_of("similarity") == "gpu"
-    assert queue_of("rouge") == "cpu"
-    assert queue_of("ice") == "llm"
+    assert queue_of(model) == queue_of(judge["local_chat"]) == queue_of(judge["local_completions"]) == "gpu"
+    assert queue_of(EvaluatorSetup(evaluator="rouge")) == "cpu"
+    assert queue_of(judge["chat"]) == queue_of(judge["completions"]) == "llm"
 
 
 def test_names_long_gone_are_cleared_away():

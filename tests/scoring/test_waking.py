@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from scoring.models import Batch, Run
+from scoring.models import Batch, EvaluatorSetup, Run
 from scoring.runs import cancel_run, postpone_batch
 from scoring.tasks import sweep, work_on_run
 from scoring.waking import queue_of, wake_waiting_runs
@@ -79,6 +79,7 @@ def test_the_tasks_do_what_their_names_say(monkeypatch, sent, django_capture_on_
 
 
 def test_every_evaluator_has_a_queue_even_one_that_is_gone():
-    assert queue_of("ice") == "llm"
-    assert queue_of("rouge") == "cpu"
-    assert queue_of("gone") == "cpu"
+    assert queue_of(EvaluatorSetup(evaluator="ice", params={"model": "m"})) == "llm"
+    assert queue_of(EvaluatorSetup(evaluator="rouge")) == "cpu"
+    assert queue_of(EvaluatorSetup(evaluator="gone")) == "cpu"
+    assert queue_of(EvaluatorSetup(evaluator="ice", params={"parameter": "gone"})) == "cpu"
