@@ -49,6 +49,9 @@ class Snapshot:
     human: HumanRatings
     evaluators: tuple[Evaluator, ...]
     """Those with a score, or a reason for none, on any summary; by label."""
+    tried: tuple[Evaluator, ...]
+    """Versions of judges as their trials see them: every article outside the tuning part counts as seen. One
+    for which the sealed part was opened is among `evaluators`, too."""
     without_scores: tuple[str, ...]
     """Labels of the others."""
 
@@ -67,9 +70,14 @@ class Snapshot:
         return {}
 
     @cached_property
+    def of_trials(self) -> "Snapshot":
+        """With the versions of judges on the tuning part in place of evaluators."""
+        return replace(self, evaluators=self.tried)
+
+    @cached_property
     def published(self) -> "Snapshot":
         """What anybody may know of it once it is published."""
-        return replace(self, evaluators=tuple(map(published, self.evaluators)))
+        return replace(self, evaluators=tuple(map(published, self.evaluators)), tried=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +161,7 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
         Rater.objects.filter(project=project).order_by("pk").values_list("pk", "group"), 2
     )
     questionnaire = parts.questionnaire.protocol
-    evaluators, without_scores = read_evaluators(project, parts.summaries.article_ids, parts.scores)
+    read = read_evaluators(project, parts.summaries.article_ids, parts.scores)
     return Snapshot(
         revision=revision,
         n_ratings=len(parts.ratings.ids),
@@ -169,6 +177,7 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
             guideline=f"Questionnaire {questionnaire.key},"
             f" wording {protocol.wording_fingerprint(questionnaire)}.",
         ),
-        evaluators=evaluators,
-        without_scores=without_scores,
+        evaluators=read.evaluators,
+        tried=read.tried,
+        without_scores=read.without_scores,
     )

@@ -4,11 +4,13 @@ from django.urls import path
 
 from metaeval.views import (
     agreement,
+    alignment,
     card,
     disagreements,
     experiment_making,
     experiments,
     figures,
+    judge_versions,
     metaeval,
     planning,
     summaries,
@@ -18,6 +20,7 @@ from metaeval.views import (
 DISAGREEMENT = (
     "projects/<slug:slug>/meta-evaluation/disagreements/<int:setup_id>/<slug:question_key>/<int:summary_id>"
 )
+JUDGE = "projects/<slug:slug>/alignment/<int:judge_id>"
 EXPERIMENTS = "projects/<slug:slug>/meta-evaluation/experiments"
 EXPERIMENT = f"{EXPERIMENTS}/<int:family_id>"
 
@@ -106,6 +109,11 @@ urlpatterns = [
         disagreements.disagreement_tag,
         name="disagreement_tag",
     ),
+    path(
+        f"{DISAGREEMENT}/rerating/",
+        disagreements.disagreement_rerating,
+        name="disagreement_rerating",
+    ),
     path(f"{EXPERIMENTS}/", experiments.experiments, name="experiments"),
     path(f"{EXPERIMENTS}/new/", experiment_making.experiment_new, name="experiment_new"),
     path(f"{EXPERIMENTS}/compare/", experiment_making.experiment_compare, name="experiment_compare"),
@@ -121,4 +129,11 @@ urlpatterns = [
         experiments.experiment_figure,
         name="experiment_figure",
     ),
+    path("projects/<slug:slug>/alignment/", alignment.alignment, name="alignment"),
+    path("projects/<slug:slug>/alignment/new/", judge_versions.judge_new, name="judge_new"),
+    path(f"{JUDGE}/", alignment.judge, name="judge"),
+    path(f"{JUDGE}/versions/<int:number>/", judge_versions.judge_version, name="judge_version"),
+    path(f"{JUDGE}/versions/<int:number>/new/", judge_versions.judge_version_new, name="judge_version_new"),
+    path(f"{JUDGE}/versions/<int:number>/try/", alignment.judge_try, name="judge_try"),
+    path(f"{JUDGE}/versions/<int:number>/open/", alignment.sealed_open, name="sealed_open"),
 ]

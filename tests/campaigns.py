@@ -20,6 +20,7 @@ from scoring.endpoints.keys import set_key
 from scoring.endpoints.managing import add_endpoint, add_model
 from scoring.families.starting import family_of_setups
 from scoring.judged_dimensions import add_dimension
+from scoring.alignment.judges import create_judge
 from scoring.models import Score
 from scoring.planning import plan_run
 from scoring.probing import start_probe
@@ -93,6 +94,7 @@ def make_campaign(mark: str) -> Campaign:
     waiting = plan_run(project, "rouge", {"variant": "Lsum"}, user=users["manager"])
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
     family = family_of_setups(project, users["manager"], "Length or overlap", "models", both)
+    version = create_judge(project, users["manager"], f"{mark} judge", "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
@@ -112,6 +114,7 @@ def make_campaign(mark: str) -> Campaign:
         "invitation_id": invitation.pk,
         "token": token,
         "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
+        "judge_id": version.judge_id,
         "run_id": run.pk,
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
@@ -123,6 +126,7 @@ def make_campaign(mark: str) -> Campaign:
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
+        "disagreement_rerating": {"summary_id": summaries[0].pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
         "gold_restore": {"summary_id": retired.summary_id},

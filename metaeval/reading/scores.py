@@ -1,8 +1,10 @@
 """The scores of evaluators, one column for each setup and dimension."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from metaeval.judgements import Evaluator, Scores, codes, read_only
 from metaeval.reading.changes import Changes
 from metaeval.reading.columns import columns, places_of, whole_numbers
 from metaeval.stats.arrays import Ints
+from scoring.alignment.parts import Part
+from scoring.alignment.seal import tried_setups
+from scoring.alignment.split import articles_in, split_of
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.models import Batch, EvaluatorSetup, Score, SeenArticle
 
@@ -106,15 +111,26 @@ def _replaced(
     return Scores(read_only(found), tuple(names[place] for place in used.tolist()), read_only(why))
 
 
-def read_evaluators(
-    project: Project, article_ids: Ints, scores: ScoresOfSetups
-) -> tuple[tuple[Evaluator, ...], tuple[str, ...]]:
-    """The evaluators with `scores`, by label, and the labels of those without."""
+class EvaluatorsRead(NamedTuple):
+    evaluators: tuple[Evaluator, ...]
+    """Those with scores that may be compared, by label."""
+    tried: tuple[Evaluator, ...]
+    """Versions of judges as their trials see them: every article outside the tuning part counts as seen."""
+    without_scores: tuple[str, ...]
+    """Labels of those that have no score yet."""
+
+
+def read_evaluators(project: Project, article_ids: Ints, scores: ScoresOfSetups) -> EvaluatorsRead:
+    """The evaluators with `scores`. A version of a judge takes part in comparisons once the sealed part was
+    opened for it: before that, all that it has scored are the labels that chose it.
+    """
     setups = list(
         EvaluatorSetup.objects.filter(project=project).values_list(
             "pk", "label", "signature", "fingerprint", "evaluator"
         )
     )
+    opened = tried_setups(project)
+    outside = _outside_tuning(project, article_ids) if opened else frozenset()
     seen: dict[int, set[int]] = {}
     by_setup, articles = columns(
         SeenArticle.objects.filter(setup__project=project).values_list("setup_id", "article_id"), 2
@@ -124,7 +140,7 @@ def read_evaluators(
     ):
         if code >= 0:
             seen.setdefault(setup_id, set()).add(code)
-    evaluators = tuple(
+    evaluators = [
         Evaluator(
             key=str(pk),
             label=label,
@@ -136,5 +152,16 @@ def read_evaluators(
         )
         for pk, label, signature, fingerprint, name in setups
         if pk in scores
+    ]
+    return EvaluatorsRead(
+        evaluators=tuple(each for each in evaluators if opened.get(int(each.key), True)),
+        tried=tuple(replace(each, seen=outside) for each in evaluators if int(each.key) in opened),
+        without_scores=tuple(label for pk, label, *_ in setups if pk not in scores and opened.get(pk, True)),
     )
-    return evaluators, tuple(label for pk, label, *_ in setups if pk not in scores)
+
+
+def _outside_tuning(project: Project, article_ids: Ints) -> frozenset[int]:
+    """Codes of the articles that trials are not measured on."""
+    split = split_of(project)
+    tuning = articles_in(split, [Part.TUNING]) if split else frozenset[int]()
+    return frozenset(code for code, pk in enumerate(article_ids.tolist()) if pk not in tuning)

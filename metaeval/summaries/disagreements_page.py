@@ -14,6 +14,7 @@ from metaeval.snapshot import Snapshot
 from metaeval.stats.arrays import Ints
 from metaeval.summaries.disagreements import Disagreements, Side, disagreements
 from metaeval.summaries.pair_choices import Pair, PairChoices, chosen_pair, pair_controls, pairs_of
+from scoring.alignment.parts import Part
 
 UNTAGGED, TAGGED = "untagged", "tagged"
 Verdict = DisagreementTag.Verdict
@@ -25,6 +26,8 @@ class DisagreementChoices(PairChoices):
     """One of `Side`; both if empty."""
     tag: str = ""
     """A verdict, `UNTAGGED` or `TAGGED`; all if empty."""
+    part: str = ""
+    """`Part.TUNING` for versions of judges on the part of the labels that they are tried on."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,9 @@ def disagreements_page(
     """
     refuse_unknown("side", choices.side, ("", *Side))
     refuse_unknown("tag", choices.tag, ("", UNTAGGED, TAGGED, *Verdict.values))
+    refuse_unknown("part", choices.part, ("", Part.TUNING))
+    if choices.part:
+        snapshot = snapshot.of_trials
     pair = chosen_pair(snapshot, choices)
     if pair is None:
         return None

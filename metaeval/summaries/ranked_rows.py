@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.actions.rerating import RatedAgain, reratings_of
 from annotation.browsing import Filters, find_summaries
 from annotation.models import Project, Summary
 from metaeval.models import DisagreementTag
@@ -23,6 +24,8 @@ class RankedRow:
     score_rank: float
     tag: DisagreementTag | None
     """The current one."""
+    rerating: RatedAgain | None
+    """How far it is, if it was sent to be rated once more."""
 
     @property
     def is_overrated(self) -> bool:
@@ -47,6 +50,7 @@ def ranked_rows(
         .filter(summary__in=ids.values())
         .select_related("created_by")
     }
+    reratings = reratings_of(list(ids.values()))
     return [
         RankedRow(
             summary=summaries[ids[place]],
@@ -56,6 +60,7 @@ def ranked_rows(
             score=float(pairs.scores[place]),
             score_rank=float(pairs.score_ranks[place]),
             tag=tags.get(ids[place]),
+            rerating=reratings.get(ids[place]),
         )
         for place in chosen
         if ids[place] in summaries

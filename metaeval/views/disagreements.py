@@ -10,10 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.actions.rerating import ask_for_rerating, reratings_of, take_back_rerating
 from annotation.browsing import ratings_of, references_of, summary_in
 from annotation.context import open_project
 from annotation.errors import NotFound
 from annotation.lookups import one_of
+from annotation.models import Project
 from annotation.permissions import Permission, permissions_of
 from annotation.signed_in import SignedInRequest
 from annotation.walk import Walk
@@ -90,6 +92,7 @@ def disagreement(
         .filter(summary=summary)
         .first(),
         "verdicts": DisagreementTag.Verdict,
+        "rerating": reratings_of([summary_id]).get(summary_id),
         "may_tag": Permission.TAG_DISAGREEMENTS in permissions_of(request.user, project),
     }
     template = "metaeval/_disagreement_texts.html" if request.htmx else "metaeval/disagreement.html"
@@ -111,17 +114,44 @@ def disagreement_tag(
         tag = tag_disagreement(project, request.user, setup_id, question_key, summary_id, verdict, note)
     else:
         untag_disagreement(project, request.user, setup_id, question_key, summary_id)
+    done = "The tag is kept." if tag else "The tag is removed."
+    return _answered(request, project, setup_id, question_key, summary_id, done)
+
+
+@login_required
+@require_POST
+def disagreement_rerating(
+    request: SignedInRequest, slug: str, setup_id: int, question_key: str, summary_id: int
+) -> HttpResponse:
+    """Sends the summary to be rated once more, or takes that back where `again` is empty."""
+    project = open_project(request, slug, Permission.TAG_DISAGREEMENTS)
+    one_of(EvaluatorSetup.objects.filter(project=project), setup_id, "evaluator")
+    if request.POST.get("again"):
+        ask_for_rerating(project, request.user, summary_id)
+        done = "A rater who has not seen it yet will be given this summary to rate."
+    else:
+        take_back_rerating(project, request.user, summary_id)
+        done = "The summary is not sent to be rated once more."
+    return _answered(request, project, setup_id, question_key, summary_id, done)
+
+
+def _answered(
+    request: SignedInRequest, project: Project, setup_id: int, question_key: str, summary_id: int, done: str
+) -> HttpResponse:
+    """For a row of the list its tag and rerating as they are now, and the list's counts; else the page."""
     if not request.htmx:
-        messages.success(request, "The tag is kept." if tag else "The tag is removed.")
-        return redirect("disagreement", slug, setup_id, question_key, summary_id)
+        messages.success(request, done)
+        return redirect("disagreement", project.slug, setup_id, question_key, summary_id)
     choices = DisagreementChoices.read(request.GET)
     of_pair = replace(choices, evaluator=str(setup_id), question=question_key)
     found = disagreements_page(project, snapshot_of(project), of_pair)
+    tags = DisagreementTag.objects.current().of_pair(setup_id, question_key)
     context = {
         "setup_id": setup_id,
         "question_key": question_key,
         "summary_id": summary_id,
-        "tag": tag,
+        "tag": tags.filter(summary=summary_id).first(),
+        "rerating": reratings_of([summary_id]).get(summary_id),
         "verdicts": DisagreementTag.Verdict,
         "may_tag": True,
         "choices": choices,

@@ -15,7 +15,7 @@ from scoring.alignment.parts import Part
 from scoring.alignment.split import articles_in, split_of
 from scoring.contract import Evaluator
 from scoring.errors import InvalidRun
-from scoring.models import EvaluatorSetup, Judge, JudgeVersion, Run, Score, SealedOpening
+from scoring.models import EvaluatorSetup, Judge, JudgeVersion, Run, Score, SealedOpening, Trial
 from scoring.params import params_as_json
 
 
@@ -72,3 +72,12 @@ def _hold_sealed(project: Project, summary_ids: Collection[int]) -> bool:
         "pk", flat=True
     )
     return not set(sealed).isdisjoint(summary_ids)
+
+
+def tried_setups(project: Project) -> dict[int, bool]:
+    """Setup of each version that was tried -> whether the sealed part was opened for the version."""
+    trials = Trial.objects.filter(version__judge__project=project, setup__isnull=False)
+    found: dict[int, bool] = {}
+    for setup_id, opening_id in trials.values_list("setup", "version__openings"):
+        found[setup_id] = found.get(setup_id, False) or opening_id is not None
+    return found

@@ -1,0 +1,83 @@
+"""Forms of aligning a judge: how labels are split, and the parameters of a version."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from annotation.models import Project
+from scoring.alignment.judges import LONGEST_NAME, LONGEST_NOTE
+from scoring.alignment.parts import Shares
+from scoring.contract import Evaluator
+from scoring.forms.run_form import RunForm
+from scoring.params import declared_params, value_as_text
+
+OF_RUNS = ("languages", "rated_only", "budget")
+"""Fields of the form of a run that a version has none of."""
+
+
+class SplitForm(forms.Form):
+    pool = forms.IntegerField(min_value=1, max_value=98, label="Pool, % of articles")
+    tuning = forms.IntegerField(min_value=1, max_value=98, label="Tuning, % of articles")
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, label="Seed")
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.shares  # noqa: B018 - made to see whether they are shares
+            except ValueError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+    @property
+    def shares(self) -> Shares:
+        cleaned = self.cleaned_data
+        return Shares(cleaned["seed"], cleaned["pool"] / 100, cleaned["tuning"] / 100)
+
+
+class VersionForm(RunForm):
+    """The parameters of a version, filled in from those of its parent."""
+
+    note = forms.CharField(
+        max_length=LONGEST_NOTE,
+        required=False,
+        label="Why this version?",
+        help_text="What you expect of the change, for whoever reads the list of versions.",
+    )
+
+    def __init__(
+        self,
+        project: Project,
+        evaluator: type[Evaluator],
+        data: Any = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(project, evaluator, data)
+        for name in OF_RUNS:
+            self.fields.pop(name, None)
+        self.initial = {**self.initial, **self._filled_in(params or {})}
+
+    def _filled_in(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for spec in declared_params(self._evaluator.Params):
+            if spec.name not in params:
+                continue
+            field, value = self.fields[f"param_{spec.name}"], params[spec.name]
+            if isinstance(field, forms.MultipleChoiceField):
+                offered = [name for name in value if field.valid_value(name)]
+                found["other_dimensions"] = ",".join(each for each in value if each not in offered)
+                value = offered
+            elif spec.type in ("list", "text") or spec.choices:
+                value = value_as_text(value)
+            found[f"param_{spec.name}"] = value
+        return found
+
+
+class JudgeForm(VersionForm):
+    """A judge's name and its first version."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, label="Name", help_text="For example “factuality judge”.")

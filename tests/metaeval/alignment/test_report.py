@@ -1,0 +1,161 @@
+"""What versions reach: on the tuning part alone, and on the sealed part once it was opened."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from annotation.errors import DomainError
+from metaeval.alignment.page import judge_page
+from metaeval.alignment.report import AlignmentChoices, judge_report
+from metaeval.comparison import compare
+from metaeval.snapshot import snapshot_of
+from scoring.alignment.parts import Part
+from tests.factories import make_rater
+from tests.metaeval.alignment.tried_judges import next_version, open_with, summaries_of, try_with
+from tests.metaeval.rated_projects import make_setup, rate, score
+from tests.scoring.alignment.aligned import make_judge, make_labelled, split
+
+pytestmark = pytest.mark.django_db
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture
+def labelled(db):
+    project, user = make_labelled(articles=60)
+    split(project, user)
+    return project, user
+
+
+@pytest.fixture
+def first(labelled):
+    return make_judge(*labelled)
+
+
+def labels_of(project, *parts):
+    found = snapshot_of(project)
+    (labels,) = (each for each in found.labels() if each.key == "coherence")
+    by_id = dict(zip(found.summary_ids.tolist(), labels.values.tolist(), strict=True))
+    return {summary: by_id[summary.pk] for summary in summaries_of(project, *parts)}
+
+
+def near(labels, noise):
+    return {summary: float(label + noise * RNG.normal()) for summary, label in labels.items()}
+
+
+def report_of(version, **choices):
+    project = version.judge.project
+    return judge_report(project, snapshot_of(project), version.judge, AlignmentChoices(**choices))
+
+
+def test_a_version_is_measured_on_the_labels_of_the_tuning_part(labelled, first):
+    project, _ = labelled
+    labels = labels_of(project, Part.TUNING)
+    values = near(labels, 0.2)
+    try_with(first, values)
+    [row] = report_of(first).rows
+    by_scipy = spearmanr([values[each] for each in labels], list(labels.values()))[0]
+    assert row.tuning.value == pytest.approx(by_scipy)
+    assert (row.tuning.n, row.labelled) == (len(labels), len(labels))
+    assert row.tuning.articles == len(labels) // 2
+    assert row.tuning.interval.low < row.tuning.value < row.tuning.interval.high
+    assert row.sealed is None
+
+
+def test_replies_that_could_not_be_read_are_counted_by_reason(labelled, first):
+    project, _ = labelled
+    labels = labels_of(project, Part.TUNING)
+    values = near(labels, 0.2)
+    for summary in list(values)[:3]:
+        values[summary] = "unparsable"
+    try_with(first, values)
+    [row] = report_of(first).rows
+    assert row.unscored == {"unparsable": 3}
+    assert row.tuning.n == len(labels) - 3
+
+
+def test_sealed_labels_move_nothing_before_the_part_is_opened(labelled, first):
+    project, user = labelled
+    tried = try_with(first, near(labels_of(project, Part.TUNING), 0.3))
+    before = report_of(first)
+    page_before = judge_page(before)
+    shown = str(page_before.chart), page_before.definitions, before.rows[0].tuning.value
+    for summary in summaries_of(project, Part.SEALED):
+        rate(summary, make_rater(project), coherence="0.99")
+    after = report_of(first)
+    page_after = judge_page(after)
+    assert (str(page_after.chart), page_after.definitions, after.rows[0].tuning.value) == shown
+    values = near(labels_of(project, Part.SEALED), 0.1)
+    open_with(tried, values, user)
+    [row] = report_of(first).rows
+    assert row.sealed.n == len(values)
+    assert row.tuning.value == shown[2]
+    sealed = labels_of(project, Part.SEALED)
+    assert row.sealed.value == pytest.approx(
+        spearmanr([values[each] for each in sealed], list(sealed.values()))[0]
+    )
+
+
+def test_an_unopened_version_takes_no_part_in_comparisons_nor_costs_them_labels(labelled, first):
+    project, user = labelled
+    everything = labels_of(project)
+    score(make_setup(project, "Other"), near(everything, 0.5), "coherence")
+    tried = try_with(first, near(labels_of(project, Part.TUNING), 0.3))
+    snapshot = snapshot_of(project)
+    assert [each.label for each in snapshot.evaluators] == ["Other"]
+    assert compare(snapshot.summaries, snapshot.evaluators).counted.sum() == len(everything)
+
+    open_with(tried, near(labels_of(project, Part.SEALED), 0.3), user)
+    snapshot = snapshot_of(project)
+    assert [each.label for each in snapshot.evaluators] == ["Coherence v1", "Other"]
+    compared = compare(snapshot.summaries, snapshot.evaluators)
+    assert compared.counted.sum() == len(labels_of(project, Part.SEALED))
+
+
+def test_the_best_of_several_is_named_with_the_luck_in_it(labelled, first):
+    project, user = labelled
+    labels = labels_of(project, Part.TUNING)
+    try_with(first, near(labels, 0.6))
+    assert np.isnan(report_of(first).luck)
+    assert report_of(first).best is None
+    second = next_version(first, user, 1)
+    try_with(second, near(labels, 0.1))
+    untried = next_version(second, user, 2)
+    report = report_of(first)
+    assert (report.tried, report.best.version) == (2, second)
+    assert 0 < report.luck < 0.3
+    assert [row.version for row in report.rows] == [first, second, untried]
+    assert report.rows[2].tuning is None
+
+
+def test_baselines_and_ceiling_stand_beside(labelled, first):
+    project, _ = labelled
+    labels = labels_of(project, Part.TUNING)
+    try_with(first, near(labels, 0.3))
+    report = report_of(first)
+    assert report.measured.ceiling is None, "everything has one rating"
+    other = make_rater(project)
+    for summary, label in labels.items():
+        summary.text = "word " * (1 + int(20 * label))
+        summary.save()
+        rate(summary, other, coherence=str(min(1, label + 0.05)))
+    report = report_of(first)
+    name, length = report.baseline
+    assert name == "length in words"
+    assert length.value > 0.9
+    assert report.measured.ceiling.value > 0.9
+    assert "one rater" in str(judge_page(report).chart)
+
+
+def test_decisions_are_compared_on_yes_no_questions_alone(labelled, first):
+    project, _ = labelled
+    try_with(first, near(labels_of(project, Part.TUNING), 0.3))
+    [row] = report_of(first, measure="kappa").rows
+    assert row.tuning.reason == "decisions are compared on yes/no questions alone"
+
+
+def test_a_choice_that_does_not_exist_is_refused(labelled, first):
+    try_with(first, near(labels_of(labelled[0], Part.TUNING), 0.3))
+    with pytest.raises(DomainError, match="measure"):
+        report_of(first, measure="luck")
+    with pytest.raises(DomainError, match="question"):
+        report_of(first, question="taste")
