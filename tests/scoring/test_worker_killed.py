@@ -19,6 +19,7 @@ import pytest
 from scoring.contract import Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.database
@@ -115,7 +116,7 @@ def manage(environment: dict[str, str], *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def plan(environment: dict[str, str], evaluator: str, settings: dict[str, str], summaries: int) -> None:
+def plan(environment: dict[str, str], evaluator: str, settings: dict[str, Any], summaries: int) -> None:
     filled = {"evaluator": evaluator, "settings": settings, "summaries": summaries}
     manage(environment, "shell", "--no-imports", "-c", PLAN.format(**filled, batch_size=BATCH_SIZE))
 
@@ -198,3 +199,37 @@ def test_a_run_with_a_model_goes_on_where_the_killed_worker_stopped(environment)
             assert scored.reasons == {"general": reason}
         else:
             assert value == pytest.approx(scored.values["general"], abs=1e-5)
+
+
+def test_replies_that_had_come_to_a_killed_worker_are_not_asked_for_again(environment):
+    summaries, killed_after = 60, 25
+    requests = summaries - 1  # the first summary is empty
+    environment["OPENAI_API_KEY"] = "any"
+    manage(environment, "migrate", "--verbosity", "0")
+    database = Database(environment["DATABASE_URL"])
+    with ScriptedEndpoint(lambda _: Answer("0.5", delay_s=0.2, usage=(100, 2))) as endpoint:
+        settings = {
+            "model": "scripted",
+            "base_url": endpoint.base_url,
+            "prompt": "described",
+            "dimensions": "attribution",
+            "examples": 0,
+        }
+        plan(environment, "ice", settings, summaries)
+        with worker(environment) as first:
+            enough = f"SELECT count(*) >= {killed_after} FROM scoring_storedreply"
+            database.wait_for(enough, True, first)
+        kept = dict(database.rows("SELECT request, id FROM scoring_storedreply"))
+        done = database.value("SELECT coalesce(sum(size), 0) FROM scoring_batch WHERE state = 'done'")
+        assert done < len(kept) < summaries, "killed in the middle of a batch"
+        counted = "SELECT prompt_tokens, completion_tokens FROM scoring_run"
+        assert database.rows(counted) == [(100 * len(kept), 2 * len(kept))]
+
+        endpoint.asked.clear()
+        with worker(environment) as second:
+            database.wait_for("SELECT status FROM scoring_run", "done", second)
+        assert len(endpoint.asked) == requests - len(kept)
+
+    assert kept.items() <= dict(database.rows("SELECT request, id FROM scoring_storedreply")).items()
+    assert database.value("SELECT count(*) FROM scoring_score WHERE value = 0.5") == requests
+    assert database.rows(counted) == [(100 * requests, 2 * requests)]
