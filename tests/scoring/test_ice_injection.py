@@ -167,24 +167,36 @@ class TestLabelsOfExamples:
 
     def kept(self, endpoint, answer, **settings):
         endpoint.answer = answer
-        evaluator = ice(endpoint, dimensions="consistency", **settings)
-        [scored] = evaluator.score([ITEM])
-        assert "Consistency: 0." in endpoint.asked[0].prompt
+        [scored] = judge(endpoint, **settings).score([ITEM])
+        assert endpoint.asked[0].prompt.count("Consistency: ") == 4
         return scored.values["consistency"], scored.explanations.get("consistency", "")
 
     def test_a_server_that_repeats_the_prompt_is_read_behind_it(self, endpoint):
         kept = self.kept(endpoint, lambda asked: Answer(asked.prompt + " 0.75"), api="completions")
         assert kept == (0.75, " 0.75")
 
+    @pytest.mark.parametrize("settings", MODES.values(), ids=MODES)
+    def test_no_mode_keeps_a_repeated_prompt_or_takes_its_marks_for_the_reply(self, endpoint, settings):
+        def repeating(asked):
+            first = asked.prompt.split()[0]
+            return Answer(f"{asked.prompt} -", probabilities={first: 0.8, "Yes": 0.1, "5": 0.1})
+
+        value, kept = self.kept(endpoint, repeating, api="completions", **settings)
+        assert value != value
+        assert "Summary" not in kept
+        assert "Consistency" not in kept
+
+    @pytest.mark.parametrize("settings", MODES.values(), ids=MODES)
     @pytest.mark.parametrize("code", ["content_filter", "context_length_exceeded"])
-    def test_an_error_that_quotes_the_prompt_is_not_kept(self, endpoint, code):
+    def test_an_error_that_quotes_the_prompt_is_not_kept(self, endpoint, code, settings):
         def quoting(asked):
             error = {"error": {"message": f"Refused: {asked.prompt}", "type": "x", "code": code}}
             return Answer(status=400, raw=json.dumps(error).encode())
 
-        value, reply = self.kept(endpoint, quoting)
+        value, kept = self.kept(endpoint, quoting, **settings)
         assert value != value
-        assert reply == ""
+        assert "Refused" not in kept
+        assert "Summary" not in kept
 
     def test_what_the_model_itself_wrote_is_kept_even_so(self, endpoint):
         _, reply = self.kept(endpoint, lambda _: Answer("Consistency: 0.30, so 0.40"))
