@@ -32,7 +32,12 @@ SECTIONS = (
     Section("My ratings", "history", Permission.RATE),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
     Section("Agreement", "agreement", Permission.SEE_RESULTS),
-    Section("Evaluators", "runs", Permission.SEE_PROGRESS, further=("dimensions", "endpoints", "alignment")),
+    Section(
+        "Evaluators",
+        "runs",
+        Permission.SEE_PROGRESS,
+        further=("dimensions", "endpoints", "alignment", "steadiness"),
+    ),
     Section("Meta-evaluation", "metaeval", Permission.SEE_RESULTS),
     Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
     Section("Import", "imports", Permission.MANAGE_PROJECT),

@@ -13,6 +13,7 @@ from metaeval.views import (
     judge_versions,
     metaeval,
     planning,
+    steadiness,
     summaries,
     systems,
 )
@@ -136,4 +137,20 @@ urlpatterns = [
     path(f"{JUDGE}/versions/<int:number>/new/", judge_versions.judge_version_new, name="judge_version_new"),
     path(f"{JUDGE}/versions/<int:number>/try/", alignment.judge_try, name="judge_try"),
     path(f"{JUDGE}/versions/<int:number>/open/", alignment.sealed_open, name="sealed_open"),
+    path("projects/<slug:slug>/steadiness/", steadiness.steadiness, name="steadiness"),
+    path(
+        "projects/<slug:slug>/steadiness/<int:setup_id>/",
+        steadiness.steadiness_setup,
+        name="steadiness_setup",
+    ),
+    path(
+        "projects/<slug:slug>/steadiness/<int:setup_id>/start/",
+        steadiness.steadiness_start,
+        name="steadiness_start",
+    ),
+    path(
+        "projects/<slug:slug>/steadiness/<int:setup_id>/schedule/",
+        steadiness.steadiness_schedule,
+        name="steadiness_schedule",
+    ),
 ]

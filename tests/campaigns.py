@@ -21,7 +21,7 @@ from scoring.endpoints.managing import add_endpoint, add_model
 from scoring.families.starting import family_of_setups
 from scoring.judged_dimensions import add_dimension
 from scoring.alignment.judges import create_judge
-from scoring.models import Score
+from scoring.models import EvaluatorSetup, Run, Score
 from scoring.planning import plan_run
 from scoring.probing import start_probe
 from scoring.working import work_on_run
@@ -94,6 +94,7 @@ def make_campaign(mark: str) -> Campaign:
     waiting = plan_run(project, "rouge", {"variant": "Lsum"}, user=users["manager"])
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
     family = family_of_setups(project, users["manager"], "Length or overlap", "models", both)
+    asked = _asked_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], f"{mark} judge", "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
@@ -126,6 +127,9 @@ def make_campaign(mark: str) -> Campaign:
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
+        "steadiness_setup": {"setup_id": asked.pk},
+        "steadiness_start": {"setup_id": asked.pk},
+        "steadiness_schedule": {"setup_id": asked.pk},
         "disagreement_rerating": {"summary_id": summaries[0].pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
@@ -140,6 +144,16 @@ def make_campaign(mark: str) -> Campaign:
         "experiment_figure": {"name": "members", "kind": "svg"},
     }
     return Campaign(mark, project, users, ids, special)
+
+
+def _asked_judge(project: Project, summary: Summary, label: str) -> EvaluatorSetup:
+    """A judge that has scored one summary and, being of another version, cannot be asked again."""
+    setup = EvaluatorSetup.objects.create(
+        project=project, evaluator="ice", params={"model": "any"}, label=label, fingerprint="0" * 64
+    )
+    run = Run.objects.create(setup=setup, status=Run.Status.DONE, total=1)
+    Score.objects.create(setup=setup, run=run, summary=summary, dimension="focus", value=0.5)
+    return setup
 
 
 def _summary(project: Project, mark: str, text: str) -> Summary:

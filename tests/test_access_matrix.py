@@ -152,6 +152,10 @@ GET   disagreements_csv          in     403       403        200     200     404
 GET   disagreement               in     403       403        200     200     404      404       404
 POST  disagreement_tag           in     403       403        302     302     404      404       404
 POST  disagreement_rerating      in     403       403        302     302     404      404       404
+GET   steadiness                 in     403       403        200     200     404      404       404
+GET   steadiness_setup           in     403       403        200     200     404      404       404
+POST  steadiness_start           in     403       403        302     302     404      404       404
+POST  steadiness_schedule        in     403       403        302     302     404      404       404
 GET   alignment                  in     403       403        200     200     404      404       404
 POST  alignment                  in     403       403        302     302     404      404       404
 GET   judge_new                  in     403       403        200     200     404      404       404
@@ -228,6 +232,8 @@ FORMS: dict[str, dict[str, object]] = {
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
     "disagreement_rerating": {"again": "1"},
+    "steadiness_start": {"kind": "drift"},
+    "steadiness_schedule": {"days": 7},
     "alignment": {"pool": 20, "tuning": 40, "seed": 0},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},

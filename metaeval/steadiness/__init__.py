@@ -1,0 +1,1 @@
+"""How steady the answers of a language model are: what its page shows."""

@@ -1,0 +1,74 @@
+"""Pages on how steady judges are: all of them, one, and what is started there."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.context import open_project
+from annotation.errors import NotFound
+from annotation.permissions import Permission, permissions_of
+from annotation.signed_in import SignedInRequest
+from metaeval.steadiness.page import steadiness_page, steadiness_rows
+from scoring.errors import InvalidRun, RunBusy
+from scoring.models import Reasking
+from scoring.steadiness.starting import MOST_DAYS, asking_setup, set_schedule, start_reasking
+
+
+@never_cache
+@login_required
+@require_safe
+def steadiness(request: SignedInRequest, slug: str) -> HttpResponse:
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    return render(request, "metaeval/steadiness.html", {"rows": steadiness_rows(project)})
+
+
+@never_cache
+@login_required
+@require_safe
+def steadiness_setup(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
+    """The page, and for its own polling all that moves."""
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    context = {
+        "page": steadiness_page(asking_setup(project, setup_id)),
+        "may_start": Permission.MANAGE_RUNS in permissions_of(request.user, project),
+        "most_days": MOST_DAYS,
+    }
+    template = "metaeval/steadiness_setup.html"
+    return render(request, f"{template}#found" if request.htmx else template, context)
+
+
+@login_required
+@require_POST
+def steadiness_start(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_RUNS)
+    kind = request.POST.get("kind", "")
+    if kind not in Reasking.Kind.values:
+        raise NotFound("There is no such way of asking again.")
+    setup = asking_setup(project, setup_id)
+    try:
+        start_reasking(setup, kind, request.user)
+    except (InvalidRun, RunBusy) as error:
+        messages.warning(request, str(error))
+    return redirect("steadiness_setup", slug, setup_id)
+
+
+@login_required
+@require_POST
+def steadiness_schedule(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
+    """Every so many days from now on; without a number, no more."""
+    project = open_project(request, slug, Permission.MANAGE_RUNS)
+    setup = asking_setup(project, setup_id)
+    given = request.POST.get("days", "").strip()
+    try:
+        set_schedule(setup, int(given) if given.isdecimal() else None if not given else 0, request.user)
+    except InvalidRun as error:
+        messages.warning(request, str(error))
+    else:
+        told = (
+            f"It is asked again every {given} days." if given else "It is not asked again by itself any more."
+        )
+        messages.success(request, told)
+    return redirect("steadiness_setup", slug, setup_id)
