@@ -1,0 +1,65 @@
+"""Named systems by people and by each member, with their ranks."""
+
+import pytest
+
+from metaeval.choices import MetaevalChoices
+from metaeval.experiments.choices import ExperimentChoices
+from metaeval.experiments.page import whole_page
+from metaeval.experiments.systems import PEOPLE
+from metaeval.systems_page import mean_rows, score_rows
+from scoring.models import EvaluatorSetup, Score
+
+pytestmark = pytest.mark.django_db
+
+
+def systems_of(project, followed, **choices):
+    return whole_page(project, followed, ExperimentChoices(**choices)).results.systems
+
+
+def test_means_are_those_of_the_systems_page(compared, followed):
+    found = systems_of(compared, followed, question="coherence")
+    only = tuple(str(member.setup.pk) for member in followed.members)
+    choices = MetaevalChoices(only=only, question="coherence")
+    means = {(row["system"], row["evaluator"]): row["value"] for row in score_rows(compared, choices)}
+    means |= {
+        (row["system"], ""): row["value"]
+        for row in mean_rows(compared, choices)
+        if row["dimension"] == "coherence"
+    }
+    rows = {(row["system"], row["evaluator"]): row["value"] for row in found.as_json()}
+    assert rows == means
+    assert found.columns == [PEOPLE, "0", "1", "2"]
+
+
+def test_ranks_are_among_the_systems_shown(compared, followed):
+    every = systems_of(compared, followed)
+    assert [sorted(means[place].rank for _, means in every.rows) for place in range(4)] == [[1, 2, 3, 4]] * 4
+    values = {name: means[0].figure.estimate.value for name, means in every.rows}
+    best, *_, worst = sorted(values, key=values.get, reverse=True)
+    two = systems_of(compared, followed, named=(best, worst))
+    assert {name: means[0].rank for name, means in two.rows} == {best: 1, worst: 2}
+    whole = {name: means[0].figure.estimate for name, means in every.rows}
+    assert all(means[0].figure.estimate == whole[name] for name, means in two.rows)
+
+
+def test_equal_means_share_a_rank_and_no_mean_has_none(compared, followed):
+    noise = EvaluatorSetup.objects.get(project=compared, label="Noise")
+    Score.objects.filter(setup=noise).update(value=2.0)
+    Score.objects.filter(setup=noise, summary__system__name="s3").update(value=None, reason="refused")
+    compared.bump_revision()
+    found = systems_of(compared, followed)
+    place = found.columns.index("0")
+    ranks = {name: means[place].rank for name, means in found.rows}
+    assert ranks == {"s0": 1, "s1": 1, "s2": 1, "s3": None}
+    undefined = [row for row in found.as_json() if (row["system"], row["member"]) == ("s3", "0")]
+    assert [(row["value"], row["rank"]) for row in undefined] == [(None, None)]
+
+
+def test_where_lower_is_better_the_lowest_is_first(compared, followed, monkeypatch):
+    monkeypatch.setattr("scoring.evaluators.length.Length.higher_is_better", False)
+    compared.bump_revision()
+    found = systems_of(compared, followed)
+    place = found.columns.index("2")
+    means = {name: means[place] for name, means in found.rows}
+    lowest = min(means, key=lambda name: means[name].figure.estimate.value)
+    assert means[lowest].rank == 1
