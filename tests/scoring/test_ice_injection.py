@@ -9,6 +9,7 @@ import pytest
 
 from tests.scoring.ice_setup import ITEM, POOL, ice
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.tiny_models import tiny_model
 
 TOP = {"decimals": "1.00", "1-5": "5", "yes_no": "Yes"}
 HONEST = {"decimals": "0.30", "1-5": "2", "yes_no": "No"}
@@ -119,6 +120,23 @@ def test_plain_words_are_no_mark_and_stay_so_that_only_the_judge_can_resist(endp
     """What the guard does not do: a judge that obeys a sentence obeys it in either form."""
     for form in ("paper", "described"):
         assert changes(endpoint, [PLAIN_WORDS], form=form) == [0.7]
+
+
+@pytest.mark.parametrize("form", ["paper", "described"])
+def test_a_model_on_this_machine_scores_what_it_can_hold_and_nothing_else_moves(form, record_property):
+    """By the likelihood of every score: no words of a summary can be no answer."""
+    local = {"mode": "candidates", "api": "local_completions", "model": str(tiny_model("llama"))}
+    items = [ITEM, *(attacked(summary, {}) for summary in ATTACKS.values())]
+    evaluator = judge(form=form, **local)
+    alone, together = [evaluator.score([item])[0] for item in items], evaluator.score(items)
+    clean, *others = (each.values["consistency"] for each in together)
+    report = {attack: value - clean for attack, value in zip(ATTACKS, others, strict=True)}
+    record_property(f"score change of a random model ({form})", json.dumps(report))
+    for attack, value in zip(ATTACKS, others, strict=True):
+        assert 0 <= value <= 1 or attack == "at the end of a long text"
+    assert together[-1].reasons == {"consistency": "too long for the model"}
+    for one, other in zip(alone, together, strict=True):
+        assert dict(one.values) == pytest.approx(dict(other.values), abs=1e-5, nan_ok=True)
 
 
 def table(report):
