@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from django.db import transaction
 
+from scoring.alignment.seal import keep_as_trial
 from scoring.contract import Evaluator, EvaluatorError, Scored, fingerprint, identity
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import EvaluatorSetup, Run, Score
@@ -140,7 +141,9 @@ def keep(rereading: Rereading) -> Run:
         if unfinished is not None:
             raise RunBusy(f"{unfinished.setup.label} is being computed, by run {unfinished.pk}.")
         inputs = {pk: each.inputs for pk, each in rereading.kept.items()}
-        return record_finished_run(setup, rereading.scored, inputs)
+        run = record_finished_run(setup, rereading.scored, inputs)
+        keep_as_trial(setup, old, run)
+        return run
 
 
 def _kept(setup: EvaluatorSetup, dimensions: tuple[str, ...]) -> dict[int, Kept]:

@@ -59,6 +59,7 @@ PURE = (
     "scoring/tokens.py",
     "scoring/weights.py",
     "scoring/evaluators",
+    "metaeval/alignment/figures.py",
     "metaeval/stats",
     "metaeval/ceiling.py",
     "metaeval/charts",

@@ -15,7 +15,17 @@ from scoring.alignment.parts import Part
 from scoring.alignment.split import articles_in, split_of
 from scoring.contract import Evaluator
 from scoring.errors import InvalidRun
-from scoring.models import EvaluatorSetup, Judge, JudgeVersion, Run, Score, SealedOpening, Trial
+from scoring.items import CHUNK
+from scoring.models import (
+    EvaluatorSetup,
+    Judge,
+    JudgeVersion,
+    Run,
+    Score,
+    SealedOpening,
+    SeenArticle,
+    Trial,
+)
 from scoring.params import params_as_json
 
 
@@ -81,3 +91,16 @@ def tried_setups(project: Project) -> dict[int, bool]:
     for setup_id, opening_id in trials.values_list("setup", "version__openings"):
         found[setup_id] = found.get(setup_id, False) or opening_id is not None
     return found
+
+
+def keep_as_trial(setup: EvaluatorSetup, old: EvaluatorSetup, run: Run) -> None:
+    """Scores that `run` made for `setup` out of those of `old` are of the same versions and no less tried."""
+    seen = SeenArticle.objects.filter(setup=old).values_list("article", "role")
+    SeenArticle.objects.bulk_create(
+        (SeenArticle(setup=setup, article_id=article, role=role) for article, role in seen),
+        batch_size=CHUNK,
+        ignore_conflicts=True,
+    )
+    trials = Trial.objects.filter(setup=old).order_by("pk")
+    for version_id, user_id in dict(trials.values_list("version", "started_by")).items():
+        Trial.objects.create(version_id=version_id, setup=setup, run=run, started_by_id=user_id)

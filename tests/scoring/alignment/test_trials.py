@@ -15,6 +15,7 @@ from scoring.errors import InvalidRun, RunBusy
 from scoring.items import Selection
 from scoring.models import Score, SealedOpening, SeenArticle
 from scoring.planning import plan_run
+from scoring.rereading import keep, reread
 from scoring.runs import delete_run
 from tests.factories import make_rater
 from tests.metaeval.rated_projects import rate
@@ -214,3 +215,20 @@ def test_refusals(labelled, endpoint):
         summary.ratings.all().delete()
     with pytest.raises(InvalidRun, match="No summary in the tuning part has a label"):
         try_version(version, user)
+
+
+def test_replies_of_a_trial_read_anew_are_a_trial_of_the_same_version(labelled, version):
+    project, user = labelled
+    trial = try_version(version, user)
+    finish(trial.run)
+    setup = trial.setup
+    setup.refresh_from_db()
+    setup.provenance["provenance"]["reader"] = 0
+    setup.fingerprint = "0" * 64
+    setup.save()
+    run = keep(reread(setup))
+    anew = version.trials.get(run=run)
+    assert (anew.setup, anew.started_by) == (run.setup, user)
+    assert anew.setup != setup
+    seen = SeenArticle.objects.filter(setup=anew.setup).values_list("article", flat=True)
+    assert set(seen) == articles_of(project, Part.POOL, Part.TUNING)

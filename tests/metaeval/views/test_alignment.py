@@ -1,0 +1,226 @@
+"""The pages of aligning a judge through their addresses."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from metaeval.actions import tag_disagreement
+from scoring.alignment.parts import Part
+from scoring.alignment.split import set_split, split_of
+from scoring.models import Judge, JudgeVersion, Run, SealedOpening, Trial
+from tests.factories import make_member
+from tests.metaeval.alignment.tried_judges import next_version, summaries_of, try_with
+from tests.scoring.alignment.aligned import SHARES, make_judge, make_labelled
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def labelled(db, settings):
+    settings.LLM_ENDPOINTS = ["*"]
+    return make_labelled(articles=40)
+
+
+@pytest.fixture
+def version(labelled):
+    project, user = labelled
+    set_split(project, user, SHARES)
+    return make_judge(project, user)
+
+
+@pytest.fixture
+def reader(client, labelled):
+    client.force_login(labelled[1])
+    return client
+
+
+def words(answer):
+    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+
+
+def address(name, version, number=None):
+    slug, judge = version.judge.project.slug, version.judge_id
+    return reverse(name, args=[slug, judge] + ([version.number] if number is None else []))
+
+
+def judge_address(version):
+    return address("judge", version, number=False)
+
+
+def filled_in(reader, url, **changes):
+    """What the form sends as it stands in the page, with these changes."""
+    form = reader.get(url).context["form"]
+    sent = {}
+    for field in form:
+        value = field.value()
+        if value not in (None, False, ""):
+            sent[field.html_name] = value
+    return {**sent, **changes}
+
+
+def scores_of(project, noise=0):
+    return {
+        each: (place * 7 % 11) / 11 + noise for place, each in enumerate(summaries_of(project, Part.TUNING))
+    }
+
+
+def test_without_judges_the_page_explains_the_loop_and_offers_the_split(reader, labelled):
+    project, _ = labelled
+    shown = words(reader.get(reverse("alignment", args=[project.slug])))
+    assert "No judge yet: how it goes" in shown
+    assert "New judge" not in shown
+    assert "Never opened." in shown
+
+
+def test_the_split_is_previewed_then_kept_and_refused_with_words(reader, labelled):
+    project, _ = labelled
+    url = reverse("alignment", args=[project.slug])
+    preview = reader.post(url, {"pool": 30, "tuning": 30, "seed": 2}, **HTMX)
+    assert "Labelled summaries" in words(preview)
+    assert split_of(project) is None
+    assert reader.post(url, {"pool": 30, "tuning": 30, "seed": 2}).status_code == 302
+    assert (split_of(project).seed, split_of(project).tuning_share) == (2, 0.3)
+    refused = reader.post(url, {"pool": 60, "tuning": 40, "seed": 2})
+    assert refused.status_code == 422
+    assert "so that some articles stay sealed" in words(refused)
+
+
+def test_a_tried_split_is_shown_as_fixed(reader, labelled, version):
+    project, _ = labelled
+    try_with(version, scores_of(project))
+    url = reverse("alignment", args=[project.slug])
+    assert "It stays so since a version was tried" in words(reader.get(url))
+    answer = reader.post(url, {"pool": 30, "tuning": 30, "seed": 2}, follow=True)
+    assert "The split stays as it is" in words(answer)
+    assert split_of(project).seed == 0
+
+
+def test_a_judge_is_made_in_the_browser(reader, labelled):
+    project, _ = labelled
+    url = reverse("judge_new", args=[project.slug])
+    sent = filled_in(reader, url, name="Coherence", param_model="any", note="as in the paper")
+    answer = reader.post(url, sent, follow=True)
+    assert "Coherence v1 is there" in words(answer)
+    made = Judge.objects.get().versions.get()
+    assert (made.params["model"], made.note, made.created_by) == ("any", "as in the paper", labelled[1])
+    again = reader.post(url, sent)
+    assert again.status_code == 422
+    assert "called Coherence already" in words(again)
+    assert reader.get(url, {"evaluator": "rouge"}).status_code == 404
+
+
+def test_a_version_is_made_by_editing_with_its_differences_shown_before(reader, version):
+    url = address("judge_version_new", version)
+    sent = filled_in(reader, url, param_seed=5, note="another draw")
+    preview = reader.post(url, sent, **HTMX)
+    assert "<del>" in preview.content.decode()
+    assert "removed: 0" in words(preview)
+    assert "added: 5" in words(preview)
+    assert JudgeVersion.objects.count() == 1
+    assert reader.post(url, sent).status_code == 302
+    made = version.judge.versions.get(number=2)
+    assert made.params == {**version.params, "seed": 5}
+    same = reader.post(url, filled_in(reader, url))
+    assert same.status_code == 422
+    assert "Nothing differs from version 1" in words(same)
+
+
+def test_any_two_versions_are_compared(reader, labelled, version):
+    second = next_version(version, labelled[1], 4)
+    third = next_version(second, labelled[1], 6)
+    shown = words(reader.get(address("judge_version", third)))
+    assert "What differs from v2" in shown
+    assert "removed: 4" in shown
+    against_first = words(reader.get(address("judge_version", third), {"with": "1"}))
+    assert "What differs from v1" in against_first
+    assert reader.get(address("judge_version", third), {"with": "x"}).status_code == 400
+    assert reader.get(address("judge_version", third), {"with": "9"}).status_code == 404
+
+
+def test_the_judge_page_shows_figures_luck_and_tags(reader, labelled, version):
+    project, user = labelled
+    first = try_with(version, scores_of(project))
+    try_with(next_version(version, user, 1), scores_of(project, 0.2))
+    summary = summaries_of(project, Part.TUNING)[0]
+    tag_disagreement(project, user, first.setup_id, "coherence", summary.pk, "label")
+    shown = words(reader.get(judge_address(version)))
+    assert "2 tried" in shown
+    assert "1 label wrong" in shown
+    assert "by luck alone" in shown
+    assert "Never opened." in shown
+    kendall = words(reader.get(judge_address(version), {"measure": "kendall_b"}))
+    assert "Kendall" in kendall
+    assert reader.get(judge_address(version), {"measure": "luck"}).status_code == 400
+
+
+def test_disagreements_of_a_trial_are_those_of_the_tuning_part(reader, labelled, version):
+    project, _ = labelled
+    trial = try_with(version, scores_of(project))
+    url = reverse("disagreements", args=[project.slug])
+    choices = {"evaluator": trial.setup_id, "question": "coherence"}
+    assert reader.get(url, choices).status_code == 400, "it takes no part in comparisons yet"
+    answer = reader.get(url, choices | {"part": "tuning"})
+    listed = {int(pk) for pk in re.findall(r'id="summary-(\d+)"', answer.content.decode())}
+    assert listed
+    assert listed <= {each.pk for each in summaries_of(project, Part.TUNING)}
+    assert "Of the tuning part alone" in words(answer)
+    assert reader.get(url, choices | {"part": "sealed"}).status_code == 400
+
+
+def test_a_wrong_label_is_sent_to_be_rated_once_more_from_its_row(reader, labelled, version):
+    project, _ = labelled
+    trial = try_with(version, scores_of(project))
+    summary = summaries_of(project, Part.TUNING)[0]
+    of_row = [project.slug, trial.setup_id, "coherence", summary.pk]
+    tagged = reader.post(
+        reverse("disagreement_tag", args=of_row) + "?part=tuning", {"verdict": "label"}, **HTMX
+    )
+    assert "Send to be rated once more" in words(tagged)
+    asked = reader.post(
+        reverse("disagreement_rerating", args=of_row) + "?part=tuning", {"again": "1"}, **HTMX
+    )
+    assert "Sent to be rated once more" in words(asked)
+    assert "label wrong, by" in words(asked), "the tag stays"
+    assert "1 to be rated once more" in words(reader.get(judge_address(version)))
+    back = reader.post(reverse("disagreement_rerating", args=of_row), {"again": ""}, follow=True)
+    assert "is not sent to be rated once more" in words(back)
+
+
+def test_a_trial_starts_and_its_progress_is_asked_for(reader, labelled, version):
+    answer = reader.post(address("judge_try", version), follow=True)
+    assert "Coherence v1 is being tried" in words(answer)
+    run = Trial.objects.get().run
+    assert 'hx-trigger="every 2s"' in answer.content.decode()
+    polled = reader.get(judge_address(version), {"progress": 1}, **HTMX)
+    assert f"0 of {run.total}" in words(polled)
+    assert "HX-Refresh" not in polled
+    Run.objects.filter(pk=run.pk).update(status="done")
+    assert reader.get(judge_address(version), {"progress": 1}, **HTMX)["HX-Refresh"] == "true"
+    busy = reader.post(address("judge_try", version), follow=True)
+    assert "is being" in words(busy)
+
+
+def test_the_sealed_part_is_opened_after_a_question_and_counted_with_the_name(reader, labelled, version):
+    _, user = labelled
+    url = address("sealed_open", version)
+    assert "Try it there first" in words(reader.get(url))
+    assert "was not tried" in words(reader.post(url, follow=True))
+    assert not SealedOpening.objects.exists()
+    reader.post(address("judge_try", version))
+    Run.objects.update(status="done")
+    assert "cannot be taken back" in words(reader.get(url))
+    opened = words(reader.post(url, follow=True))
+    assert "The sealed part is opened for Coherence v1" in opened
+    assert "Opened 1 time . After the first" in opened
+    assert f"Coherence v1 , by {user}" in opened
+
+
+def test_annotators_never_and_managers_always(client, labelled, version):
+    project, _ = labelled
+    client.force_login(make_member(project, "manager"))
+    assert client.get(judge_address(version)).status_code == 200
+    rater = project.raters.first()
+    client.force_login(rater.user)
+    assert client.get(judge_address(version)).status_code == 403
