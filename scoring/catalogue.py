@@ -26,7 +26,7 @@ def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     Keys: name, family, title, summary, version, source, formula, weaknesses, cost, weights (null: none),
     needs, needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
     higher_is_better, languages (null: any), deterministic, queue, batch_size, parameters (name, type, doc,
-    required, default, choices, low, high, is_weights, is_setup).
+    required, default, choices, low, high, is_weights, is_setup, group).
     """
     return [_describe(load_evaluator(name)) for name in (EVALUATORS if names is None else names)]
 

@@ -22,6 +22,7 @@ from scoring.params import ParamSpec, declared_params, read_params
 from scoring.weights import MissingWeights, locate_offered
 
 MOST_IN_SIGHT = 8  # parameters
+OPEN_GROUPS = 2  # from the first on, beside those with something wrong in them
 WEIGHTS_HERE, ENDPOINTS_KNOWN, MODELS_KNOWN = "weights-here", "endpoints-known", "models-known"
 """Ids of the lists in the page from which texts are completed."""
 _OFFERS = {"base_url": ENDPOINTS_KNOWN, "model": MODELS_KNOWN}
@@ -54,8 +55,8 @@ class RunForm(forms.Form):
     other_dimensions = forms.CharField(
         required=False,
         max_length=500,
-        help_text="Separated by commas. Of each, `sees` and, for prompts of the form described, "
-        "`descriptions` have to tell.",
+        help_text="Separated by commas. Say of each what is seen, under sees, and for the prompt described "
+        "what is asked, under descriptions.",
     )
     budget = BudgetField(
         required=False,
@@ -113,12 +114,13 @@ class RunForm(forms.Form):
         return any(field.errors for field in self.further_parameters())
 
     def groups(self) -> list[ParameterGroup]:
-        """All parameters by heading, where the evaluator declares any; the first and wrong ones are open."""
+        """All parameters by heading, where the evaluator declares headings."""
         titles = dict.fromkeys(spec.group for spec in self._specs if spec.group)
         found: list[ParameterGroup] = []
         for title in titles:
             fields = [field for spec in self._specs if spec.group == title for field in self._fields_of(spec)]
-            found.append(ParameterGroup(title, fields, not found or any(field.errors for field in fields)))
+            is_open = len(found) < OPEN_GROUPS or any(field.errors for field in fields)
+            found.append(ParameterGroup(title, fields, is_open))
         return found
 
     def lists(self) -> Iterator[tuple[str, list[str]]]:

@@ -10,8 +10,10 @@ from django.urls import reverse
 from scoring.asking.abilities import Abilities
 from scoring.endpoints.managing import add_endpoint, add_model
 from scoring.endpoints.remembered import remember
+from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.items import items_of
 from scoring.models import JudgedDimension, Run, StoredReply
+from scoring.params import declared_params
 from scoring.planning import plan
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project
@@ -165,6 +167,20 @@ def test_endpoints_models_and_dimensions_that_are_known_are_offered(client, proj
     assert '<option value="judge-1">' in page
     assert 'value="focus"' in page
     assert 'value="attribution"' in page
+
+
+def test_parameters_stand_under_headings_of_which_the_first_and_wrong_ones_are_open(client, project):
+    form = posted(client, project, htmx=False, param_temperature="3").context["form"]
+    groups = {group.title: [field.name for field in group.fields] for group in form.groups()}
+    assert list(groups) == ["Model", "Prompt", "Score", "Examples", "Limits"]
+    assert groups["Prompt"][:3] == ["param_prompt", "param_dimensions", "other_dimensions"]
+    assert [group.title for group in form.groups() if group.is_open] == ["Model", "Prompt", "Score"]
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_an_evaluator_with_headings_has_every_parameter_under_one(name):
+    headings = [bool(spec.group) for spec in declared_params(load_evaluator(name).Params)]
+    assert all(headings) or not any(headings)
 
 
 def test_dimensions_of_other_names_take_their_words_from_the_form(client, project):

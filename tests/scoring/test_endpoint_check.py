@@ -72,7 +72,7 @@ def test_a_check_asks_a_worker_and_the_page_follows_it(
     part = text_of(client.get(at(model), **HTMX))
     assert "hx-trigger" not in part
     assert "takes the temperature 0 (mode greedy)" in part
-    assert "✗</span> shows probabilities (mode expected)" in part
+    assert '✗</span><span class="visually-hidden">no:</span> shows probabilities (mode expected)' in part
     assert "Asked on" in part
     assert "Check again" in part
 
