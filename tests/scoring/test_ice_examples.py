@@ -108,7 +108,8 @@ class TestDraw:
 
 
 LABELS = st.fixed_dictionaries(
-    {}, optional={"consistency": st.sampled_from([0, 0.3, 1]), "fluency": st.sampled_from([0, 0.3, 0.6, 1])}
+    {},
+    optional={"consistency": st.sampled_from([0, 0.3, 1]), "fluency": st.sampled_from([0, 0.3, 0.5, 0.6, 1])},
 )
 
 
@@ -118,13 +119,22 @@ LABELS = st.fixed_dictionaries(
     st.integers(0, 9),
     st.sampled_from(["uniform", "stratified"]),
     st.sampled_from([0, 1, 2, 4]),
+    st.sampled_from(["decimals", "yes_no"]),
 )
-def test_a_worker_that_has_the_drawn_examples_only_shows_the_same_ones(rows, count, seed, sampling, articles):
+def test_a_worker_that_has_the_drawn_examples_only_shows_the_same_ones(
+    rows, count, seed, sampling, articles, marks
+):
     pool = [
         PoolExample(f"{number}", f"a{article}", "A summary.", labels, "An article." if has_article else None)
         for number, (article, labels, has_article) in enumerate(rows)
     ]
-    settings = {"examples": count, "seed": seed, "sampling": sampling, "pool_articles": articles}
+    settings = {
+        "examples": count,
+        "seed": seed,
+        "sampling": sampling,
+        "pool_articles": articles,
+        "marks": marks,
+    }
     try:
         evaluator = ice(pool=pool, **settings)
     except EvaluatorError:
