@@ -58,11 +58,19 @@ class RunSerializer(serializers.ModelSerializer):
             "unscored",
             "reused",
             "failure",
+            "budget",
+            "spent",
+            "prompt_tokens",
+            "completion_tokens",
             "created_at",
             "started_at",
             "finished_at",
         )
         read_only_fields = fields
+        extra_kwargs = {
+            "budget": {"help_text": "US dollars that its requests may cost; null: no limit."},
+            "spent": {"help_text": "US dollars for replies that came in this run, where a price was known."},
+        }
 
 
 class RunListSerializer(ProjectPage):

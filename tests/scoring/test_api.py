@@ -6,7 +6,9 @@ import pytest
 
 from annotation.models import Project
 from scoring.contract import GENERAL
-from scoring.models import Score
+from scoring.endpoints.keys import set_key
+from scoring.endpoints.managing import add_endpoint
+from scoring.models import Run, Score
 from scoring.planning import plan_run
 from scoring.working import work_on_run
 from tests.factories import make_article, make_member, make_project, make_summary, make_system
@@ -209,3 +211,37 @@ def test_ten_scores_and_runs_cost_as_many_queries_as_two(researcher, project, dj
             ask(researcher, project, "scores/", limit=limit)
         with django_assert_max_num_queries(8):
             ask(researcher, project, "runs/", limit=limit)
+
+
+def test_a_run_tells_its_tokens_and_its_money_exactly(researcher, project):
+    make_summary(project)
+    run = scored(project)
+    spent = {"budget": "2.5000", "spent": "0.00012345", "prompt_tokens": 1200, "completion_tokens": 34}
+    Run.objects.filter(pk=run.pk).update(**spent)
+    for body in (
+        ask(researcher, project, f"runs/{run.pk}/"),
+        ask(researcher, project, "runs/")["results"][0],
+    ):
+        assert {name: body[name] for name in spent} == spent
+    Run.objects.filter(pk=run.pk).update(budget=None)
+    assert ask(researcher, project, f"runs/{run.pk}/")["budget"] is None
+
+
+def test_paused_runs_are_found_by_their_status(researcher, project):
+    make_summary(project)
+    run = scored(project)
+    Run.objects.filter(pk=run.pk).update(status="paused", failure="The budget is spent.")
+    [found] = ask(researcher, project, "runs/", status="paused")["results"]
+    assert (found["id"], found["failure"]) == (run.pk, "The budget is spent.")
+
+
+def test_keys_of_endpoints_are_in_no_answer(researcher, project):
+    manager = make_member(project, "manager")
+    endpoint = add_endpoint(project, "https://llm.example/v1", manager)
+    set_key(endpoint, "sk-never-shown", manager)
+    make_summary(project)
+    run = scored(project)
+    for address in ("", "runs/", f"runs/{run.pk}/", "scores/", "labels/"):
+        answer = researcher.get(f"/api/projects/{project.slug}/{address}").content.decode()
+        assert "sk-never-shown" not in answer
+        assert endpoint.encrypted_key not in answer
