@@ -131,17 +131,7 @@ def score_file(
     """
     if not Path(output_path).parent.is_dir():
         raise FileNotFoundError(f"no folder {Path(output_path).parent} to write {Path(output_path).name} in")
-    evaluator_class = load_evaluator(evaluator_name)
-    params = read_params(evaluator_class, settings)
-    examples = read_examples(input_path)
-    evaluator = evaluator_class(params)
-    if Need.SCORES in evaluator_class.needs_for(params):
-        evaluator.appoint(members_in(examples, params))
-    if Need.LABELLED_POOL in evaluator_class.needs_for(params):
-        evaluator.fit(labelled_pool(examples, label_scale))
-    items = [each.item for each in examples]
-    if Need.CORPUS in evaluator_class.needs_for(params):
-        evaluator.survey(items)
+    evaluator, items = prepared(evaluator_name, settings, input_path, label_scale)
     if announce:
         problems = [foreseen_problem(evaluator, item) for item in items]
         announce(Counter(problem for problem in problems if problem))
@@ -163,6 +153,27 @@ def score_file(
         cut=sum(bool(each.shares_read) for each in scored),
         failed=failed,
     )
+
+
+def prepared(
+    evaluator_name: str, settings: Mapping[str, Any], input_path: Path | str, label_scale: tuple[float, float]
+) -> tuple[Evaluator, list[Item]]:
+    """The evaluator, fitted to the file's labels where it needs any, and all items of the file.
+
+    Raises as `score_file` does.
+    """
+    evaluator_class = load_evaluator(evaluator_name)
+    params = read_params(evaluator_class, settings)
+    examples = read_examples(input_path)
+    evaluator = evaluator_class(params)
+    if Need.SCORES in evaluator_class.needs_for(params):
+        evaluator.appoint(members_in(examples, params))
+    if Need.LABELLED_POOL in evaluator_class.needs_for(params):
+        evaluator.fit(labelled_pool(examples, label_scale))
+    items = [each.item for each in examples]
+    if Need.CORPUS in evaluator_class.needs_for(params):
+        evaluator.survey(items)
+    return evaluator, items
 
 
 def _batches(

@@ -1,9 +1,10 @@
 """What a run would ask and what that would cost, before anything is sent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 
 from django.db.models import Count, Sum
@@ -11,7 +12,7 @@ from django.db.models import Count, Sum
 from scoring.asking.request import Address, Request, Usage
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, Item, language_problem
-from scoring.endpoints.prices import most_used, price_of
+from scoring.endpoints.prices import Price, most_used, price_of
 from scoring.endpoints.remembered import known_model
 from scoring.endpoints.stored_replies import stored
 from scoring.items import items_of
@@ -78,42 +79,68 @@ class _Habits:
     """Tokens of a reply; None as long as none has told."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What a project has and knows of the model."""
+
+    stored: Callable[[Sequence[str]], Iterable[str]]
+    """Those of some digests whose replies are there."""
+    habits: _Habits
+    price: Price | None
+    no_cost: str
+
+
 def estimate(planned: RunPlan) -> Estimate | None:
     """None for an evaluator that asks no model. Makes the requests of LOOKED_AT summaries at most."""
     evaluator = planned.evaluator
     if not isinstance(evaluator, AskingEvaluator):
         return None
-    chosen = spread(planned.to_score, LOOKED_AT)
-    items = items_of(chosen, planned.needs)
-    asked = {item.id: evaluator.requests(item) for item in items.values() if _is_asked_about(evaluator, item)}
-    distinct = list(dict.fromkeys(request for requests in asked.values() for request in requests))
+    project_id = planned.project.pk
+    items = items_of(spread(planned.to_score, LOOKED_AT), planned.needs)
     address = evaluator.address
-    model = known_model(planned.project.pk, address) if address else None
-    there: set[str] = set()
-    to_send = distinct
-    if address:
-        digests = [request.digest(address) for request in distinct]
-        there = set(stored(planned.project.pk, digests))
-        to_send = [each for each, digest in zip(distinct, digests, strict=True) if digest not in there]
-    habits = _habits(model)
-    at_most = [most_used(request, evaluator.tokens_at_most) for request in to_send]
-    expected = [_expected(request, bound, habits) for request, bound in zip(to_send, at_most, strict=True)]
-    whole = Fraction(len(planned.to_score), len(chosen) or 1)
+    model = known_model(project_id, address) if address else None
     price = price_of(model)
+    no_cost = "" if price else _why_no_cost(address)
+    known = _Known(partial(stored, project_id), _habits(model), price, no_cost)
+    return _estimate(evaluator, list(items.values()), len(planned.to_score), known)
+
+
+def estimate_without_project(evaluator: Evaluator, items: Sequence[Item]) -> Estimate | None:
+    """As `estimate`, of items that no project has: nothing is stored, and no price is known."""
+    if not isinstance(evaluator, AskingEvaluator):
+        return None
+    known = _Known(lambda _: (), _Habits(USUAL_SHARE), None, "Prices are kept in projects.")
+    looked_at = [items[place] for place in spread(range(len(items)), LOOKED_AT)]
+    return _estimate(evaluator, looked_at, len(items), known)
+
+
+def _estimate(evaluator: AskingEvaluator, items: Sequence[Item], summaries: int, known: _Known) -> Estimate:
+    asked = {item.id: evaluator.requests(item) for item in items if _is_asked_about(evaluator, item)}
+    distinct = list(dict.fromkeys(request for requests in asked.values() for request in requests))
+    to_send = distinct
+    if address := evaluator.address:
+        digests = [request.digest(address) for request in distinct]
+        there = set(known.stored(digests))
+        to_send = [each for each, digest in zip(distinct, digests, strict=True) if digest not in there]
+    at_most = [most_used(request, evaluator.tokens_at_most) for request in to_send]
+    expected = [
+        _expected(request, bound, known.habits) for request, bound in zip(to_send, at_most, strict=True)
+    ]
+    whole = Fraction(summaries, len(items) or 1)
     most, likely = _sum(at_most, whole), _sum(expected, whole)
     return Estimate(
-        summaries=len(planned.to_score),
-        looked_at=len(chosen),
+        summaries=summaries,
+        looked_at=len(items),
         requests=ceil(len(distinct) * whole),
-        stored=floor(len(there) * whole),
+        stored=floor((len(distinct) - len(to_send)) * whole),
         prompt_tokens=likely.prompt_tokens,
         prompt_tokens_at_most=most.prompt_tokens,
         completion_tokens=likely.completion_tokens,
         completion_tokens_at_most=most.completion_tokens,
-        is_learnt=habits.completion is not None,
-        cost=price.cost(likely) if price else None,
-        cost_at_most=price.cost(most) if price else None,
-        no_cost="" if price else _why_no_cost(address),
+        is_learnt=known.habits.completion is not None,
+        cost=known.price.cost(likely) if known.price else None,
+        cost_at_most=known.price.cost(most) if known.price else None,
+        no_cost=known.no_cost,
         prompts=tuple(_shown(asked)),
     )
 

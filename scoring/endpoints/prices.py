@@ -41,8 +41,9 @@ def most_used(request: Request, count: Counter = at_most_tokens) -> Usage:
 
 
 def in_dollars(amount: Decimal) -> str:
-    """With two decimals, and with two digits other than zero where the amount is small: $12.50, $0.0021."""
+    """With two decimals, or as many as show two digits of a small amount: $12.50, $0.03, $0.0021."""
     if amount >= 1 or not amount:
         return f"${amount:,.2f}"
     decimals = max(2, 1 - amount.adjusted())
-    return f"${amount:.{decimals}f}"
+    cents, _, smaller = f"{amount:.{decimals}f}".partition(".")
+    return f"${cents}.{smaller.rstrip('0'):0<2}"

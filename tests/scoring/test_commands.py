@@ -20,6 +20,8 @@ from scoring.planning import plan_run
 from scoring.runs import cancel_run, fail_run
 from scoring.working import work_on_run
 from tests.factories import make_member, make_project, make_summary
+from tests.scoring.asking_projects import asking_project, price
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -138,6 +140,76 @@ class TestScoreProject:
         with Worker(lambda run: work_on_run(run.pk)):
             run_command("score", "length", "--project", project.slug, "--language", "de")
         assert Run.objects.get().batches.get().summary_ids == [german.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAskingModels:
+    SETTINGS = ("model=judge-1", "dimensions=attribution", "examples=1", "pool_articles=1")
+
+    @pytest.fixture
+    def endpoint(self, monkeypatch):
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        with ScriptedEndpoint(lambda _: Answer("0.5", usage=(100, 2))) as server:
+            yield server
+
+    def arguments(self, endpoint, *more):
+        settings = [*self.SETTINGS, f"base_url={endpoint.base_url}"]
+        return ["score", "ice", *(part for each in settings for part in ("--set", each)), *more]
+
+    def test_at_the_end_it_says_what_was_used(self, endpoint):
+        project = asking_project(3)
+        price(project, endpoint, "100", "0")
+        output = io.StringIO()
+        with Worker(lambda run: work_on_run(run.pk)), pytest.raises(CommandError, match="1 summaries lack"):
+            call_command(*self.arguments(endpoint, "--project", project.slug), stdout=output)
+        assert "300 tokens sent, 6 received, $0.03." in output.getvalue()
+
+    def test_a_paused_run_ends_with_its_reason_and_exit_code_1(self, endpoint):
+        project = asking_project(9)
+        price(project, endpoint, "100", "0")
+        with Worker(lambda run: work_on_run(run.pk)):
+            error = refused(*self.arguments(endpoint, "--project", project.slug, "--budget", "0.05"))
+        assert error.returncode == 1
+        assert str(error).startswith("The run is paused: $0.0")
+        assert page_of(Run.objects.get()) in str(error)
+
+    def test_a_dry_run_shows_three_prompts_and_the_cost_and_sends_nothing(self, endpoint):
+        project = asking_project(5)
+        price(project, endpoint, "100", "0")
+        output = run_command(*self.arguments(endpoint, "--project", project.slug, "--dry-run"))
+        assert "Summary: Summary number 0." in output
+        assert output.count("--- system") == output.count("--- prompt") == 3
+        assert "Requests: 5." in output
+        assert "Cost: about $0." in output
+        assert output.endswith("Nothing was sent.\n")
+        assert not endpoint.asked
+        assert not Run.objects.exists()
+
+    def test_a_dry_run_of_a_file_knows_no_price(self, endpoint, tmp_path):
+        rows = [
+            {"id": f"s{number}", "summary": f"Summary {number}.", "article": f"Text {number}."}
+            | ({"labels": {"attribution": 1}, "split": "train"} if number == 0 else {})
+            for number in range(200)
+        ]
+        file = tmp_path / "examples.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        output = run_command(*self.arguments(endpoint, "--input", str(file), "--dry-run"))
+        assert "Extrapolated from 120 of 200 summaries." in output
+        assert "Cost: not known. Prices are kept in projects." in output
+        assert not endpoint.asked
+
+    def test_bad_budgets_are_refused(self, endpoint):
+        arguments = self.arguments(endpoint, "--project", asking_project(1).slug, "--budget")
+        assert "found 'much', expected US dollars" in str(refused(*arguments, "much"))
+        unpriced = refused(*arguments, "1")
+        assert unpriced.returncode == 2
+        assert "no price is known for judge-1" in str(unpriced)
+
+    def test_evaluators_that_ask_nobody_have_no_dry_run(self, project):
+        make_summary(project)
+        error = refused("score", "length", "--project", project.slug, "--dry-run")
+        assert error.returncode == 2
+        assert "asks none" in str(error)
 
 
 @pytest.mark.django_db

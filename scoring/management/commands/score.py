@@ -2,7 +2,9 @@
 
 import sys
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,17 @@ from django.utils import timezone
 from annotation.errors import DomainError
 from annotation.management.named_project import named_project
 from scoring.contract import EvaluatorError
+from scoring.endpoints.estimates import Estimate, estimate, estimate_without_project
+from scoring.endpoints.prices import in_dollars
 from scoring.errors import RunBusy
 from scoring.evaluators import UnknownEvaluator
 from scoring.items import Selection
+from scoring.management.dry_run import dry_run
 from scoring.models import Batch, Run
 from scoring.planning import plan, start
 from scoring.progress import progress_of, reasons_of
 from scoring.progress_bar import ProgressBar
-from scoring.score_file import score_file
+from scoring.score_file import prepared, score_file
 
 FAILED_IN_PART, BAD_ARGUMENTS, INTERRUPTED = 1, 2, 130
 LOOK_EVERY_S = 0.25
@@ -31,7 +36,7 @@ class Command(BaseCommand):
     help = (
         "Run an evaluator over a project's summaries, on the workers, and show its progress until it ends; "
         "or over an examples file (--input, --output), here and now, without database or broker. "
-        "Exit code 0: done; 1: failed in part, with the reasons listed; 2: bad arguments."
+        "Exit code 0: done; 1: failed in part, with the reasons listed, or paused; 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -61,6 +66,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rated-only", action="store_true", help="with --project: only summaries that have a rating"
         )
+        parser.add_argument(
+            "--budget",
+            type=_dollars,
+            metavar="USD",
+            help="with --project: what asking a model may cost at most; then the run pauses",
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="for evaluators that ask a model: print three prompts, requests, tokens, cost; send nothing",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = _parameters(options["set"])
@@ -68,7 +84,10 @@ class Command(BaseCommand):
             _refuse(options, ("output", "label_scale"), "--input")
             self._score_project(options, given)
         else:
-            _refuse(options, ("language", "rated_only"), "--project")
+            _refuse(options, ("language", "rated_only", "budget"), "--project")
+            if options["dry_run"]:
+                self._try_file(options, given)
+                return
             if options["output"] is None:
                 raise CommandError("--input needs --output, a file for the scores", returncode=BAD_ARGUMENTS)
             self._score_file(options, given)
@@ -103,7 +122,10 @@ class Command(BaseCommand):
         try:
             planned = plan(project, options["evaluator"], given, selection, by_operator=True)
             self._announce(planned.foreseen)
-            run = start(planned)
+            if options["dry_run"]:
+                self._show(estimate(planned))
+                return
+            run = start(planned, budget=options["budget"])
         except RunBusy as error:
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
@@ -121,11 +143,42 @@ class Command(BaseCommand):
             raise CommandError("The run was deleted.", returncode=FAILED_IN_PART) from None
         if run.status == Run.Status.CANCELLED:
             raise CommandError("The run was cancelled; finished scores are kept.", returncode=FAILED_IN_PART)
+        self._tell_cost(run)
+        if run.status == Run.Status.PAUSED:
+            raise CommandError(
+                f"The run is paused: {run.failure} Replies are kept. Its page takes another budget: {page}",
+                returncode=FAILED_IN_PART,
+            )
         if run.status == Run.Status.FAILED:
             raise CommandError(f"The run failed: {run.failure}", returncode=FAILED_IN_PART)
         if run.total:
             progress = progress_of(run)
             self._conclude(progress.scored, progress.total, reasons_of(run))
+
+    def _try_file(self, options: dict[str, Any], given: dict[str, str]) -> None:
+        scale = tuple(options["label_scale"] or (0.0, 1.0))
+        try:
+            evaluator, items = prepared(options["evaluator"], given, options["input"], scale)
+        except (UnknownEvaluator, ValueError, OSError) as error:
+            raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        except EvaluatorError as error:
+            raise CommandError(str(error), returncode=FAILED_IN_PART) from error
+        self._show(estimate_without_project(evaluator, items))
+
+    def _show(self, found: Estimate | None) -> None:
+        if found is None:
+            raise CommandError(
+                "--dry-run is for evaluators that ask a model; this one asks none.", returncode=BAD_ARGUMENTS
+            )
+        for line in dry_run(found):
+            self.stdout.write(line)
+
+    def _tell_cost(self, run: Run) -> None:
+        """What the run's requests took, if it sent any."""
+        run.refresh_from_db(fields=["spent", "prompt_tokens", "completion_tokens"])
+        if run.prompt_tokens:
+            cost = f", {in_dollars(run.spent)}" if run.spent else ""
+            self.stdout.write(f"{run.prompt_tokens:,} tokens sent, {run.completion_tokens:,} received{cost}.")
 
     def _announce(self, foreseen: Mapping[str, int]) -> None:
         """Say before the work begins what will stay without a score."""
@@ -160,6 +213,13 @@ class Command(BaseCommand):
             for reason, count in reasons:
                 self.stdout.write(f"{count:>9,}  {reason}")
             raise CommandError(f"{total - scored:,} summaries lack a score.", returncode=FAILED_IN_PART)
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ArgumentTypeError(f"found {text!r}, expected US dollars such as 2.50") from None
 
 
 def _parameters(settings: list[str]) -> dict[str, str]:

@@ -78,7 +78,7 @@ class TestPausing:
         assert run.spent == asked * COST <= run.budget
         assert 5 <= asked < 10
         assert run.failure.startswith(
-            f"$0.0{asked}0 of the budget of $0.10 is spent, and the next request may "
+            f"$0.0{asked} of the budget of $0.10 is spent, and the next request may "
         )
         assert "to go on, a budget of at least $0." in run.failure
         assert StoredReply.objects.count() == asked

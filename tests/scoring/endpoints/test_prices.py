@@ -44,7 +44,9 @@ def test_the_most_that_a_request_takes_counts_both_messages_and_the_longest_repl
         ("1", "$1.00"),
         ("0.25", "$0.25"),
         ("0.0021", "$0.0021"),
-        ("0.00000001", "$0.000000010"),
+        ("0.03", "$0.03"),
+        ("0.5", "$0.50"),
+        ("0.00000001", "$0.00000001"),
     ],
 )
 def test_small_amounts_are_told_with_two_digits(amount, words):
