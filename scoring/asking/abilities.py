@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from scoring.asking import wire
 from scoring.asking.failures import failure, names
 from scoring.asking.request import Address, Request, Wanted
-from scoring.asking.talking import secret_of
+from scoring.asking.talking import client_for, secret_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -99,10 +99,7 @@ def find_abilities(address: Address, key: str | None, question: Request = QUESTI
 
 
 async def _find(address: Address, secret: str, question: Request) -> Abilities:
-    from openai import AsyncOpenAI
-
-    client = AsyncOpenAI(base_url=address.base_url, api_key=secret, max_retries=0, timeout=address.timeout_s)
-    async with client:
+    async with client_for(address, secret) as client:
         try:
             return await _Probe(client, address).abilities(question)
         except Exception as error:
@@ -156,12 +153,13 @@ class _Probe:
 
     async def _alternatives(self, question: Request, manner: wire.Manner) -> int | None:
         asked = replace(question, wanted=Wanted.FIRST_TOKEN)
-        for many in (20, 5):
+        for many in (wire.MOST_ALTERNATIVES, wire.FEWER_ALTERNATIVES):
             answer = await self._tried(asked, replace(manner, alternatives=many))
             if answer is None:
                 return None
             if answer is not False:
-                return many if wire.alternatives_shown(answer) else 0
+                wrote = any(each.text for each in wire.replies(answer, question))
+                return many if wire.alternatives_shown(answer) else 0 if wrote else None
         return 0
 
     async def _holds_to_a_schema(self, question: Request, manner: wire.Manner) -> bool | None:
@@ -184,10 +182,11 @@ class _Probe:
         import openai
 
         try:
-            listed = await self.client.get("/batches?limit=1", cast_to=object)
+            async with asyncio.timeout(self.address.timeout_s):
+                listed = await self.client.get("/batches?limit=1", cast_to=object)
         except openai.APIStatusError as error:
             return False if error.status_code in _UNKNOWN_TO_IT else None
-        except (openai.APIError, ValueError):
+        except (openai.APIError, TimeoutError, ValueError):
             return None
         return isinstance(listed, dict) and isinstance(listed.get("data"), list)
 
@@ -201,10 +200,11 @@ class _Probe:
             answer = await self._ask(request, manner, choices)
         except openai.APIStatusError as error:
             return False if error.status_code in _UNKNOWN_TO_IT else None
-        except (openai.APIError, ValueError):
+        except (openai.APIError, TimeoutError, ValueError):
             return None
         return answer if isinstance(answer, dict) and answer.get("choices") else None
 
     async def _ask(self, request: Request, manner: wire.Manner, choices: int = 1) -> object:
         content = wire.body(self.address, request, manner, choices)
-        return await self.client.post(wire.path(self.address.api), body=content, cast_to=object)
+        async with asyncio.timeout(self.address.timeout_s):
+            return await self.client.post(wire.path(self.address.api), body=content, cast_to=object)

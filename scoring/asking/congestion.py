@@ -19,6 +19,7 @@ class Window:
     def __init__(self) -> None:
         self.most = float(_AT_FIRST)
         self._under_way = 0
+        self._is_full = False
         self._was_too_much = False
         self._cut_at = -math.inf
         self._closed_until = -math.inf
@@ -31,6 +32,7 @@ class Window:
             if self._under_way >= min(int(self.most), bound) or time.monotonic() < self._closed_until:
                 return False
             self._under_way += 1
+            self._is_full = self._under_way >= int(self.most)
             return True
 
     def leave(self) -> None:
@@ -38,10 +40,10 @@ class Window:
             self._under_way -= 1
 
     def answered(self, bound: int) -> None:
-        """An answer came. What was not tried, as fewer were under way, is no reason to try more."""
+        """An answer came. It is no reason to try more where not even so many were tried."""
         with self._lock:
             self._answered_at = time.monotonic()
-            if self._under_way >= int(self.most) < bound:
+            if self._is_full and self.most < bound:
                 self.most += 1 / self.most if self._was_too_much else 1
 
     def too_many(self, sent_at: float, closed_s: float) -> None:

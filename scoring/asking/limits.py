@@ -128,6 +128,7 @@ class _FileStore(StateStore):
 
     def _opened(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._file, timeout=_BUSY_S, isolation_level=None)
+        connection.execute("PRAGMA synchronous = OFF")  # a power cut may forget the minute before it
         connection.execute(_SCHEMA)
         return connection
 

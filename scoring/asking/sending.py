@@ -17,7 +17,7 @@ from scoring.asking.failures import failure, refusal_of_this_prompt
 from scoring.asking.limits import Limits
 from scoring.asking.request import Address, Reply, Request
 from scoring.asking.retrying import asked_pause_s, is_passing, is_too_many, pause_s
-from scoring.asking.talking import Talk
+from scoring.asking.talking import Talk, client_for
 from scoring.contract import EvaluatorError
 
 _LOOK_S = 0.05
@@ -78,13 +78,11 @@ class Sending:
             self._came.put(None)
 
     async def _send(self, requests: Sequence[Request]) -> None:
-        from openai import AsyncOpenAI
-
         self._all = asyncio.current_task()
         self._window = window_of(self.address.base_url)
         self._changed = asyncio.Condition()
         self._begun = 0
-        client = AsyncOpenAI(base_url=self.address.base_url, api_key=self.secret, max_retries=0, timeout=None)
+        client = client_for(self.address, self.secret)
         self._talk = Talk(client, self.address, self.abilities.manner)
         async with client, asyncio.TaskGroup() as group:
             for places in _calls(requests, merged=self.abilities.n is True):

@@ -2,14 +2,17 @@
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from scoring.asking import wire
 from scoring.asking.failures import names, refusal_of_this_prompt
-from scoring.asking.request import Address, Request
+from scoring.asking.request import Address, Request, Wanted
 from scoring.contract import EvaluatorError
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from openai import APIStatusError, AsyncOpenAI
 
 _PLAIN = wire.Manner()
@@ -29,6 +32,27 @@ def secret_of(address: Address, key: str | None) -> str:
     return secret
 
 
+def client_for(address: Address, secret: str) -> "AsyncOpenAI":
+    """One that tries nothing twice and waits for ever, as whoever uses it says how long."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    return AsyncOpenAI(
+        base_url=address.base_url,
+        api_key=secret,
+        max_retries=0,
+        timeout=None,
+        http_client=DefaultAsyncHttpxClient(verify=_certificates()),
+    )
+
+
+@cache
+def _certificates() -> "SSLContext":
+    """Read once, as that takes longer than many an answer."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 @dataclass(frozen=True)
 class Talk:
     """With one model, over a client that retries nothing."""
@@ -41,9 +65,9 @@ class Talk:
     async def ask(self, request: Request, choices: int = 1) -> object:
         """The answer, as JSON.
 
-        A model that refuses max_tokens, or a temperature that is its own anyway, is asked again at once
-        without. Raises what the client raises, and EvaluatorError, permanent, where the model does not take
-        the temperature.
+        A model that refuses max_tokens, a temperature that is its own anyway, or so many alternatives is
+        asked again at once without. Raises what the client raises, and EvaluatorError, permanent, where the
+        model does not take the temperature.
         """
         import openai
 
@@ -77,4 +101,6 @@ def _other(manner: wire.Manner, error: "APIStatusError", request: Request, model
             words = wire.no_temperature(model, request.temperature)
             raise EvaluatorError(f"{words} (it says: {error.message[:200]})", permanent=True) from error
         return replace(manner, takes_temperature=False)
+    if manner.alternatives is None and request.wanted is Wanted.FIRST_TOKEN and names(error, "top_logprobs"):
+        return replace(manner, alternatives=wire.FEWER_ALTERNATIVES)
     return None

@@ -10,8 +10,8 @@ from scoring.asking.request import Address, Reply, Request, Usage, Wanted
 from scoring.contract import EvaluatorError
 from scoring.judge.marks import Unread
 
-MOST_ALTERNATIVES = {"chat": 20, "completions": 5}
-"""Tokens that OpenAI's endpoints show in one place of a reply at most."""
+MOST_ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5
+"""Tokens that OpenAI's endpoints show in one place of a reply at most: of a chat; of a completion."""
 DEFAULT_TEMPERATURE = 1.0
 """What an endpoint takes where it is told none."""
 NO_PROBABILITIES = (
@@ -55,7 +55,7 @@ def body(address: Address, request: Request, manner: Manner, choices: int = 1) -
     if not is_chat:
         content["stop"] = ["\n"]
     if request.wanted is Wanted.FIRST_TOKEN:
-        shown = manner.alternatives or MOST_ALTERNATIVES[address.api]
+        shown = manner.alternatives or (MOST_ALTERNATIVES if is_chat else FEWER_ALTERNATIVES)
         content |= {"logprobs": True, "top_logprobs": shown} if is_chat else {"logprobs": shown}
     if request.schema:
         content["response_format"] = _schema(address, request.schema)
@@ -126,9 +126,6 @@ def _reply(choice: Mapping[str, Any], request: Request, usage: Usage | None, mod
     message = choice["message"] if is_chat else choice
     # Some servers repeat the prompt, with other summaries' labels, before what the model wrote.
     text = (message["content" if is_chat else "text"] or "").removeprefix(request.prompt)
-    probabilities: dict[str, float] = {}
-    if request.wanted is Wanted.FIRST_TOKEN:
-        probabilities = _probabilities(choice.get("logprobs"), message, text, request.marks)
     problem = None
     if refusal := message.get("refusal"):
         text, problem = refusal, Unread.REFUSED
@@ -136,6 +133,9 @@ def _reply(choice: Mapping[str, Any], request: Request, usage: Usage | None, mod
         problem = Unread.FILTERED
     elif choice.get("finish_reason") == "length" and request.wanted is Wanted.TEXT:
         problem = Unread.TRUNCATED
+    probabilities: dict[str, float] = {}
+    if request.wanted is Wanted.FIRST_TOKEN and text and not problem:
+        probabilities = _probabilities(choice.get("logprobs"), message, text, request.marks)
     return Reply(text, problem, probabilities, usage, model)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from scoring.asking import congestion, talking
-from tests.scoring.asking.model_server import ModelServer
+from tests.scoring.asking.model_server import ModelServer, loaded
 
 
 @pytest.fixture(autouse=True)
@@ -19,5 +19,6 @@ def nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
+    loaded()  # no request is to wait for that
     with ModelServer() as server:
         yield server

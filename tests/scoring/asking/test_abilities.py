@@ -52,6 +52,12 @@ class TestFinding:
         server.can = Can(**NOTHING, refusal=0)
         assert found(server) == PLAIN
 
+    def test_a_model_that_only_thought_may_show_probabilities_all_the_same(self, server, monkeypatch):
+        silent = {"message": {"content": ""}, "finish_reason": "length", "logprobs": None}
+        monkeypatch.setattr(server, "answer", lambda *_: (200, {"choices": [silent]}))
+        known = found(server)
+        assert (known.logprobs, known.json_schema) == (None, None)
+
     def test_fewer_alternatives_than_asked_for_first(self, server):
         server.can = Can(alternatives=5)
         assert found(server).logprobs == 5

@@ -23,7 +23,7 @@ from scoring.contract import EvaluatorError
 URL = "http://127.0.0.1/v1"
 SHORT = Request("p" * 100, max_tokens=10)
 ROOT = Path(__file__).resolve().parents[3]
-TAKES_FOR_A_SECOND = """
+TAKES_WHAT_THERE_IS = """
 import sys, time
 from pathlib import Path
 from redis import Redis
@@ -32,10 +32,10 @@ from scoring.asking.request import Request
 kind, place = sys.argv[1:]
 stores = in_folder(Path(place)) if kind == "folder" else in_redis(Redis(port=int(place)))
 limits = Limits(requests_per_minute=600, stores=stores)
-taken, ends = 0, time.monotonic() + 1
-while time.monotonic() < ends:
-    taken += next(limits.waits("http://127.0.0.1/v1", Request("p")), None) is None
-print(taken)
+taken, began = 0, time.time()
+while next(limits.waits("http://127.0.0.1/v1", Request("p")), None) is None:
+    taken += 1
+print(taken, began, time.time())
 """
 
 
@@ -74,25 +74,25 @@ def is_taken(limits, request=SHORT):
 
 
 def taken_by_two_processes(kind, place):
-    """How many requests both took together, and for how many seconds they were at it at most."""
-    began = time.time()
-    command = [sys.executable, "-c", TAKES_FOR_A_SECOND, kind, str(place)]
+    """How many requests both took together until each was refused one, and for how many seconds in all."""
+    command = [sys.executable, "-c", TAKES_WHAT_THERE_IS, kind, str(place)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(2)
     ]
-    counts = [int(process.communicate()[0]) for process in processes]
-    return counts, time.time() - began
+    told = [[float(each) for each in process.communicate()[0].split()] for process in processes]
+    counts, begins, ends = zip(*told, strict=True)
+    return sum(counts), max(ends) - min(begins)
 
 
 class TestTogether:
     def test_two_processes_share_a_file(self, tmp_path):
-        counts, seconds = taken_by_two_processes("folder", tmp_path)
-        assert 60 <= sum(counts) <= 60 + 9 * seconds + 1
+        count, seconds = taken_by_two_processes("folder", tmp_path)
+        assert 60 <= count <= 60 + 9 * seconds + 1
 
     def test_two_processes_share_redis(self, redis_port):
-        counts, seconds = taken_by_two_processes("redis", redis_port)
-        assert 60 <= sum(counts) <= 60 + 9 * seconds + 1
+        count, seconds = taken_by_two_processes("redis", redis_port)
+        assert 60 <= count <= 60 + 9 * seconds + 1
 
     def test_what_one_took_the_other_waits_for(self, tmp_path, redis_port):
         for stores in (in_memory, in_folder(tmp_path), in_redis(Redis(port=redis_port))):

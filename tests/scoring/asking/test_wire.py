@@ -88,6 +88,19 @@ class TestProbabilities:
             wire.replies(chat_answer("Yes"), YES_NO)
         assert raised.value.permanent
 
+    @pytest.mark.parametrize(
+        ("message", "finish", "problem"),
+        [
+            ({"content": None, "refusal": "I will not."}, "stop", "refused"),
+            ({"content": "No"}, "content_filter", "filtered"),
+            ({"content": ""}, "stop", None),
+        ],
+    )
+    def test_a_refusal_and_an_empty_reply_have_none_and_are_replies(self, message, finish, problem):
+        answer = {"choices": [{"message": message, "finish_reason": finish, "logprobs": None}]}
+        [reply] = wire.replies(answer, YES_NO)
+        assert (reply.problem, reply.probabilities) == (problem, {})
+
     def test_a_reply_cut_behind_its_first_token_is_whole(self):
         answer = chat_answer("Yes it", [("Yes", 0.9, {"Yes": 0.9})])
         answer["choices"][0]["finish_reason"] = "length"
