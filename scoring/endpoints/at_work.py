@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from scoring.asking.limits import Limits, Stores, in_folder, in_redis
-from scoring.asking.request import Address, Answering, Request
+from scoring.asking.request import Address, Request
 from scoring.asking.sender import Sender
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, EvaluatorError
@@ -37,14 +37,19 @@ def for_claim(evaluator: Evaluator, claim: Claim, *, sends: bool = True) -> Eval
         address=address,
         run_id=claim.run_id,
         holder=claim.token,
-        sender=partial(_sender, model, address) if sends else _nobody,
+        sender=partial(sender_for, model, address) if sends else _nobody,
         price=price_of(model),
         count=evaluator.tokens_at_most,
     )
     return copied
 
 
-def _sender(model: EndpointModel, address: Address, requests: Sequence[Request]) -> Answering:
+def sender_for(model: EndpointModel, address: Address, requests: Sequence[Request]) -> Sender:
+    """The model itself, asked with the project's key and within its limits.
+
+    What `requests` need of the model is found out if need be. Raises EvaluatorError, permanent where the
+    model cannot do it or there is no key.
+    """
     endpoint = model.endpoint
     key = key_for(endpoint.project_id, address)
     limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute, _stores(key))

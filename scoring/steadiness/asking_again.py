@@ -16,12 +16,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from scoring.asking.request import Asking, Reply, Request
-from scoring.asking.sender import Sender
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import EvaluatorError, Item, Scored
-from scoring.endpoints.keys import key_for
+from scoring.endpoints.at_work import sender_for
 from scoring.endpoints.prices import Price, most_used, price_of
-from scoring.endpoints.remembered import known_model
+from scoring.endpoints.remembered import known_model, model_at
 from scoring.errors import InvalidRun
 from scoring.items import inputs_digest, items_of
 from scoring.models import ReaskedReply, Reasking, Score, StoredReply
@@ -68,7 +67,6 @@ def work_on_reasking(reasking_id: int) -> None:
 
 
 def _ask_all(reasking: Reasking, evaluator: AskingEvaluator, token: str) -> None:
-    asking = _asking(reasking, evaluator)
     answered = set(reasking.replies.filter(repeat__gt=0).values_list("summary", flat=True))
     waiting = [pk for pk in reasking.summary_ids if pk not in answered]
     for start in range(0, len(waiting), LOT):
@@ -76,22 +74,21 @@ def _ask_all(reasking: Reasking, evaluator: AskingEvaluator, token: str) -> None
         first = _first_replies(reasking, evaluator, items)
         if reasking.kind == Reasking.Kind.DRIFT:  # a text that has changed since has another reply anyway
             items = {pk: item for pk, item in items.items() if pk in first}
-        if not _ask(reasking, evaluator, asking, items, first, token):
+        if not _ask(reasking, evaluator, items, first, token):
             return
     _end(reasking, token)
 
 
-def _asking(reasking: Reasking, evaluator: AskingEvaluator) -> Asking:
+def _asking(reasking: Reasking, evaluator: AskingEvaluator, requests: Sequence[Request]) -> Asking:
     address = evaluator.address
     if address is None:
         return evaluator.model_itself()
-    return Sender(address, key_for(reasking.setup.project_id, address))
+    return sender_for(model_at(reasking.setup.project_id, address), address, requests)
 
 
 def _ask(
     reasking: Reasking,
     evaluator: AskingEvaluator,
-    asking: Asking,
     items: Mapping[int, Item],
     first: Mapping[int, list[ReaskedReply]],
     token: str,
@@ -104,7 +101,7 @@ def _ask(
         for repeat in range(1, reasking.repeats + 1)
     ]
     sent = [request for _, _, requests in asked for request in requests]
-    replies = asking.replies(sent) if sent else []
+    replies = _asking(reasking, evaluator, sent).replies(sent) if sent else []
     came = iter(replies)
     rows: list[ReaskedReply] = []
     for pk, repeat, requests in asked:
