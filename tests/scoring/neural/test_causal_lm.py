@@ -1,11 +1,18 @@
 import functools
 import math
+import shutil
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 import torch
 import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from scoring.asking.request import Request, Wanted
+from scoring.asking.request import TOO_LONG, Request, Wanted
+from scoring.contract import OUT_OF_MEMORY, EvaluatorError
+from scoring.judge.marks import Unread
 from scoring.neural.causal_lm import LocalModel
 from tests.scoring.tiny_models import tiny_model
 
@@ -128,9 +135,187 @@ def test_neither_batches_nor_their_order_move_a_reply(kind, is_chat):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_shared_moves_no_reply(kind):
     model = LocalModel(tiny_model(kind), is_chat=False)
-    plain = [Request(**{**as_dict(each), "shared": 0}) for each in REQUESTS]
+    plain = [replace(each, shared=0) for each in REQUESTS]
     assert_alike(model.replies(REQUESTS), model.replies(plain))
 
 
-def as_dict(asked):
-    return {name: getattr(asked, name) for name in Request.__dataclass_fields__}
+@settings(max_examples=15, deadline=None)
+@given(
+    summaries=st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=30), min_size=1, max_size=4
+    ),
+    shared=st.integers(0, len(EXAMPLES) + 9),
+)
+def test_wherever_the_shared_part_ends_and_whatever_follows(summaries, shared):
+    model = local_model("llama")
+    asked = [replace(request(each, Wanted.LIKELIHOOD, MARKS), shared=shared) for each in summaries]
+    assert_alike(model.replies(asked), model.replies([replace(each, shared=0) for each in asked]))
+
+
+@functools.cache
+def local_model(kind, is_chat=False, **changes):
+    return LocalModel(tiny_model(kind, **changes), is_chat=is_chat)
+
+
+@pytest.mark.parametrize("window", [16, 120, 4096])
+def test_a_window_that_slides_hides_the_same_tokens(window):
+    """Shorter than what follows the examples, shorter than the prompt, longer than all."""
+    folder = tiny_model("mistral", sliding_window=window)
+    for each, reply in zip(REQUESTS, LocalModel(folder, is_chat=False).replies(REQUESTS), strict=True):
+        if each.wanted == Wanted.FIRST_TOKEN:
+            shares = plain_logs(folder, ids_of(folder, each, False))[-1].exp()
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+            ids = tokenizer.convert_tokens_to_ids(["1", "\u01201"])
+            assert reply.probabilities["1"] == pytest.approx(shares[ids].sum().item(), abs=1e-5)
+
+
+class Counted:
+    """Tokens that go through a model's first layer."""
+
+    def __init__(self, model):
+        self.tokens = 0
+        model._model._model.get_input_embeddings().register_forward_hook(self.count)
+
+    def count(self, _module, given, _found):
+        self.tokens += given[0].numel()
+
+
+def test_a_beginning_is_read_once_for_all_summaries_and_calls():
+    model = LocalModel(tiny_model("llama", rope_theta=9000.0), is_chat=False)
+    asked = [request(each, Wanted.LIKELIHOOD, MARKS) for each in SUMMARIES]
+    examples = model._prompts.of(asked[0]).shared
+    assert examples == len(ids_of(tiny_model("llama"), Request(EXAMPLES), is_chat=False))
+    counted = Counted(model)
+    model.replies([replace(each, shared=0) for each in asked])
+    plain = counted.tokens
+    model.replies(asked)
+    shared = counted.tokens - plain
+    assert shared == plain - examples * (len(asked) - 1)
+    model.replies(asked)
+    assert counted.tokens - plain - shared == shared - examples
+
+
+def test_draws_from_one_prompt_read_it_once():
+    model = LocalModel(tiny_model("llama", rope_theta=8000.0), is_chat=False)
+    counted = Counted(model)
+    draws = [request(temperature=1.0, sample=sample, max_tokens=1) for sample in range(6)]
+    model.replies(draws[:1])
+    once = counted.tokens
+    model.replies(draws)
+    assert counted.tokens - once < once
+
+
+def test_of_many_beginnings_the_last_ones_are_kept():
+    model = local_model("llama")
+    for number in range(12):
+        text = f"Example {number}.\n\n"
+        model.replies([Request(f"{text}fluency:", shared=len(text), max_tokens=1)])
+    assert len(model._model._beginnings) == 8
+
+
+def test_draws_follow_the_models_probabilities():
+    model = local_model("llama", is_chat=True)
+    draws = [request(temperature=2.0, sample=sample, max_tokens=1) for sample in range(600)]
+    found = Counter(reply.text for reply in model.replies(draws))
+    logs = plain_logs(tiny_model("llama"), ids_of(tiny_model("llama"), draws[0], True))[-1]
+    shares = (logs / 2).softmax(dim=-1)
+    expected = Counter()
+    for text, share in zip(model._prompts.pieces, shares.tolist(), strict=True):
+        expected[text] += share
+    for text, share in expected.most_common(5):
+        spread = 4 * (share * (1 - share) / 600) ** 0.5
+        assert found[text] / 600 == pytest.approx(share, abs=spread)
+
+
+def test_another_sample_is_another_draw_and_the_same_one_is_not():
+    model = local_model("llama")
+    first, second = (request(temperature=1.0, sample=sample) for sample in range(2))
+    assert model.replies([first])[0].text != model.replies([second])[0].text
+    assert model.replies([second, first])[1] == model.replies([first])[0]
+
+
+def test_where_hardly_any_chance_is_left_draws_are_greedy():
+    model = local_model("llama")
+    drawn, greedy = model.replies([request(temperature=0.001), request()])
+    assert drawn.text == greedy.text
+
+
+def test_a_reply_that_is_cut_says_so():
+    [reply] = local_model("llama", is_chat=True).replies([request(max_tokens=2)])
+    assert (reply.problem, reply.usage.completion_tokens) == (Unread.TRUNCATED, 2)
+
+
+def test_a_completion_ends_with_its_line_and_a_chat_does_not():
+    folder = tiny_model("llama")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    asked = [request(each, temperature=3.0, sample=sample) for each in SUMMARIES for sample in range(40)]
+    completions = local_model("llama").replies(asked)
+    assert not any("\n" in each.text for each in completions)
+    assert any(each.problem is None and each.text for each in completions)
+    assert any("\n" in each.text for each in local_model("llama", is_chat=True).replies(asked))
+    assert all(each.problem in (None, Unread.TRUNCATED) for each in completions)
+    assert tokenizer.eos_token not in "".join(each.text for each in completions)
+
+
+def test_likelihoods_of_all_replies_of_one_token_are_those_of_its_first_tokens():
+    """To the end of the reply: over all ends, and all tokens before them, they add up to no more than 1."""
+    [whole] = local_model("llama").replies([request(wanted=Wanted.LIKELIHOOD, marks=MARKS)])
+    assert 0 < sum(whole.probabilities.values()) < 1
+    assert whole.text == max(whole.probabilities, key=whole.probabilities.get)
+
+
+def test_a_mark_that_is_no_single_token_is_refused():
+    with pytest.raises(EvaluatorError, match=r"'0\.50' is not a single token") as raised:
+        local_model("llama").replies([request(wanted=Wanted.FIRST_TOKEN, marks=("1", "0.50"))])
+    assert raised.value.permanent
+
+
+def test_a_schema_is_refused():
+    with pytest.raises(EvaluatorError, match="no reply to a schema"):
+        local_model("llama").replies([request(schema="{}")])
+
+
+def test_an_empty_prompt_is_refused():
+    with pytest.raises(EvaluatorError, match="prompt is empty"):
+        local_model("gpt2").replies([Request("")])
+
+
+def test_a_chat_needs_a_template():
+    with pytest.raises(EvaluatorError, match="no chat template"):
+        LocalModel(tiny_model("bart"), is_chat=True).replies([request()])
+
+
+def test_what_exceeds_the_models_positions_is_too_long():
+    model = local_model("gpt2", n_positions=256)
+    fitting, too_long = model.replies([Request("The cat."), Request("The cat. " * 100)])
+    assert (fitting.problem, too_long.problem) != (TOO_LONG, None)
+    assert too_long.problem == TOO_LONG
+
+
+def test_what_runs_out_of_memory_is_halved_and_then_said():
+    model = LocalModel(tiny_model("llama", rope_theta=7000.0), is_chat=False)
+    expected = model.replies(REQUESTS)
+    inner = model._model._model
+
+    def bounded(module, given, named):
+        if named["input_ids"].shape[0] > most:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    inner.register_forward_pre_hook(bounded, with_kwargs=True)
+    most = 1
+    assert_alike(model.replies(REQUESTS), expected)
+    most = 0
+    assert {each.problem for each in model.replies(REQUESTS)} == {OUT_OF_MEMORY}
+
+
+def test_evaluators_with_the_same_weights_share_one_model(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model("llama"), folder)
+    one, other = (LocalModel(folder, is_chat=is_chat) for is_chat in (True, False))
+    one.replies([request(max_tokens=1)])
+    other.replies([request(max_tokens=1)])
+    assert one._model is other._model
+    shutil.copy(tiny_model("llama", rope_theta=6000.0) / "config.json", folder)
+    third = LocalModel(folder, is_chat=True)
+    third.replies([request(max_tokens=1)])
+    assert third._model is not one._model
