@@ -1,5 +1,6 @@
 """Versions of a judge: a new judge, a new version with what it differs in, one version compared."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -28,7 +29,7 @@ from scoring.alignment.judges import (
 from scoring.catalogue import describe
 from scoring.evaluators import load_evaluator
 from scoring.models import Judge, JudgeVersion
-from scoring.params import value_as_text
+from scoring.params import declared_params, value_as_text
 
 
 @never_cache
@@ -94,7 +95,7 @@ def judge_version(request: SignedInRequest, slug: str, judge_id: int, number: in
         "other": other,
         "others": judge.versions.exclude(pk=version.pk),
         "differences": differences(completed(evaluator, other.params), params) if other else None,
-        "params": [(name, value_as_text(value)) for name, value in params.items()],
+        "params": [(name, value_as_text(params[name])) for name in _in_order(evaluator, params)],
     }
     return render(request, "metaeval/judge_version.html", context)
 
@@ -105,6 +106,12 @@ def _compared_with(judge: Judge, version: JudgeVersion, chosen: str) -> JudgeVer
     if not chosen.isascii() or not chosen.isdecimal() or len(chosen) > 9:
         raise DomainError(f"with: found {chosen!r}, expected the number of a version")
     return version_of(judge, int(chosen))
+
+
+def _in_order(evaluator: str, params: Mapping[str, Any]) -> list[str]:
+    """Names as they are declared, then those of parameters that are there no more."""
+    declared = (spec.name for spec in declared_params(load_evaluator(evaluator).Params))
+    return list(dict.fromkeys([*(name for name in declared if name in params), *params]))
 
 
 def _from_parent(project: Project, parent: JudgeVersion, given: dict[str, Any]) -> list[Any]:

@@ -42,6 +42,8 @@ PAGES = {
     "run-new-blanc": ("demo-researcher", "/projects/demo/runs/new/?evaluator=blanc"),
     "run-new-ice": ("demo-researcher", "/projects/demo/runs/new/?evaluator=ice"),
     "run": ("demo-researcher", "/projects/demo/runs/1/"),
+    "judges": ("demo-researcher", "/projects/demo/alignment/"),
+    "judge-new": ("demo-researcher", "/projects/demo/alignment/new/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),

@@ -10,9 +10,9 @@ from metaeval.alignment.report import AlignmentChoices, judge_report
 from metaeval.comparison import compare
 from metaeval.snapshot import snapshot_of
 from scoring.alignment.parts import Part
-from tests.factories import make_rater
+from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.alignment.tried_judges import next_version, open_with, summaries_of, try_with
-from tests.metaeval.rated_projects import make_setup, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 from tests.scoring.alignment.aligned import make_judge, make_labelled, split
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +151,34 @@ def test_decisions_are_compared_on_yes_no_questions_alone(labelled, first):
     try_with(first, near(labels_of(project, Part.TUNING), 0.3))
     [row] = report_of(first, measure="kappa").rows
     assert row.tuning.reason == "decisions are compared on yes/no questions alone"
+
+
+def test_decisions_on_yes_no_questions_stand_beside_the_majority(db):
+    project = make_project()
+    user, rater = make_member(project, "researcher"), make_rater(project)
+    split(project, user)
+    says_yes = {}
+    for place, summary in enumerate(make_summaries(project, [f"a{n}" for n in range(60)], ["s0"])):
+        says_yes[summary.pk] = place % 3 > 0
+        rate(summary, rater, comprehensibility="yes" if place % 3 else "no")
+    version = make_judge(project, user, dimensions="comprehensibility")
+    tuning = summaries_of(project, Part.TUNING)
+    wrong = {each.pk for each in tuning[::4]}
+    try_with(
+        version,
+        {each: 0.9 if says_yes[each.pk] != (each.pk in wrong) else 0.1 for each in tuning},
+        "comprehensibility",
+    )
+    report = report_of(version, measure="accuracy")
+    assert report.rows[0].tuning.value == pytest.approx(1 - len(wrong) / len(tuning))
+    name, majority = report.baseline
+    assert name == "always the pool's majority"
+    assert majority.value == pytest.approx(np.mean([says_yes[each.pk] for each in tuning]))
+    people = [says_yes[each.pk] for each in tuning]
+    judged = [says_yes[each.pk] != (each.pk in wrong) for each in tuning]
+    by_chance = np.mean(people) * np.mean(judged) + (1 - np.mean(people)) * (1 - np.mean(judged))
+    kappa = (np.mean(np.equal(people, judged)) - by_chance) / (1 - by_chance)
+    assert report_of(version, measure="kappa").rows[0].tuning.value == pytest.approx(kappa)
 
 
 def test_a_choice_that_does_not_exist_is_refused(labelled, first):

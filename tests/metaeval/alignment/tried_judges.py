@@ -15,11 +15,11 @@ def summaries_of(project, *parts):
     return list(Summary.objects.filter(article__in=articles_of(project, *parts)).order_by("pk"))
 
 
-def try_with(version, values):
-    """A finished trial of `version` with these scores on coherence: numbers, or reasons."""
+def try_with(version, values, dimension="coherence"):
+    """A finished trial of `version` with these scores on one dimension: numbers, or reasons."""
     project = version.judge.project
     setup = make_setup(project, str(version), evaluator="ice")
-    score(setup, values, "coherence")
+    score(setup, values, dimension)
     SeenArticle.objects.bulk_create(
         SeenArticle(setup=setup, article_id=pk, role=CHOSE_THE_PROMPT)
         for pk in articles_of(project, Part.POOL, Part.TUNING)
