@@ -39,6 +39,9 @@ class Run(models.Model):
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
+    replies_reused = models.PositiveBigIntegerField(
+        default=0, help_text="Requests that replies of earlier runs answered, at no cost."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
