@@ -49,7 +49,7 @@ def experiment_new(request: SignedInRequest, slug: str) -> HttpResponse:
             estimate = estimate_family(planned)
         except InvalidFamily as error:
             for value, why in error.refused.items():
-                form.add_error("values", f"{value}: {why}")
+                form.refuse_member(value, why)
         except DomainError as error:
             form.refuse(str(error))
     families = {family: describe(names) for family, names in FAMILIES.items()}

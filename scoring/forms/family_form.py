@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 
 from annotation.models import Project
-from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator
 from scoring.families.starting import FamilyWanted
 from scoring.families.values import KINDS, MOST, kind_of, read_values, usual_values
@@ -48,8 +47,6 @@ class FamilyForm(RunForm):
         super().__init__(project, evaluator, data, **options)
         self._by_name = {spec.name: spec for spec in self._specs}
         self._values: tuple[str, ...] = ()
-        if not issubclass(evaluator, AskingEvaluator):
-            self.fields.pop("budget", None)
         varies = self.fields["varies"]
         assert isinstance(varies, forms.ChoiceField)
         preset = [name for name in KINDS if name in self._by_name]
@@ -64,6 +61,11 @@ class FamilyForm(RunForm):
         if f"parameter {self.cleaned_data.get('varies')!r}" in message:
             return self.add_error("values", message)
         return super().refuse(message)
+
+    def refuse_member(self, value: str, why: str) -> None:
+        """What is said of one of the values; of its share of the budget beside that."""
+        field = "budget" if why.startswith("budget: ") else "values"
+        self.add_error(field, f"{value}: {why.removeprefix('budget: ')}")
 
     def clean(self) -> dict[str, Any]:
         spec = self._by_name.get(self.cleaned_data.get("varies", ""))
@@ -95,7 +97,7 @@ class FamilyForm(RunForm):
             values=self._values,
             params=self.others,
             selection=self.selection,
-            budget=self.cleaned_data.get("budget"),
+            budget=self.most_to_spend,
         )
 
 
