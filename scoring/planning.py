@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Article, Project, Summary
 from annotation.permissions import Permission, require
-from scoring.alignment.seal import refuse_sealed
+from scoring.alignment.seal import refuse_sealed, unsealed
 from scoring.contract import (
     GENERAL,
     NO_ARTICLE,
@@ -118,7 +118,12 @@ def plan(
             evaluator.appoint(members_of(project, evaluator.params))
         examples: dict[int, PoolExample] = {}
         if Need.LABELLED_POOL in needs:
-            examples = pool_examples(pool_labels(project) if pool is None else pool, needs, evaluator.members)
+            labels = pool_labels(project) if pool is None else pool
+            if (
+                evaluator.is_out_of_fold
+            ):  # else it would have touched the labels kept for the end, all of them
+                labels = unsealed(project, labels)
+            examples = pool_examples(labels, needs, evaluator.members)
             evaluator.fit(list(examples.values()))
         wanted = list(scorable(project, selection).order_by("article", "pk").values_list("pk", flat=True))
         corpus = tuple(wanted) if Need.CORPUS in needs else ()

@@ -27,6 +27,7 @@ from scoring.models import (
     Trial,
 )
 from scoring.params import params_as_json
+from scoring.pool import Labels
 
 
 def openings_of(project: Project) -> QuerySet[SealedOpening]:
@@ -82,6 +83,16 @@ def _hold_sealed(project: Project, summary_ids: Collection[int]) -> bool:
         "pk", flat=True
     )
     return not set(sealed).isdisjoint(summary_ids)
+
+
+def unsealed(project: Project, labels: Labels) -> Labels:
+    """Without the labels of sealed articles; all of them where the project's labels are not split."""
+    split = split_of(project)
+    if split is None:
+        return labels
+    sealed = Summary.objects.filter(project=project, article__in=articles_in(split, [Part.SEALED]))
+    kept = labels.keys() - set(sealed.values_list("pk", flat=True))
+    return {pk: labels[pk] for pk in sorted(kept)}
 
 
 def tried_setups(project: Project) -> dict[int, bool]:

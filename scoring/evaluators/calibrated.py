@@ -31,7 +31,8 @@ class Calibrated(Evaluator):
     comes from a map fitted to the labels of the other folds alone, so no label of its own article ever shapes
     it; an article without labels is judged by the map fitted to all. That is why its articles can be compared
     with the same labels. Compared with raw scores it still has the help of other labels, as its name says; it
-    is a setup of its own beside the raw one, never in its place. Since each fold has its own map, the order
+    is a setup of its own beside the raw one, never in its place. Labels that a project has sealed teach it
+    nothing. Since each fold has its own map, the order
     of two summaries from different folds can change. Articles from which the member has learnt stay out.
     """
 

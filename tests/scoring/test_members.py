@@ -6,11 +6,13 @@ import pytest
 
 from annotation.models import Project, Summary
 from scoring import working
+from scoring.alignment.parts import Part
+from scoring.alignment.split import articles_in
 from scoring.contract import GENERAL
 from scoring.errors import InvalidRun
 from scoring.evaluators.jury import Jury
 from scoring.forms.run_form import RunForm
-from scoring.models import EvaluatorSetup, Run, Score, SeenArticle
+from scoring.models import EvaluatorSetup, LabelSplit, Run, Score, SeenArticle
 from scoring.planning import plan, plan_run
 from tests.factories import make_article, make_project, make_summary, make_system
 from tests.scoring.test_planning import finished, rate
@@ -121,6 +123,21 @@ def test_a_calibrated_evaluator_bars_none_of_the_articles_it_has_learnt_from(pro
     assert len(found) == 12
     assert all(value is not None and 0 <= value <= 1 for value in found.values())
     assert plan(project, "calibrated", given).to_score == ()
+
+
+def test_sealed_labels_teach_a_calibration_nothing(project):
+    one = member(project)
+    split = LabelSplit(project=project, pool_share=0.3, tuning_share=0.4)
+    for split.seed in range(100):
+        open_articles = articles_in(split, [Part.POOL, Part.TUNING])
+        if len(open_articles) == 4:
+            break
+    split.save()
+    given = {"member": one.label, "folds": 2, "fewest_labels": 2}
+    setup = finished(plan_run(project, "calibrated", given)).setup
+    learnt_from = Summary.objects.filter(pk__in=setup.pool).values_list("article", flat=True)
+    assert set(learnt_from) == open_articles
+    assert len(values(setup, "grammar")) == 12  # sealed ones are judged all the same
 
 
 def test_a_member_whose_scores_changed_before_the_worker_came_stops_a_calibration(project):
