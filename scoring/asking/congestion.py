@@ -60,7 +60,7 @@ class Window:
 
 
 _windows: dict[str, Window] = {}
-os.register_at_fork(after_in_child=_windows.clear)
+os.register_at_fork(after_in_child=lambda: _windows.clear())
 
 
 def window_of(base_url: str) -> Window:

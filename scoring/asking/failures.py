@@ -25,9 +25,9 @@ def refusal_in(status: int, code: str | None, message: str) -> Reply | None:
 
     Its words are not kept: the model did not write them, and some endpoints quote the prompt in them.
     """
-    if code == "content_filter":
+    if code in ("content_filter", "invalid_prompt"):  # Azure's and OpenAI's word for it
         return Reply("", Unread.FILTERED)
-    if code == "context_length_exceeded" or (status == 400 and _CONTEXT.search(message)):
+    if code == "context_length_exceeded" or status == 413 or (status == 400 and _CONTEXT.search(message)):
         return Reply("", TOO_LONG)
     return None
 
@@ -45,7 +45,7 @@ def failure(error: Exception, address: Address, secret: str) -> Exception:
 
     if isinstance(error, openai.APIStatusError):
         said = f"answers {error.status_code} for model {address.model!r}: {error.message}"
-        permanent = not is_outage(error) or error.code == "insufficient_quota"
+        permanent = not is_outage(error)
     elif isinstance(error, TimeoutError):
         said, permanent = f"gives no answer within {address.timeout_s:g} s", False
     elif isinstance(error, openai.APIConnectionError):

@@ -1,6 +1,7 @@
 """Replies kept in memory, where there is no database: what has come is not asked again after a failure."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from scoring.asking.request import Answering, Reply, Request
@@ -21,6 +22,7 @@ class KeptReplies:
         if missing and self.model is None:
             raise EvaluatorError(f"{len(missing)} replies are missing", permanent=True)
         if missing and self.model is not None:
-            for place, reply in self.model.answers(missing):
-                self.kept[missing[place]] = reply
+            with closing(self.model.arrivals(missing)) as lots:
+                for lot in lots:
+                    self.kept |= {missing[place]: reply for place, reply in lot}
         return [self.kept[request] for request in requests]

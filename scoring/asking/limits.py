@@ -64,7 +64,7 @@ class Limits:
         """Seconds to wait before looking again, until the request may be sent; it is counted by then.
 
         A request counts for the tokens of its prompt, estimated, and for its longest replies. Raises
-        EvaluatorError, permanent, if they are more than a minute has.
+        EvaluatorError: permanent if they are more than a minute has, else where they cannot be counted.
         """
         tokens = expected_tokens(request, choices)
         if self.tokens_per_minute and tokens > self.tokens_per_minute:
@@ -73,12 +73,18 @@ class Limits:
                 f"{self.tokens_per_minute} a minute: raise the limit, or ask with fewer or shorter examples",
                 permanent=True,
             )
-        for unit, limit, units in (
-            ("requests", self.requests_per_minute, 1),
-            ("tokens", self.tokens_per_minute, tokens),
-        ):
-            if limit:
-                yield from _waits(self.stores(f"{unit}:{base_url}"), limit, units)
+        try:
+            for unit, limit, units in (
+                ("requests", self.requests_per_minute, 1),
+                ("tokens", self.tokens_per_minute, tokens),
+            ):
+                if limit:
+                    yield from _waits(self.stores(f"{unit}:{base_url}"), limit, units)
+        except Exception as error:  # of whatever keeps the count
+            raise EvaluatorError(
+                f"what is sent to {base_url} cannot be counted, and its limit not kept: {error}",
+                permanent=False,
+            ) from error
 
 
 def expected_tokens(request: Request, choices: int = 1) -> int:

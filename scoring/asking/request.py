@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -97,10 +97,17 @@ class Asking(Protocol):
         ...
 
 
+Arrivals = Generator[list[tuple[int, Reply]], None, None]
+
+
 @runtime_checkable
 class Answering(Protocol):
-    """Gives each reply as soon as it has come, as hosted models are asked."""
+    """Gives replies as soon as they have come, as hosted models are asked."""
 
-    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Place in `requests` and reply. Raises EvaluatorError when some cannot be had, after the others."""
+    def arrivals(self, requests: Sequence[Request]) -> Arrivals:
+        """Places in `requests` and replies, one or several at once.
+
+        Raises EvaluatorError when some cannot be had, after the others. Who may leave the loop early closes
+        it (contextlib.closing), or requests stay under way.
+        """
         ...

@@ -19,11 +19,14 @@ def is_passing(error: BaseException) -> bool:
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return is_outage(error) and error.code != "insufficient_quota"
+        return is_outage(error)
     return isinstance(error, openai.APIError | TimeoutError | ValueError)  # the last: JSON that breaks off
 
 
 def is_outage(error: "APIStatusError") -> bool:
+    """Money that is spent does not come back by waiting, though its status is that of a limit."""
+    if "insufficient_quota" in (error.code, error.type):
+        return False
     return error.status_code in (408, 409, 429) or error.status_code >= 500
 
 

@@ -1,11 +1,12 @@
 """Asks a model behind an OpenAI-compatible endpoint, many requests at once, from a thread of its own."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from scoring.asking.abilities import Abilities, unable
 from scoring.asking.limits import Limits
-from scoring.asking.request import Address, Reply, Request
+from scoring.asking.request import Address, Arrivals, Reply, Request
 from scoring.asking.sending import Sending
 from scoring.asking.talking import secret_of
 from scoring.contract import EvaluatorError
@@ -34,13 +35,24 @@ class Sender:
     limits: Limits = _NO_LIMITS
     patience_s: float = field(default_factory=lambda: PATIENCE_S)
 
+    def __post_init__(self) -> None:
+        if self.most_in_flight < 1:
+            raise ValueError(f"most_in_flight: found {self.most_in_flight}, expected 1 or more")
+
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply per request, in order. Raises as `answers` does."""
         came = dict(self.answers(requests))
         return [came[place] for place in range(len(requests))]
 
     def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Place in `requests` and reply, as they come; yielded in the calling thread.
+        """As `arrivals`, one by one."""
+        with closing(self.arrivals(requests)) as lots:
+            for lot in lots:
+                yield from lot
+
+    def arrivals(self, requests: Sequence[Request]) -> Arrivals:
+        """Places in `requests` and replies, as they come; yielded in the calling thread, together with all
+        others that have come since.
 
         Raises EvaluatorError if one cannot be had: then no other request is sent, and those under way are
         awaited and yielded first. Not permanent for outages, rate limits and timeouts, else permanent.

@@ -42,8 +42,8 @@ class Sending:
     """Why some were not answered; known when all has come."""
 
     @contextmanager
-    def of(self, requests: Sequence[Request]) -> Iterator[Iterator[tuple[int, Reply]]]:
-        """Place and reply, as they come; leaving the block early breaks off the rest."""
+    def of(self, requests: Sequence[Request]) -> Iterator[Iterator[list[tuple[int, Reply]]]]:
+        """Places and replies, as they come; leaving the block early breaks off the rest."""
         self._came: SimpleQueue[tuple[int, Reply] | None] = SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._all: asyncio.Task[None] | None = None
@@ -58,9 +58,16 @@ class Sending:
                 self._loop.call_soon_threadsafe(self._break_off)
             thread.join()
 
-    def _coming(self) -> Iterator[tuple[int, Reply]]:
-        while (came := self._came.get()) is not None:
-            yield came
+    def _coming(self) -> Iterator[list[tuple[int, Reply]]]:
+        """All that has come since the last look, one at least."""
+        while (first := self._came.get()) is not None:
+            lot = [first]
+            while not self._came.empty():
+                if (another := self._came.get()) is None:
+                    yield lot
+                    return
+                lot.append(another)
+            yield lot
 
     def _break_off(self) -> None:
         if self._all:

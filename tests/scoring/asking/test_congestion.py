@@ -1,10 +1,12 @@
 """How many requests go out at once, as the endpoint answers."""
 
+import os
 import time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.asking import congestion
 from scoring.asking.congestion import Window, window_of
 
 
@@ -80,3 +82,10 @@ def test_never_more_than_the_bound_are_under_way(steps, bound):
 def test_an_endpoint_has_one_window():
     assert window_of("http://127.0.0.1:1/v1") is window_of("http://127.0.0.1:1/v1")
     assert window_of("http://127.0.0.1:1/v1") is not window_of("http://127.0.0.1:2/v1")
+
+
+def test_a_forked_worker_begins_anew():
+    window_of("http://127.0.0.1:1/v1").enter(100)
+    if not (child := os.fork()):
+        os._exit(int(bool(congestion._windows)))
+    assert os.waitpid(child, 0)[1] == 0

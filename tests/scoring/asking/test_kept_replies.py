@@ -1,11 +1,11 @@
 """Replies in memory: each is asked for once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from scoring.asking.kept_replies import KeptReplies
-from scoring.asking.request import Reply, Request
+from scoring.asking.request import Arrivals, Reply, Request
 from scoring.contract import EvaluatorError
 
 
@@ -15,10 +15,10 @@ class Fragile:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+    def arrivals(self, requests: Sequence[Request]) -> Arrivals:
         for place, request in reversed(list(enumerate(requests[:2]))):
             self.asked.append(request.prompt)
-            yield place, Reply(request.prompt.upper())
+            yield [(place, Reply(request.prompt.upper()))]
         if len(requests) > 2:
             raise EvaluatorError("out of order", permanent=False)
 

@@ -101,6 +101,13 @@ class TestTogether:
             [wait] = [next(other.waits(URL, SHORT))]
             assert 50 < wait <= 61
 
+    def test_what_cannot_be_counted_is_not_sent(self, tmp_path, server):
+        limits = Limits(10, stores=in_folder(tmp_path / "gone"))
+        with pytest.raises(EvaluatorError, match="cannot be counted") as raised:
+            Sender(server.address(), limits=limits).replies([SHORT])
+        assert not raised.value.permanent
+        assert server.asked == []
+
     def test_endpoints_are_counted_apart(self, tmp_path):
         limits = Limits(1, stores=in_folder(tmp_path))
         assert is_taken(limits)

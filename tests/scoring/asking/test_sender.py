@@ -82,6 +82,10 @@ class TestReplies:
         assert error.permanent
         assert "TINY_API_KEY" in str(error)
 
+    def test_none_at_a_time_is_refused(self, server):
+        with pytest.raises(ValueError, match="most_in_flight: found 0, expected 1 or more"):
+            sender(server, most_in_flight=0)
+
     def test_half_a_character_does_not_stop_the_others(self, server):
         assert len(sender(server).replies([Request("\ud83d", max_tokens=1), *some(1)])) == 2
 
@@ -99,7 +103,7 @@ class TestAtOnce:
 
     def test_more_while_it_goes_well_and_half_when_it_is_too_many(self, server):
         one, window = sender(server), window_of(server.base_url)
-        server.interruptions = [Interruption(delay_s=0.06) for _ in range(60)]
+        server.interruptions = [Interruption(delay_s=0.15) for _ in range(60)]
         one.replies(some(60))
         before = window.most
         assert 8 < server.most_at_once <= before <= 32
@@ -179,15 +183,17 @@ class TestForGood:
         assert time.monotonic() - began < 5
 
     @pytest.mark.parametrize(
-        ("code", "message", "problem"),
+        ("status", "code", "message", "problem"),
         [
-            ("content_filter", "no", "filtered"),
-            ("context_length_exceeded", "no", TOO_LONG),
-            ("400", "This model's maximum context length is 2048 tokens", TOO_LONG),
+            (400, "content_filter", "no", "filtered"),
+            (400, "invalid_prompt", "no", "filtered"),
+            (400, "context_length_exceeded", "no", TOO_LONG),
+            (400, "400", "This model's maximum context length is 2048 tokens", TOO_LONG),
+            (413, None, "no", TOO_LONG),
         ],
     )
-    def test_a_refusal_of_one_prompt_is_a_reply(self, server, code, message, problem):
-        broken(server, Interruption(400, code=code, message=message))
+    def test_a_refusal_of_one_prompt_is_a_reply(self, server, status, code, message, problem):
+        broken(server, Interruption(status, code=code, message=message))
         replies = sender(server, most_in_flight=1).replies(some(2))
         assert replies[0].problem == problem
         assert replies[0].text == ""
