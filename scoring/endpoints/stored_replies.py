@@ -9,10 +9,12 @@ that cannot be read is an answer.
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db import OperationalError, transaction
+from django.db.models import F
 
 from scoring.asking.request import TOO_LONG, Address, Answering, Reply, Request, Usage
 from scoring.endpoints.budgets import locked, refuse_unpriced, release, reserve, settle
@@ -20,7 +22,7 @@ from scoring.endpoints.prices import Counter, Price, most_used
 from scoring.items import CHUNK
 from scoring.judge.marks import MarkScale, Unread
 from scoring.judge.replies import read_score
-from scoring.models import EndpointModel, StoredReply
+from scoring.models import EndpointModel, Run, StoredReply
 
 NOT_FINAL = (Unread.REFUSED, Unread.FILTERED, Unread.TRUNCATED, TOO_LONG)
 WRITING_ATTEMPTS, WRITING_PAUSE_S = 5, 0.5
@@ -70,12 +72,15 @@ class StoredReplies:
         """
         digests = [request.digest(self.address) for request in requests]
         kept = self._stored(digests)
+        of_others = sum(row.run_id != self.run_id for row in kept.values())
         missing = {
             digest: request for digest, request in zip(digests, requests, strict=True) if digest not in kept
         }
         if missing:
             self._ask(missing)
             kept |= self._stored(missing)
+        if of_others:
+            Run.objects.filter(pk=self.run_id).update(replies_reused=F("replies_reused") + of_others)
         return [_reply(kept[digest]) for digest in digests]
 
     def _stored(self, digests: Iterable[str]) -> dict[str, StoredReply]:
@@ -94,53 +99,73 @@ class StoredReplies:
                 costs = [self._cost(each.at_most) for each in waiting]
                 number = reserve(self.run_id, self.holder, costs) if self.price else len(waiting)
                 lot, waiting = waiting[:number], waiting[number:]
-                for place, reply in sender.answers([each.request for each in lot]):
-                    self._keep_patiently(lot[place], reply)
+                with closing(sender.arrivals([each.request for each in lot])) as arrivals:
+                    for came in arrivals:
+                        self._keep_patiently([(lot[place], reply) for place, reply in came])
         finally:
             release(self.run_id, self.holder)
 
-    def _keep_patiently(self, wanted: "_Wanted", reply: Reply) -> None:
+    def _keep_patiently(self, came: "Sequence[tuple[_Wanted, Reply]]") -> None:
         for _ in range(WRITING_ATTEMPTS - 1):
             try:
-                self._keep(wanted, reply)
+                self._keep(came)
                 return
-            except OperationalError:  # a busy database; the reply is paid for
-                logger.warning("A reply of run %s is written again.", self.run_id, exc_info=True)
+            except OperationalError:  # a busy database; the replies are paid for
+                logger.warning("Replies of run %s are written again.", self.run_id, exc_info=True)
                 time.sleep(WRITING_PAUSE_S)
-        self._keep(wanted, reply)
+        self._keep(came)
 
-    def _keep(self, wanted: "_Wanted", reply: Reply) -> None:
-        """Store the reply and count what it cost; where another worker was faster, its reply stays."""
-        # Where the endpoint tells no usage, the request is taken to have cost the most it can.
-        cost = self._cost(reply.usage or wanted.at_most)
-        used = reply.usage or Usage(wanted.at_most.prompt_tokens, self.count(reply.text))
+    def _keep(self, came: "Sequence[tuple[_Wanted, Reply]]") -> None:
+        """Store the replies and count what they cost; where another worker was faster, its reply stays."""
+        in_turn = sorted(came, key=lambda each: each[0].digest)  # so that writers wait for each other
+        project_id = self.model.endpoint.project_id
         with transaction.atomic():
             run = locked(self.run_id)
-            rows = StoredReply.objects.filter(project=self.model.endpoint.project_id, request=wanted.digest)
-            for row in rows:
-                if not is_final(row) and row.run_id != self.run_id:
-                    row.delete()
+            asked = EndpointModel.objects.filter(pk=self.model.pk).first()
+            there = StoredReply.objects.filter(
+                project=project_id, request__in=[wanted.digest for wanted, _ in in_turn]
+            )
+            outdated = [row.pk for row in there if row.run_id != self.run_id and not is_final(row)]
+            StoredReply.objects.filter(pk__in=outdated).delete()
             StoredReply.objects.bulk_create(
-                [
-                    StoredReply(
-                        project_id=self.model.endpoint.project_id,
-                        request=wanted.digest,
-                        text=_storable(reply.text),
-                        problem=reply.problem or "",
-                        probabilities=dict(reply.probabilities),
-                        model=_storable(reply.model)[:LONGEST_NAME],
-                        asked=EndpointModel.objects.filter(pk=self.model.pk).first(),
-                        prompt_tokens=reply.usage.prompt_tokens if reply.usage else None,
-                        prompt_tokens_at_most=wanted.at_most.prompt_tokens,
-                        completion_tokens=reply.usage.completion_tokens if reply.usage else None,
-                        cost=cost if self.price else None,
-                        run=run,
-                    )
-                ],
-                ignore_conflicts=True,
+                (self._row(wanted, reply, run, asked) for wanted, reply in in_turn), ignore_conflicts=True
             )
             if run is not None:
-                settle(run, self.holder, self._cost(wanted.at_most), cost, used)
+                used = [
+                    reply.usage or Usage(wanted.at_most.prompt_tokens, self.count(reply.text))
+                    for wanted, reply in came
+                ]
+                settle(
+                    run,
+                    self.holder,
+                    reserved=sum((self._cost(wanted.at_most) for wanted, _ in came), _NOTHING),
+                    cost=sum((self._cost_of(wanted, reply) for wanted, reply in came), _NOTHING),
+                    used=Usage(
+                        sum(each.prompt_tokens for each in used), sum(each.completion_tokens for each in used)
+                    ),
+                )
+
+    def _row(
+        self, wanted: "_Wanted", reply: Reply, run: Run | None, asked: EndpointModel | None
+    ) -> StoredReply:
+        return StoredReply(
+            project_id=self.model.endpoint.project_id,
+            request=wanted.digest,
+            text=_storable(reply.text),
+            problem=reply.problem or "",
+            probabilities=dict(reply.probabilities),
+            model=_storable(reply.model)[:LONGEST_NAME],
+            asked=asked,
+            prompt_tokens=reply.usage.prompt_tokens if reply.usage else None,
+            prompt_tokens_at_most=most_used(wanted.request).prompt_tokens,
+            completion_tokens=reply.usage.completion_tokens if reply.usage else None,
+            cost=self._cost_of(wanted, reply) if self.price else None,
+            run=run,
+        )
+
+    def _cost_of(self, wanted: "_Wanted", reply: Reply) -> Decimal:
+        """Where the endpoint tells no usage, the request is taken to have cost the most it can."""
+        return self._cost(reply.usage or wanted.at_most)
 
     def _cost(self, usage: Usage) -> Decimal:
         return self.price.cost(usage) if self.price else _NOTHING

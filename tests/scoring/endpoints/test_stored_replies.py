@@ -190,12 +190,12 @@ class Answering:
         self.asked: list[str] = []
         self.fails_after: int | None = None
 
-    def answers(self, requests):
+    def arrivals(self, requests):
         for place, request in enumerate(requests):
             if self.fails_after == place:
                 raise EvaluatorError("out of order", permanent=False)
             self.asked.append(request.prompt)
-            yield place, Reply(f"{threading.get_ident()} says {request.prompt}", usage=Usage(*USED))
+            yield [(place, Reply(f"{threading.get_ident()} says {request.prompt}", usage=Usage(*USED)))]
 
 
 def asking_for(run: Run, model: Answering, holder: str = "holder") -> StoredReplies:
@@ -223,9 +223,8 @@ class TestReplies:
         reply = Reply("Yes", "truncated", {"Yes": 0.1 + 0.2, "No": 1e-30}, None, "judge-1-2026")
 
         class Saying(Answering):
-            def answers(self, requests):
-                for place, _ in enumerate(requests):
-                    yield place, reply
+            def arrivals(self, requests):
+                yield [(place, reply) for place, _ in enumerate(requests)]
 
         assert asking_for(run, Saying()).replies([Request("a")]) == [reply]
 
@@ -241,9 +240,9 @@ class TestReplies:
 
     def test_replies_of_a_run_that_was_deleted_on_the_way_are_kept(self, run):
         class Deleting(Answering):
-            def answers(self, requests):
+            def arrivals(self, requests):
                 Run.objects.filter(pk=run.pk).delete()
-                yield from super().answers(requests)
+                yield from super().arrivals(requests)
 
         asking_for(run, Deleting()).replies([Request("a")])
         assert StoredReply.objects.get().run is None
@@ -262,9 +261,9 @@ def test_two_workers_with_the_same_request_store_one_reply_and_both_give_it(run)
     given: list[list[str]] = []
 
     class Late(Answering):
-        def answers(self, requests):
+        def arrivals(self, requests):
             both_looked.wait()
-            yield from super().answers(requests)
+            yield from super().arrivals(requests)
 
     def work_on_it() -> None:
         holder = str(threading.get_ident())
