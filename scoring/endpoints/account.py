@@ -16,7 +16,7 @@ from scoring.models import EndpointModel, Run
 
 @dataclass(frozen=True)
 class RunAccount:
-    """Requests, tokens and money of one run; replies that were stored before it are none of them."""
+    """Requests, tokens and money of one run; what replies of earlier runs answered is none of them."""
 
     run: Run
     address: Address

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from scoring.models import Reservation, Run, StoredReply
 from scoring.planning import plan_run
+from scoring.working import work_on_run
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project, asking_run, price
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
@@ -160,3 +161,19 @@ def test_a_run_that_failed_at_once_says_that_nothing_was_scored(client, run):
     page = text_of(client.get(at("run", run)))
     assert "The run failed before anything was scored." in page
     assert "The model shows no probabilities of tokens" in page
+
+
+def test_replies_of_earlier_runs_are_counted_apart(client, project, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    with ScriptedEndpoint() as served:
+        for patience_s in (60, 61):  # another setup that asks the same
+            run = asking_run(project, served, timeout_s=patience_s)
+            work_on_run(run.pk)
+        asked = len(served.asked)
+    run.refresh_from_db()
+    assert (asked, run.status, run.replies_reused) == (3, "done", 3)
+    page = text_of(client.get(at("run", run)))
+    assert "<dt>Requests answered</dt><dd><b>0</b></dd>" in page
+    assert "3 more requests were answered by replies of earlier runs" in page
+    first = Run.objects.exclude(pk=run.pk).get()
+    assert "of earlier runs" not in text_of(client.get(at("run", first)))
