@@ -80,7 +80,7 @@ def experiment_compare(request: SignedInRequest, slug: str) -> HttpResponse:
             family = family_of_setups(project, request.user, given["name"], given["kind"], form.labelled)
             return redirect("experiment", slug, family.pk)
         except DomainError as error:
-            form.add_error(None, str(error))
+            form.refuse(str(error))
     context = {"form": form, "n_setups": len(setups)}
     return render(request, "metaeval/experiment_compare.html", context, status=422 if form.errors else 200)
 

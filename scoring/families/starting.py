@@ -169,7 +169,7 @@ def family_of_setups(
     if kind not in RunFamily.Kind:
         raise DomainError(f"kind: found {kind!r}, expected one of {', '.join(RunFamily.Kind.values)}")
     if not FEWEST <= len(labelled) <= MOST:
-        raise DomainError(f"found {len(labelled)} evaluators, expected {FEWEST} to {MOST}: choose more")
+        raise DomainError(f"found {len(labelled)} picked, expected {FEWEST} to {MOST} evaluators")
     with transaction.atomic():
         own = EvaluatorSetup.objects.filter(project=project)
         members = [(label.strip(), one_of(own, pk, "evaluator")) for pk, label in labelled]

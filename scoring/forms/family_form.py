@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from annotation.models import Project
 from scoring.contract import Evaluator
@@ -57,7 +58,9 @@ class FamilyForm(RunForm):
             self.fields[f"param_{chosen}"].required = False
 
     def refuse(self, message: str) -> None:
-        """What is said of the parameter that varies stands beside its values."""
+        """What is said of the name, or of the parameter that varies, stands beside it."""
+        if message.startswith("name: "):
+            return self.add_error("name", capfirst(message.removeprefix("name: ")))
         if f"parameter {self.cleaned_data.get('varies')!r}" in message:
             return self.add_error("values", message)
         return super().refuse(message)
@@ -132,6 +135,11 @@ class CompareForm(forms.Form):
         """Each setup with the field that picks it and that of its name."""
         for setup in self._setups:
             yield setup, self[f"setup_{setup.pk}"], self[f"label_{setup.pk}"]
+
+    def refuse(self, message: str) -> None:
+        """What is said of the name stands beside it."""
+        field = "name" if message.startswith("name: ") else None
+        self.add_error(field, capfirst(message.removeprefix("name: ")))
 
     @property
     def labelled(self) -> list[tuple[int, str]]:

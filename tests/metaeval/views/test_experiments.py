@@ -159,10 +159,19 @@ class TestComparing:
         assert answer["Location"] == address("experiment", compared, family)
         assert [str(each) for each in family.members.all()] == ["as Also good in Two", "as Good in Two"]
 
+    def test_a_name_that_is_taken_is_told_beside_it(self, researcher, compared, family):
+        given = {"name": family.name, "kind": "models"}
+        for setup in EvaluatorSetup.objects.filter(project=compared):
+            given |= {f"setup_{setup.pk}": "on", f"label_{setup.pk}": setup.label}
+        answer = researcher.post(address("experiment_compare", compared), given)
+        assert answer.status_code == 422
+        assert "is another experiment" in answer.context["form"].errors["name"][0]
+        assert RunFamily.objects.get() == family
+
     def test_one_is_no_comparison(self, researcher, compared):
         answer = researcher.post(address("experiment_compare", compared), {"name": "One", "kind": "models"})
         assert answer.status_code == 422
-        assert "found 0 evaluators, expected 2 to 64" in answer.content.decode()
+        assert "Found 0 picked, expected 2 to 64 evaluators" in answer.content.decode()
 
     def test_without_two_evaluators_it_says_what_to_do(self, client):
         project = make_project()

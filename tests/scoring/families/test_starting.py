@@ -198,7 +198,7 @@ class TestOfSetups:
     @pytest.mark.parametrize(
         ("kind", "labels", "told"),
         [
-            ("seeds", ["1"], "found 1 evaluators, expected 2 to 64"),
+            ("seeds", ["1"], "found 1 picked, expected 2 to 64 evaluators"),
             ("seeds", ["1", "1", " "], "two: 1 is there already; three: it has no name"),
             ("examples", ["1", "many", "3"], "many: expected a number of examples"),
             ("colours", ["1", "2"], "kind: found 'colours', expected one of sampling, seeds"),
