@@ -98,6 +98,8 @@ def replies(answer: object, request: Request) -> list[Reply]:
     What the call used is shared out, so that the replies' usage together is the call's: the first one has
     the prompt's tokens.
     """
+    if isinstance(answer, str):  # the client takes it for text where the server does not call it JSON
+        answer = json.loads(answer)
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(answer, dict) or not isinstance(choices, list) or not choices:
         raise ValueError("no choices")
