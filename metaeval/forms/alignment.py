@@ -9,6 +9,7 @@ from annotation.models import Project
 from scoring.alignment.judges import LONGEST_NAME, LONGEST_NOTE
 from scoring.alignment.parts import Shares
 from scoring.contract import Evaluator
+from scoring.forms.budget_form import BudgetField
 from scoring.forms.run_form import RunForm
 from scoring.params import declared_params, value_as_text
 
@@ -37,6 +38,17 @@ class SplitForm(forms.Form):
     def shares(self) -> Shares:
         cleaned = self.cleaned_data
         return Shares(cleaned["seed"], cleaned["pool"] / 100, cleaned["tuning"] / 100)
+
+
+class TrialForm(forms.Form):
+    budget = BudgetField(
+        required=False,
+        label="Budget of a run, $",
+        help_text="It pauses before its requests could cost more. Empty: no limit.",
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, label_suffix="")
 
 
 class VersionForm(RunForm):

@@ -1,5 +1,7 @@
 """Aligning judges: the project's judges and how its labels are split, and one judge with its versions."""
 
+from decimal import Decimal
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -14,7 +16,7 @@ from annotation.permissions import Permission
 from annotation.signed_in import SignedInRequest
 from metaeval.alignment.page import judge_page
 from metaeval.alignment.report import AlignmentChoices, judge_report
-from metaeval.forms.alignment import SplitForm
+from metaeval.forms.alignment import SplitForm, TrialForm
 from metaeval.snapshot import snapshot_of
 from scoring.alignment.judges import judge_of, judging_evaluators, version_of
 from scoring.alignment.parts import Part, Shares
@@ -83,6 +85,7 @@ def judge(request: SignedInRequest, slug: str, judge_id: int) -> HttpResponse:
         "split": split,
         "parts": counts_of(project, shares_of(split)) if split else (),
         "openings": openings_of(project),
+        "form": TrialForm(),
     }
     return render(request, "metaeval/judge.html", context)
 
@@ -93,7 +96,7 @@ def judge_try(request: SignedInRequest, slug: str, judge_id: int, number: int) -
     """Starts a trial on the tuning part."""
     version = _version(request, slug, judge_id, number)
     try:
-        try_version(version, request.user)
+        try_version(version, request.user, _budget(request))
         messages.success(request, f"{version} is being tried on the tuning part.")
     except (InvalidRun, RunBusy) as error:
         messages.warning(request, str(error))
@@ -109,7 +112,7 @@ def sealed_open(request: SignedInRequest, slug: str, judge_id: int, number: int)
     project = version.judge.project
     if request.method == "POST":
         try:
-            open_sealed(version, request.user)
+            open_sealed(version, request.user, _budget(request))
             messages.success(request, f"The sealed part is opened for {version}.")
         except (InvalidRun, RunBusy) as error:
             messages.warning(request, str(error))
@@ -121,6 +124,7 @@ def sealed_open(request: SignedInRequest, slug: str, judge_id: int, number: int)
         "judge": version.judge,
         "sealed": next((each for each in sealed if each.part == Part.SEALED), None),
         "openings": openings_of(project),
+        "form": TrialForm(),
         "may_open": tried is not None and tried.run is not None and tried.run.status == Run.Status.DONE,
     }
     return render(request, "metaeval/sealed_open.html", context)
@@ -129,6 +133,15 @@ def sealed_open(request: SignedInRequest, slug: str, judge_id: int, number: int)
 def _version(request: SignedInRequest, slug: str, judge_id: int, number: int) -> JudgeVersion:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     return version_of(judge_of(project, judge_id), number)
+
+
+def _budget(request: SignedInRequest) -> Decimal | None:
+    """Raises InvalidRun for what is no budget."""
+    form = TrialForm(request.POST)
+    if not form.is_valid():
+        raise InvalidRun(f"budget: {' '.join(map(str, form.errors['budget']))}")
+    budget: Decimal | None = form.cleaned_data["budget"]
+    return budget
 
 
 def _judges(project: Project) -> list[dict[str, object]]:

@@ -1,5 +1,6 @@
 """Trying a version of a judge on the tuning part, and judging it in the end on the sealed part."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -53,16 +54,17 @@ def plan_of(version: JudgeVersion, part: Part) -> RunPlan:
     return planned
 
 
-def try_version(version: JudgeVersion, user: User) -> Trial:
-    """Queue a run of the version over the tuning part.
+def try_version(version: JudgeVersion, user: User, budget: Decimal | None = None) -> Trial:
+    """Queue a run of the version over the tuning part; `budget` is as in `start`.
 
-    Raises InvalidRun as `plan_of` does, RunBusy if the version is being tried; what `require` raises.
+    Raises InvalidRun as `plan_of` and `start` do, RunBusy if the version is being tried; what `require`
+    raises.
     """
     project = version.judge.project
     require(user, project, Permission.MANAGE_RUNS)
     with transaction.atomic():
         _lock(project)
-        run = start(plan_of(version, Part.TUNING), user)
+        run = start(plan_of(version, Part.TUNING), user, budget)
         _mark(run.setup, version)
         trial = Trial.objects.create(version=version, run=run, setup=run.setup, started_by=user)
         count_earlier_runs(version)
@@ -70,8 +72,9 @@ def try_version(version: JudgeVersion, user: User) -> Trial:
     return trial
 
 
-def open_sealed(version: JudgeVersion, user: User) -> SealedOpening:
-    """Judge a tried version on the sealed part: counted for good, with who did it and when.
+def open_sealed(version: JudgeVersion, user: User, budget: Decimal | None = None) -> SealedOpening:
+    """Judge a tried version on the sealed part: counted for good, with who did it and when; `budget` is as in
+    `start`.
 
     Raises InvalidRun where it was not tried to the end, or has become another one since, or where there is
     nothing new to see; RunBusy if it is under way; what `require` raises.
@@ -94,7 +97,7 @@ def open_sealed(version: JudgeVersion, user: User) -> SealedOpening:
         if not planned.to_score and version.openings.exists():
             raise InvalidRun(f"The sealed part was opened for {version} already, and holds no new label.")
         opening = SealedOpening.objects.create(version=version, opened_by=user, opened_at=timezone.now())
-        opening.run = start(planned, user)
+        opening.run = start(planned, user, budget)
         opening.save(update_fields=["run"])
         _mark(opening.run.setup, version)
         project.bump_revision(Changed(ProjectChange.Kind.SETUP, opening.run.setup_id))

@@ -202,6 +202,13 @@ def test_a_trial_starts_and_its_progress_is_asked_for(reader, labelled, version)
     assert "is being" in words(busy)
 
 
+def test_a_budget_that_cannot_be_kept_is_refused(reader, labelled, version):
+    for budget, why in (("much", "Enter a number"), ("5", "price")):
+        answer = reader.post(address("judge_try", version), {"budget": budget}, follow=True)
+        assert why in words(answer)
+        assert not Trial.objects.exists()
+
+
 def test_the_sealed_part_is_opened_after_a_question_and_counted_with_the_name(reader, labelled, version):
     _, user = labelled
     url = address("sealed_open", version)
