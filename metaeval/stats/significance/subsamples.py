@@ -43,7 +43,7 @@ def tester(data: Compared) -> PairTester:
 
 def win_shares(data: Compared) -> Floats:
     """(evaluators, evaluators) the share of the draws in which the row's evaluator is better than the
-    column's, which is what the papers report; nan where no draw defines a difference, and on the diagonal.
+    column's, which is what the papers report; nan where a coefficient is undefined, and on the diagonal.
 
     A draw in which both are equal is won by neither.
     """
@@ -51,6 +51,9 @@ def win_shares(data: Compared) -> Floats:
     size = len(data.scores)
     shares = np.full((size, size), np.nan)
     for first, second in combinations(range(size), 2):
+        kept = data.common(first, second)
+        if data.estimate(first, kept).reason or data.estimate(second, kept).reason:
+            continue
         found = of_pair(first, second)
         if found.size:
             shares[first, second] = (found > ROUNDING).mean()

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotation import protocol
+from annotation.models import Rating, Summary
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
 from metaeval.experiments.page import whole_page
@@ -195,6 +196,22 @@ class TestPage:
         assert "Wins in 80% subsamples" in page
         assert "Systems, by people and by each member" in page
         assert "shade: range over the seeds" in page
+
+    def test_members_that_score_no_question_say_so(self, researcher, compared):
+        summaries = Summary.objects.filter(project=compared)
+        setups = [make_setup(compared, label) for label in ("one", "two")]
+        for setup in setups:
+            score(setup, dict.fromkeys(summaries, 1.0), "wit")
+        labelled = [(setup.pk, setup.label) for setup in setups]
+        family = family_of_setups(compared, make_member(compared, "manager"), "Wit", "models", labelled)
+        page = shown(researcher, "experiment", compared, family)
+        assert "No member scores a dimension that people are asked about" in page
+        assert file_rows(researcher, "experiment_table", compared, family, kind="csv") == []
+
+    def test_without_labels_it_says_what_is_missing(self, researcher, compared, family):
+        Rating.objects.all().delete()
+        compared.bump_revision()
+        assert "No human labels" in shown(researcher, "experiment", compared, family)
 
     def test_news_come_when_something_counts_and_else_204(self, researcher, compared, family):
         page = shown(researcher, "experiment", compared, family)

@@ -145,8 +145,8 @@ def test_the_better_evaluator_wins_and_nobody_wins_against_an_equal_one():
     assert (shares[0, 2], shares[2, 0]) == (0, 0)
 
 
-def test_without_any_draw_that_defines_a_difference_there_is_no_share():
-    labels = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+@pytest.mark.parametrize("labels", [[1.0, 2, 3, 4, 5], [np.nan] * 5])
+def test_where_a_coefficient_is_undefined_there_is_no_share(labels):
     scores = np.array([[1.0, 1, 1, 1, 1], [1.0, 2, 3, 4, 5]])
     nowhere = np.full(5, -1)
     options = {"yes_no": False, "resamples": 5, "seed": 0, "orientation": None, "bootstrap": None}
