@@ -93,48 +93,70 @@ def shift_of(replies: Mapping[int, Replies]) -> Shift:
 
 
 def p_unchanged(by_dimension: Sequence[Mapping[int, Replies]], seed: int = 0) -> float:
-    """How likely the first replies would be at least this far from the new ones, were they of their kind.
+    """How likely the first replies would stand out this much from the new ones, were they of their kind.
 
     Each mapping has one dimension's replies by summary: the first one, then two or more new ones. As long as
-    the model is the same, any of a summary's replies could have been the first. The statistic is the mean
-    distance of the first reply from the new ones less the mean distance of the new ones from each other, over
-    summaries and dimensions; it is compared with RESAMPLES draws in which one reply of each summary, on all
-    its dimensions, is taken for the first. So what a model's own noise explains is no change, and a change
-    that leaves the mean alone is one. (1 + draws as extreme) / (1 + RESAMPLES), from 0.0001 to 1; the lowest
-    possible with n summaries of three replies is about 3^-n.
+    the model is the same, any of a summary's replies could have been the first. Two statistics, both summed
+    over summaries and dimensions, in ranges of a dimension's numbers: the mean distance of the first reply
+    from the new ones less the mean distance of the new ones from each other, which sees a change that leaves
+    the mean alone; and, without its sign on a dimension, the mean of the new replies less the first, which
+    sees a small move in one direction through much noise. They are compared with RESAMPLES draws in which one
+    reply of each summary, on all its dimensions, is taken for the first; the smaller of the two shares of
+    draws that are as extreme is compared in turn with the smaller one of each draw. So what a model's own
+    noise explains is no change. From 1 / (1 + RESAMPLES) to 1; with n summaries changed of which the replies
+    have no noise it is about 3^-n.
 
-    Source: permutation test of exchangeability; e.g. P. Good, Permutation, Parametric and Bootstrap Tests of
-    Hypotheses, 2005. Raises ValueError for fewer than two new replies, or other numbers of them.
+    Source: permutation test of exchangeability, combined by the smallest p-value: F. Pesarin and L. Salmaso,
+    Permutation Tests for Complex Data, 2010. Raises ValueError for fewer than two new replies.
+    """
+    import numpy as np
+    from scipy.stats import rankdata
+
+    distances, moves = _statistics(by_dimension)
+    if not len(distances):
+        return 1.0
+    draws = np.random.default_rng(seed).integers(distances.shape[1], size=(1 + RESAMPLES, len(distances)))
+    draws[0] = 0  # what was observed
+    summaries = np.arange(len(distances))
+    statistics = np.stack(
+        (
+            distances[summaries, draws].sum(axis=1),
+            np.abs(moves[summaries, draws].sum(axis=1)).sum(axis=1),
+        )
+    )
+    # Rounded, since draws that are equal but for the last digits are equally extreme.
+    as_extreme = rankdata(-statistics.round(9), method="max", axis=1)
+    smaller = as_extreme.min(axis=0)
+    return float(np.mean(smaller <= smaller[0]))
+
+
+def _statistics(by_dimension: Sequence[Mapping[int, Replies]]) -> "tuple[Floats, Floats]":
+    """The parts of each summary in the two statistics, were each of its replies the first.
+
+    Distances, (summaries, replies), and moves, (summaries, replies, dimensions); a summary without a score
+    each time has no move.
     """
     import numpy as np
 
-    table = _statistics(by_dimension)
-    if table.size == 0:
-        return 1.0
-    observed = table[:, 0].sum()
-    draws = np.random.default_rng(seed).integers(table.shape[1], size=(RESAMPLES, len(table)))
-    drawn = table[np.arange(len(table)), draws].sum(axis=1)
-    as_extreme = int(np.count_nonzero(drawn >= observed - 1e-12))
-    return (1 + as_extreme) / (1 + RESAMPLES)
-
-
-def _statistics(by_dimension: Sequence[Mapping[int, Replies]]) -> "Floats":
-    """(summaries, replies): the statistic's part of each summary, were each of its replies the first."""
-    import numpy as np
-
-    parts: dict[int, Floats] = {}
-    for replies in by_dimension:
+    ordered = sorted({summary for replies in by_dimension for summary in replies})
+    places = {summary: place for place, summary in enumerate(ordered)}
+    count = max((len(each) for replies in by_dimension for each in replies.values()), default=3)
+    distances = np.zeros((len(places), count))
+    moves = np.zeros((len(places), count, len(by_dimension)))
+    for dimension, replies in enumerate(by_dimension):
         numbers = [reply for each in replies.values() for reply in each if reply is not None]
         span = (max(numbers) - min(numbers) or 1.0) if numbers else 1.0
         for summary, each in replies.items():
-            if len(each) < 3:
-                raise ValueError("two new replies or more are needed beside the first")
-            distances = np.array([[_distance(one, two, span) for two in each] for one in each])
-            count = len(each)
-            from_it = distances.sum(axis=1) / (count - 1)
-            among_others = (distances.sum() - 2 * distances.sum(axis=1)) / ((count - 1) * (count - 2))
-            parts[summary] = parts.get(summary, 0.0) + from_it - among_others
-    return np.array(list(parts.values()))
+            if not 3 <= len(each) == count:
+                raise ValueError("two new replies or more are needed beside the first, of each as many")
+            apart = np.array([[_distance(one, two, span) for two in each] for one in each]) / span
+            from_it = apart.sum(axis=1) / (count - 1)
+            among_others = (apart.sum() - 2 * apart.sum(axis=1)) / ((count - 1) * (count - 2))
+            distances[places[summary]] += from_it - among_others
+            if (scores := _numbers(each)) is not None:
+                own = np.array(scores) / span
+                moves[places[summary], :, dimension] = (own.sum() - own) / (count - 1) - own
+    return distances, moves
 
 
 def _distance(one: float | None, two: float | None, span: float) -> float:

@@ -216,3 +216,13 @@ def test_a_file_without_a_members_scores_is_refused(tmp_path):
 def test_faulty_scores_in_a_file_are_named(tmp_path, scores, message):
     with pytest.raises(ValueError, match=message):
         score_rows(tmp_path, "jury", [row(1, scores=scores)], {"members": "one,two"})
+
+
+def test_over_a_file_a_calibration_learns_from_its_labels(tmp_path):
+    rows = [
+        row(number, scores={"judge": {"fluency": number % 7}}, labels={"fluency": number % 7 / 6})
+        for number in range(30)
+    ]
+    _, written = score_rows(tmp_path, "calibrated", rows, {"member": "judge"})
+    values = [written[f"s{number}"]["scores"]["fluency"] for number in range(30)]
+    assert values == pytest.approx([number % 7 / 6 for number in range(30)])

@@ -72,6 +72,19 @@ def test_a_change_that_leaves_the_mean_alone_is_noticed():
     assert p_unchanged([replies]) < LEVEL
 
 
+def test_a_small_move_in_one_direction_is_noticed_through_noise():
+    draw = random.Random(2)
+    replies = {key: [draw.gauss(0.5, 0.1), *(draw.gauss(0.63, 0.1) for _ in range(2))] for key in range(20)}
+    assert p_unchanged([replies]) < LEVEL
+
+
+def test_dimensions_of_different_scales_weigh_the_same():
+    moved = {key: [key / 20, *[key / 20 + 0.3] * 2] for key in range(8)}
+    large = {key: [float(key), *[float(key)] * 2] for key in range(8)}
+    scaled = {key: [1000 * reply for reply in each] for key, each in moved.items()}
+    assert p_unchanged([moved, large]) == p_unchanged([scaled, large])
+
+
 def test_a_model_that_gives_no_scores_any_more_is_noticed():
     assert p_unchanged([{key: [0.5, None, None] for key in range(20)}]) < LEVEL
 
