@@ -51,7 +51,6 @@ class RunForm(forms.Form):
         label="Only summaries that have a rating",
         help_text="Spares requests: others play no part in the meta-evaluation until they are rated.",
     )
-
     other_dimensions = forms.CharField(
         required=False,
         max_length=500,
@@ -124,18 +123,12 @@ class RunForm(forms.Form):
         return found
 
     def lists(self) -> Iterator[tuple[str, list[str]]]:
-        """Id of a list in the page -> what it offers."""
+        """Id of a list in the page -> what it offers; of models those that can be used as they are."""
         if any(spec.is_weights for spec in self._specs):
-            yield WEIGHTS_HERE, self.weights_here()
+            yield WEIGHTS_HERE, [*(each.model for each in installed() if each.is_usable), *tables()]
         if self._asks:
             yield ENDPOINTS_KNOWN, addresses_on_offer(self._project.pk)
             yield MODELS_KNOWN, models_known(self._project.pk)
-
-    def weights_here(self) -> list[str]:
-        """Names of models that can be used as they are, then of tables; none if no parameter asks for any."""
-        if not any(spec.is_weights for spec in self._specs):
-            return []
-        return [*(each.model for each in installed() if each.is_usable), *tables()]
 
     def refuse(self, message: str) -> None:
         """Put what is wrong beside the budget or parameter that the message names, else above the form."""
