@@ -17,6 +17,7 @@ from scoring.neural.batching import in_batches
 from scoring.neural.device import device, tokens_per_batch
 from scoring.neural.loading import load_model
 from scoring.neural.prefix_tree import PrefixTrees
+from scoring.weights import MissingWeights
 
 Ids = tuple[int, ...]
 Result = TypeVar("Result")
@@ -24,7 +25,7 @@ Result = TypeVar("Result")
 KEPT_BEGINNINGS = 8
 """Beginnings whose keys and values are kept: an evaluator has one for each of its dimensions."""
 CACHE_BYTES = 2**32
-"""Keys and values that a batch may hold."""
+"""Keys and values that a batch may hold, and the kept beginnings together."""
 OWN_WINDOWS = ("gpt_neo",)
 """Kinds whose window counts places in memory, padding among them, without a word of it in their caches."""
 
@@ -52,6 +53,7 @@ class CausalPass:
     def __init__(self, folder: Path, precision: str = "float32") -> None:
         self._model = load_model(folder, AutoModelForCausalLM, precision)
         self._options = inspect.signature(self._model.forward).parameters.keys()
+        self._refuse_reading_ahead(folder)
         config = self._model.config.get_text_config()
         self.limit: int | None = getattr(config, "max_position_embeddings", None)
         """The longest input in tokens, reply included, that the configuration states, if it states one."""
@@ -85,20 +87,29 @@ class CausalPass:
         tokens a row may follow. None for what does not fit into memory even alone.
         """
         kept = beginning if self.shares else ()
-        costs = [self._cost(len(row) - len(kept) + further, len(row) + further) for row in rows]
         longest = max(map(len, rows), default=0) + further
         results: list[Result | None] = [None] * len(rows)
         for part in self._alike(rows, longest):
-            found = in_batches(
-                [costs[index] for index in part],
-                lambda batch, part=part: compute(  # type: ignore[misc]
-                    [part[each] for each in batch],
-                    self.read(kept, [rows[part[each]] for each in batch]),
-                ),
-            )
-            for index, result in zip(part, found, strict=True):
+            for index, result in zip(part, self._part(kept, rows, part, further, compute), strict=True):
                 results[index] = result
         return results
+
+    def _part(
+        self,
+        kept: Ids,
+        rows: Sequence[Ids],
+        part: Sequence[int],
+        further: int,
+        compute: Callable[[list[int], Read], Iterable[Result]],
+    ) -> list[Result | None]:
+        """The same for those rows of which some may stand in one batch."""
+
+        def of_batch(places: list[int]) -> Iterable[Result]:
+            batch = [part[place] for place in places]
+            return compute(batch, self.read(kept, [rows[index] for index in batch]))
+
+        lengths = [len(rows[index]) + further for index in part]
+        return in_batches([self._cost(length - len(kept), length) for length in lengths], of_batch)
 
     def read(self, beginning: Ids, rows: Sequence[Ids], last: int = 1) -> Read:
         """Logits behind the last tokens of each row; rows that are alike are computed once."""
@@ -138,26 +149,11 @@ class CausalPass:
         tree = PrefixTrees([replies])
         if not self._may_pad(read.mask.shape[1] + len(tree.tokens)):
             return self._one_by_one(read, replies, ends)
-        count, slots = len(read.rows), read.mask.shape[1]
         depths = torch.tensor(tree.positions, device=device())
-        ancestors = torch.zeros(len(depths), len(depths), dtype=torch.bool, device=device())
-        for path in tree.paths:
-            for step, node in enumerate(path):
-                ancestors[node, path[: step + 1]] = True
-        seen = torch.cat(
-            [
-                read.mask.bool()[:, None].expand(count, len(depths), slots),
-                ancestors.expand(count, *ancestors.shape),
-            ],
-            dim=2,
-        )
-        dtype = self._model.dtype
-        hidden = torch.zeros(seen.shape, dtype=dtype, device=device()).masked_fill(
-            ~seen, torch.finfo(dtype).min
-        )
-        ids = torch.tensor(tree.tokens, device=device()).expand(count, -1)
+        ids = torch.tensor(tree.tokens, device=device()).expand(len(read.rows), -1)
         places = read.mask.sum(dim=1, keepdim=True) + depths
-        behind, _ = self._forward(ids, hidden[:, None], places, self._spread(read.cache), len(depths))
+        hidden = self._hidden(read.mask, tree)
+        behind, _ = self._forward(ids, hidden, places, self._spread(read.cache), len(depths))
         logs = torch.cat([read.logits[:, -1:], behind], dim=1)
         logs = logs - logs.logsumexp(dim=-1, keepdim=True)
         found = []
@@ -166,6 +162,19 @@ class CausalPass:
             written = logs[:, steps[:-1], list(reply)].sum(dim=1)
             found.append(written + logs[:, steps[-1], list(ends)].logsumexp(dim=-1))
         return torch.stack(found, dim=1)
+
+    def _hidden(self, mask: torch.Tensor, tree: PrefixTrees) -> torch.Tensor:
+        """[rows, 1, nodes, slots + nodes], added to attention: each node sees its row and its own path."""
+        count, slots = mask.shape
+        nodes = len(tree.tokens)
+        seen = torch.zeros(count, 1, nodes, slots + nodes, dtype=torch.bool, device=device())
+        seen[..., :slots] = mask.bool()[:, None, None]
+        for path in tree.paths:
+            for step, node in enumerate(path):
+                seen[..., node, [slots + each for each in path[: step + 1]]] = True
+        dtype = self._model.dtype
+        nothing = torch.zeros((), dtype=dtype, device=device())
+        return torch.where(seen, nothing, torch.finfo(dtype).min)
 
     def _one_by_one(self, read: Read, replies: Sequence[Ids], ends: Sequence[int]) -> torch.Tensor:
         """The same where masks of one's own do not serve: each reply behind whole rows, of equal length."""
@@ -192,6 +201,15 @@ class CausalPass:
         return out.logits[:, -last:].float(), out.get("past_key_values")
 
     @torch.inference_mode()
+    def _refuse_reading_ahead(self, folder: Path) -> None:
+        """An encoder (BERT, for one) loads as well, but what it says of a token depends on the next."""
+        first, other = self._model(input_ids=torch.tensor([[1, 2], [1, 3]], device=device())).logits[:, 0]
+        if not torch.allclose(first, other, atol=1e-2):
+            raise MissingWeights(
+                f"The model in {folder} reads ahead, so it is no causal language model and cannot reply."
+            )
+
+    @torch.inference_mode()
     def _trial(self) -> Sequence[Any]:
         """The parts of the model's memory of one token; none where it is not kept as keys and values."""
         takes_positions = {"position_ids", "past_key_values"} <= self._options
@@ -206,10 +224,14 @@ class CausalPass:
             whole = torch.tensor([ids], device=device())
             places = torch.arange(len(ids), device=device())[None]
             _, self._beginnings[ids] = self._forward(whole, torch.ones_like(whole), places, None)
-            if len(self._beginnings) > KEPT_BEGINNINGS:
+            while len(self._beginnings) > 1 and self._keeps_too_much():
                 self._beginnings.popitem(last=False)
         self._beginnings.move_to_end(ids)
         return self._beginnings[ids]
+
+    def _keeps_too_much(self) -> bool:
+        size = sum(map(len, self._beginnings)) * self._bytes_per_token
+        return len(self._beginnings) > KEPT_BEGINNINGS or size > CACHE_BYTES
 
     @staticmethod
     def _spread(cache: Any, rows: int = -1) -> Any:

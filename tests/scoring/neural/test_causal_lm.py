@@ -14,6 +14,7 @@ from scoring.asking.request import TOO_LONG, Request, Wanted
 from scoring.contract import OUT_OF_MEMORY, EvaluatorError
 from scoring.judge.marks import Unread
 from scoring.neural.causal_lm import LocalModel
+from scoring.weights import MissingWeights
 from tests.scoring.tiny_models import tiny_model
 
 KINDS = ("llama", "gpt2", "mistral", "bloom")
@@ -283,6 +284,12 @@ def test_an_empty_prompt_is_refused():
 def test_a_chat_needs_a_template():
     with pytest.raises(EvaluatorError, match="no chat template"):
         LocalModel(tiny_model("bart"), is_chat=True).replies([request()])
+
+
+@pytest.mark.parametrize(("kind", "head"), [("bert", "ForMaskedLM"), ("roberta", "ForMaskedLM"), ("t5", "")])
+def test_a_model_that_is_not_causal_is_refused(kind, head):
+    with pytest.raises(MissingWeights, match=r"reads ahead|cannot be loaded"):
+        LocalModel(tiny_model(kind, head), is_chat=False).replies([Request("The cat.")])
 
 
 def test_what_exceeds_the_models_positions_is_too_long():
