@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -51,6 +51,9 @@ def work_on_reasking(reasking_id: int) -> None:
     if not claimed:
         return
     reasking = Reasking.objects.select_related("setup__project").get(pk=reasking_id)
+    if reasking.attempts > MOST_ATTEMPTS:
+        _end(reasking, token, "the worker stopped each time, perhaps short of memory")
+        return
     try:
         _ask_all(reasking, asking_evaluator(reasking.setup), token)
     except InvalidRun as error:
@@ -61,6 +64,9 @@ def work_on_reasking(reasking_id: int) -> None:
         else:
             logger.warning("Reasking %s, attempt %s: %s", reasking.pk, reasking.attempts, error)
             _postpone(reasking, token)
+    except OperationalError:  # the database was busy or away; what was kept before stays
+        logger.exception("Reasking %s will be tried again.", reasking_id)
+        _postpone(reasking, token)
     except Exception as error:
         logger.exception("Reasking %s failed.", reasking_id)
         _end(reasking, token, f"Unexpected {type(error).__name__} (the worker's log has the details)")

@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from annotation.errors import NotAllowed, NotFound
@@ -181,6 +182,32 @@ def test_an_outage_is_tried_again_and_given_up_in_the_end(setup, endpoint, monke
         reasking.refresh_from_db()
     assert not reasking.is_unfinished
     assert "503" in reasking.failure
+
+
+def test_a_busy_database_is_no_end(setup, monkeypatch):
+    reasking = start_reasking(setup, DRIFT)
+
+    def busy(rows):
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ReaskedReply.objects, "bulk_create", busy)
+        work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert reasking.is_unfinished
+    Reasking.objects.filter(pk=reasking.pk).update(claimed_until=None)
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert (reasking.failure, reasking.has_changed) == ("", False)
+
+
+def test_what_kills_every_worker_is_given_up(setup, endpoint):
+    reasking = start_reasking(setup, DRIFT)
+    Reasking.objects.filter(pk=reasking.pk).update(attempts=MOST_ATTEMPTS)
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert reasking.failure.startswith("the worker stopped each time")
+    assert not endpoint.asked
 
 
 def test_a_wrong_key_ends_it_at_once(setup, endpoint):
