@@ -12,7 +12,7 @@ from metaeval.stats.arrays import Bools, Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.result import Estimate, Interval
 from metaeval.stats.scores import decisions
-from metaeval.stats.uncertainty.article_draws import interval_over_articles
+from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, interval_over_articles
 from metaeval.stats.uncertainty.bootstrap import bootstrap_replicates
 from metaeval.stats.uncertainty.luck_of_the_best import luck_of_the_best
 from metaeval.uncertainty import Column
@@ -41,9 +41,11 @@ class Figures:
     """By the evaluator's key: (RESAMPLES,) in the same resamples of articles for all."""
 
     def luck_of(self, keys: Sequence[str]) -> float:
-        """What the best of these is expected to show by luck if all are equally good; nan if unknown."""
+        """What the best of these is expected to show by luck if all are equally good; nan if unknown, as with
+        too few articles to draw from."""
         known = [self.replicates[key] for key in keys if key in self.replicates]
-        return luck_of_the_best(np.array(known)) if len(known) > 1 else float("nan")
+        is_known = len(known) > 1 and self.articles >= FEWEST_ARTICLES
+        return luck_of_the_best(np.array(known)) if is_known else float("nan")
 
     def best_of(self, keys: Sequence[str]) -> str | None:
         """The one with the highest value; None where none has one."""

@@ -127,6 +127,18 @@ def test_the_best_of_several_is_named_with_the_luck_in_it(labelled, first):
     assert report.rows[2].tuning is None
 
 
+def test_too_few_articles_tell_neither_an_interval_nor_the_luck(db):
+    project, user = make_labelled(articles=12)
+    split(project, user)
+    version = make_judge(project, user)
+    labels = labels_of(project, Part.TUNING)
+    try_with(version, near(labels, 0.3))
+    try_with(next_version(version, user, 1), near(labels, 0.3))
+    report = report_of(version)
+    assert report.rows[0].tuning.interval.reason == "fewer than 10 articles to draw from"
+    assert np.isnan(report.luck)
+
+
 def test_baselines_and_ceiling_stand_beside(labelled, first):
     project, _ = labelled
     labels = labels_of(project, Part.TUNING)
