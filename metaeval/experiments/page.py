@@ -31,15 +31,15 @@ from scoring.models import RunFamily
 
 @dataclass(frozen=True)
 class Results:
-    """What is known of the members that are done, two or more or one."""
+    """What is known of the members that are done, of which there is one at least."""
 
     questions: Sequence[QuestionFigures]
     significance: SignificanceTable | None
     wins: Wins | None
     systems: NamedSystems
     compared: Sequence[Evaluator]
-    n_seen: int
-    """Articles left out for all members because one has seen them."""
+    seen: Mapping[str, int]
+    """Reason -> articles left out for all members because one has seen them."""
     definitions: Sequence[str]
     n_labelled: int
     n_articles: int
@@ -48,6 +48,10 @@ class Results:
     intervals_of: str
     """The earlier revision that they are of, in words; empty for this one."""
     has_wins_of_now: bool
+
+    @property
+    def n_seen(self) -> int:
+        return sum(self.seen.values())
 
     @property
     def said_of_intervals(self) -> str:
@@ -71,6 +75,18 @@ class ExperimentPage:
     """None as long as no member is done."""
     charts: Sequence[Chart]
     """Every chart of the page, which are also files."""
+
+    @property
+    def compared(self) -> Sequence[Evaluator]:
+        return self.results.compared if self.results else ()
+
+    @property
+    def definitions(self) -> Sequence[str]:
+        return self.results.definitions if self.results else ()
+
+    @property
+    def seen(self) -> Mapping[str, int]:
+        return self.results.seen if self.results else {}
 
     @property
     def of_seeds(self) -> bool:
@@ -199,7 +215,7 @@ def _results(
         wins=won.result if won and len(won.result.names) > 1 else None,
         systems=systems,
         compared=table.comparison.evaluators,
-        n_seen=sum(table.comparison.seen.values()),
+        seen=table.comparison.seen,
         definitions=list(dict.fromkeys(sentences)),
         n_labelled=points.n_labelled,
         n_articles=points.n_articles,

@@ -1,17 +1,17 @@
 """How the figures of a page were computed: words for a paper, and the sources."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.metadata import version
+from typing import Protocol
 
 from django.conf import settings
 
 from annotation.models import Project
 from metaeval.export.sources import sources_of
 from metaeval.judgements import Evaluator
-from metaeval.metaeval_page import MetaevalPage
 from metaeval.snapshot import Snapshot
 
 MISSING = (
@@ -20,7 +20,23 @@ MISSING = (
 )
 
 
-def how_computed(page: MetaevalPage, project: Project, on: date) -> str:
+class ComparedPage(Protocol):
+    """A page that compares evaluators."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+
+    @property
+    def compared(self) -> Sequence[Evaluator]: ...
+
+    @property
+    def definitions(self) -> Sequence[str]: ...
+
+    @property
+    def seen(self) -> Mapping[str, int]: ...
+
+
+def how_computed(page: ComparedPage, project: Project, on: date) -> str:
     """`methods_text` of the comparison, with the evaluators' signatures and fingerprints."""
     evaluators = "\n".join(["Evaluators:", *(_evaluator(each) for each in page.compared)])
     paragraphs = ["\n".join(page.definitions), _left_out(page), evaluators]
@@ -42,7 +58,7 @@ def methods_text(project: Project, snapshot: Snapshot, paragraphs: Sequence[str]
     return "\n\n".join([said, *(source.bibtex for source in sources_of(said))]) + "\n"
 
 
-def _left_out(page: MetaevalPage) -> str:
+def _left_out(page: ComparedPage) -> str:
     seen = "; ".join(f"{reason}: {articles:,}" for reason, articles in page.seen.items())
     return f"Left out of the comparison: {seen or 'no articles'}. {MISSING}"
 

@@ -16,7 +16,7 @@ from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
 from metaeval.experiments.page import Results, page_now, waiting_keys, whole_page
 from metaeval.export.chart import Rows
-from metaeval.export.how_computed import methods_text
+from metaeval.export.how_computed import how_computed
 from metaeval.views.answers import answer, download, shows, stamp, table_file
 from metaeval.views.figures import chart_file
 from scoring.families.following import families_of, family_of
@@ -46,8 +46,7 @@ def experiment(request: HtmxRequest, slug: str, family_id: int) -> HttpResponse:
     if shows(request, project, waiting_keys(project, followed, choices)):
         return HttpResponse(status=204)
     page = page_now(project, followed, choices)
-    definitions = page.results.definitions if page.results else ()
-    how = methods_text(project, page.snapshot, definitions, timezone.localdate())
+    how = how_computed(page, project, timezone.localdate()) if page.results else ""
     shown = {"page": page, "stamp": stamp(page.snapshot.revision, waits=page.waits), "how": how}
     return answer(request, "metaeval/experiment.html", {**shown, "followed": followed})
 

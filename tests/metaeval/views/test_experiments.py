@@ -196,6 +196,8 @@ class TestPage:
         assert "Wins in 80% subsamples" in page
         assert "Systems, by people and by each member" in page
         assert "shade: range over the seeds" in page
+        how = page[page.index('id="how-text"') :]
+        assert all(f"- {label}: {label}|v:1" in how for label in ("Good", "Also good", "Noise"))
 
     def test_members_that_score_no_question_say_so(self, researcher, compared):
         summaries = Summary.objects.filter(project=compared)
