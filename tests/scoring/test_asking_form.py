@@ -17,6 +17,7 @@ from scoring.params import declared_params
 from scoring.planning import plan
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project
+from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
 
@@ -199,3 +200,15 @@ def test_evaluators_that_ask_no_model_have_neither_budget_nor_dry_run(client, pr
     page = text_of(client.get(reverse("run_new", args=[project.slug]) + "?evaluator=length"))
     assert "Budget" not in page
     assert "Dry run" not in page
+
+
+def test_a_model_on_this_machine_costs_nothing_and_its_time_can_be_estimated(client, project, monkeypatch):
+    folder = tiny_model("llama")
+    monkeypatch.setenv("WEIGHTS_DIR", str(folder.parent))
+    changes = {"param_api": "local_completions", "param_model": folder.name}
+    page = text_of(posted(client, project, **changes))
+    assert "nothing is paid by the token" in page
+    assert "Estimate the time" in page
+    assert "Estimate the time" not in text_of(posted(client, project))
+    response = posted(client, project, "start", htmx=False, budget="1", **changes)
+    assert "asks no endpoint" in str(response.context["form"].errors["budget"])
