@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from copy import copy
-from functools import partial
-from typing import NoReturn
+from functools import cache, partial
+from typing import TYPE_CHECKING, NoReturn
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -19,6 +19,9 @@ from scoring.endpoints.remembered import abilities_for, model_at
 from scoring.endpoints.stored_replies import StoredReplies
 from scoring.models import EndpointModel, EvaluatorSetup
 from scoring.runs import Claim
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 
 def for_claim(evaluator: Evaluator, claim: Claim, *, sends: bool = True) -> Evaluator:
@@ -65,9 +68,14 @@ def _stores(key: str) -> Stores:
     """Where workers count requests together: who asks by the same key has the same limits."""
     holder = salted_hmac("rate limits", key).hexdigest()[:12]
     if settings.CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
-        from redis import Redis
-
-        stores = in_redis(Redis.from_url(settings.CELERY_BROKER_URL))
+        stores = in_redis(_redis(settings.CELERY_BROKER_URL))
     else:
         stores = in_folder(settings.VAR_DIR)
     return lambda name: stores(f"{holder}:{name}")
+
+
+@cache
+def _redis(url: str) -> "Redis":
+    from redis import Redis
+
+    return Redis.from_url(url)

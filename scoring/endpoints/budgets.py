@@ -25,6 +25,7 @@ from scoring.contract import EvaluatorError
 from scoring.endpoints.prices import in_dollars, price_of
 from scoring.endpoints.remembered import address_of, known_model
 from scoring.errors import InvalidRun
+from scoring.evaluators import UnknownEvaluator
 from scoring.models import Batch, Reservation, Run
 
 NO_PRICE = (
@@ -131,7 +132,11 @@ def set_budget(run: Run, budget: Decimal | None, user: User) -> None:
                 f"This run is {changed.get_status_display()}: a budget changes nothing any more."
             )
         if budget is not None:
-            refuse_budget(project, address_of(changed.setup), budget)
+            try:
+                address = address_of(changed.setup)
+            except (UnknownEvaluator, ValueError) as error:
+                raise InvalidRun(str(error)) from error
+            refuse_budget(project, address, budget)
         changed.budget = budget
         changed.save(update_fields=["budget"])
 

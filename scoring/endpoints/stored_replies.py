@@ -8,8 +8,8 @@ that cannot be read is an answer.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,7 +17,16 @@ from django.db import OperationalError, transaction
 from django.db.models import F
 
 from scoring.asking.request import TOO_LONG, Address, Answering, Reply, Request, Usage
-from scoring.endpoints.budgets import locked, refuse_unpriced, release, reserve, settle
+from scoring.contract import EvaluatorError
+from scoring.endpoints.budgets import (
+    BudgetInUse,
+    OutOfBudget,
+    locked,
+    refuse_unpriced,
+    release,
+    reserve,
+    settle,
+)
 from scoring.endpoints.prices import Counter, Price, most_used
 from scoring.items import CHUNK
 from scoring.judge.marks import MarkScale, Unread
@@ -94,7 +103,7 @@ class StoredReplies:
         sender = self.sender([each.request for each in waiting])
         if self.price is None:
             refuse_unpriced(self.run_id, self.address.model)
-        try:
+        with self._money():
             while waiting:
                 costs = [self._cost(each.at_most) for each in waiting]
                 number = reserve(self.run_id, self.holder, costs) if self.price else len(waiting)
@@ -102,8 +111,16 @@ class StoredReplies:
                 with closing(sender.arrivals([each.request for each in lot])) as arrivals:
                     for came in arrivals:
                         self._keep_patiently([(lot[place], reply) for place, reply in came])
-        finally:
+
+    @contextmanager
+    def _money(self) -> Iterator[None]:
+        """Gives back what is set aside in the end; not what broken-off requests may have cost."""
+        try:
+            yield
+        except (EvaluatorError, OutOfBudget, BudgetInUse):  # nothing is under way any more
             release(self.run_id, self.holder)
+            raise
+        release(self.run_id, self.holder)
 
     def _keep_patiently(self, came: "Sequence[tuple[_Wanted, Reply]]") -> None:
         for _ in range(WRITING_ATTEMPTS - 1):

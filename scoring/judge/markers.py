@@ -38,7 +38,13 @@ class Markers:
         for found in self._marks.finditer(plain):
             start, end = found.span("colons") if found["colons"] else found.span()
             marks |= {origins[place] for place in range(start, end) if plain[place] in ":=∶#<["}
-        return "".join(f"[{each}]" if place in marks else each for place, each in enumerate(text))
+        places = sorted(marks)
+        pieces = [
+            text[before + 1 : place] for before, place in zip([-1, *places], [*places, None], strict=True)
+        ]
+        return pieces[0] + "".join(
+            f"[{text[place]}]{piece}" for place, piece in zip(places, pieces[1:], strict=True)
+        )
 
 
 def _plain(text: str) -> str:

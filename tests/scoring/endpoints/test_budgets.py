@@ -154,6 +154,18 @@ class TestPausing:
         Batch.objects.update(not_before=None)
         assert work(run).status == Run.Status.DONE
 
+    def test_what_was_broken_off_stays_set_aside(self, endpoint, monkeypatch):
+        """The reply has come, but the worker ends before it is stored."""
+        run = budgeted(endpoint, 1, "1")
+
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("scoring.endpoints.stored_replies.settle", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            work_on_run(run.pk, slice_s=UNCUT_S)
+        assert spending_of(run).under_way > COST
+
     def test_what_a_killed_worker_has_set_aside_counts_as_spent(self, endpoint):
         run = budgeted(endpoint, 3, "1")
         reserve(run.pk, "killed", [Decimal(1)])

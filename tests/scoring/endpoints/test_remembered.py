@@ -140,12 +140,14 @@ class TestChecks:
         assert key not in model.check_failure
         assert not is_being_checked(model)
 
-    def test_without_a_key_it_says_so(self, endpoint, model, monkeypatch):
-        monkeypatch.delenv("OPENAI_API_KEY")
+    def test_without_a_key_it_says_so(self, monkeypatch):
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        far = Address("https://llm.example.org/v1", MODEL, "chat", "OPENAI_API_KEY")
+        model = model_at(make_project().pk, far)
         check(model.pk)
         model.refresh_from_db()
-        assert model.check_failure.startswith("there is no key for http://127.0.0.1")
-        assert not endpoint.asked
+        assert model.check_failure.startswith("there is no key for https://llm.example.org/v1")
+        assert abilities_of(model) is None
 
     def test_where_no_worker_answers_it_is_overdue(self, model):
         ask_for_check(model, make_member(model.endpoint.project, "manager"))
