@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scoring.asking import wire
+from scoring.asking.addresses import NO_KEY, is_nearby, is_on_this_machine
 from scoring.asking.failures import names, refusal_of_this_prompt
 from scoring.asking.request import Address, Request, Wanted
 from scoring.contract import EvaluatorError
@@ -21,27 +22,38 @@ _manners: dict[Address, wire.Manner] = {}
 
 
 def secret_of(address: Address, key: str | None) -> str:
-    """The key given, or the environment's. Raises EvaluatorError, permanent, if there is none."""
+    """The key given, or the environment's, or NO_KEY for an endpoint nearby.
+
+    Raises EvaluatorError, permanent, if there is none for another one.
+    """
     secret = key or os.environ.get(address.api_key_env)
-    if not secret:
-        raise EvaluatorError(
-            f"the environment variable {address.api_key_env} is not set (any text will do for an endpoint "
-            "that asks for no key)",
-            permanent=True,
-        )
-    return secret
+    if secret:
+        return secret
+    if is_nearby(address.base_url):
+        return NO_KEY
+    raise EvaluatorError(
+        f"the environment variable {address.api_key_env} is not set (any text will do for an endpoint "
+        "that asks for no key)",
+        permanent=True,
+    )
 
 
 def client_for(address: Address, secret: str) -> "AsyncOpenAI":
-    """One that tries nothing twice and waits for ever, as whoever uses it says how long."""
+    """One that tries nothing twice and waits for ever, as whoever uses it says how long.
+
+    It goes past the environment's proxy to this machine, which no proxy can reach.
+    """
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+    http_client = DefaultAsyncHttpxClient(
+        verify=_certificates(), trust_env=not is_on_this_machine(address.base_url)
+    )
     return AsyncOpenAI(
         base_url=address.base_url,
         api_key=secret,
         max_retries=0,
         timeout=None,
-        http_client=DefaultAsyncHttpxClient(verify=_certificates()),
+        http_client=http_client,
     )
 
 

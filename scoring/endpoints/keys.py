@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
-from scoring.asking.addresses import same_address
+from scoring.asking.addresses import NO_KEY, is_nearby, same_address
 from scoring.asking.request import Address
 from scoring.contract import EvaluatorError
 from scoring.models import Endpoint
@@ -51,7 +51,8 @@ def remove_key(endpoint: Endpoint, user: User) -> None:
 def key_for(project_id: int, address: Address) -> str:
     """The key that the project keeps for this very address, else the worker's own.
 
-    Raises EvaluatorError, permanent, where there is none or it cannot be read; the key is never in it.
+    NO_KEY if there is none and the endpoint is nearby. Raises EvaluatorError, permanent, if there is none for
+    another one, or it cannot be read; the key is never in it.
     """
     base_url = same_address(address.base_url)
     endpoint = (
@@ -60,6 +61,8 @@ def key_for(project_id: int, address: Address) -> str:
     if endpoint is not None:
         return _decrypted(endpoint)
     key = os.environ.get(address.api_key_env, "")
+    if not key and is_nearby(base_url):
+        return NO_KEY
     if not key:
         raise EvaluatorError(
             f"there is no key for {base_url}: the project keeps none, and the worker's environment variable "
@@ -73,11 +76,6 @@ def key_for(project_id: int, address: Address) -> str:
             permanent=True,
         )
     return key
-
-
-def without_key(text: str, key: str) -> str:
-    """`text` without the key, of which some endpoints quote a part in their refusals."""
-    return text.replace(key, "(key)")
 
 
 def _decrypted(endpoint: Endpoint) -> str:

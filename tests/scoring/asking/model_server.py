@@ -67,6 +67,8 @@ class ModelServer:
     interruptions: list[Interruption] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     came_at: list[float] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    """Headers Authorization, None for a request without."""
     most_at_once: int = 0
 
     def __enter__(self) -> Self:
@@ -136,6 +138,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return
             with server.lock:
                 server.came_at.append(time.monotonic())
+                server.keys.append(self.headers["Authorization"])
                 server.under_way += 1
                 server.most_at_once = max(server.most_at_once, server.under_way)
             try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.asking.addresses import is_endpoint_address, same_address
+from scoring.asking.addresses import is_endpoint_address, is_nearby, is_on_this_machine, same_address
 
 
 @pytest.mark.parametrize("address", ["https://api.openai.com/v1", "http://127.0.0.1:8080/v1", "http://[::1]"])
@@ -28,3 +28,24 @@ def test_others_are_not(address):
 
 def test_white_space_and_a_slash_at_the_end_change_nothing():
     assert same_address(" https://host/v1/ ") == same_address("https://host/v1") == "https://host/v1"
+
+
+@pytest.mark.parametrize(
+    ("host", "on_this_machine", "nearby"),
+    [
+        ("localhost", True, True),
+        ("127.0.0.1:8000", True, True),
+        ("[::1]:8000", True, True),
+        ("192.168.1.7", False, True),
+        ("10.0.0.2:8000", False, True),
+        ("[fd00::2]", False, True),
+        ("ollama:11434", False, True),
+        ("api.openai.com", False, False),
+        ("localhost.example.org", False, False),
+        ("8.8.8.8", False, False),
+        ("[2606:4700::1]", False, False),
+    ],
+)
+def test_what_is_near(host, on_this_machine, nearby):
+    assert is_on_this_machine(f"http://{host}/v1") is on_this_machine
+    assert is_nearby(f"http://{host}/v1") is nearby

@@ -76,11 +76,22 @@ class TestReplies:
         assert len(sender(server, key="another").replies(some(2))) == 2
         assert "another" not in repr(sender(server, key="another"))
 
-    def test_without_a_key_nothing_is_asked(self, server, monkeypatch):
+    def test_without_a_key_one_nearby_is_asked_all_the_same(self, server, monkeypatch):
         monkeypatch.delenv("TINY_API_KEY")
-        error = error_of(server)
-        assert error.permanent
-        assert "TINY_API_KEY" in str(error)
+        assert len(sender(server).replies(some(2))) == 2
+        assert server.keys == ["Bearer none"] * 2
+
+    def test_without_a_key_nothing_far_away_is_asked(self, server, monkeypatch):
+        monkeypatch.delenv("TINY_API_KEY")
+        elsewhere = replace(server.address(), base_url="https://llm.example.org/v1")
+        with pytest.raises(EvaluatorError, match="TINY_API_KEY is not set") as raised:
+            Sender(elsewhere).replies(some(1))
+        assert raised.value.permanent
+
+    def test_no_proxy_stands_between_this_machine_and_itself(self, server, monkeypatch):
+        monkeypatch.delenv("NO_PROXY")
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+        assert len(sender(server, patience_s=0.5).replies(some(2))) == 2
 
     def test_none_at_a_time_is_refused(self, server):
         with pytest.raises(ValueError, match="most_in_flight: found 0, expected 1 or more"):

@@ -4,9 +4,10 @@ import pytest
 from django.core import serializers
 
 from annotation.errors import DomainError, NotAllowed
+from scoring.asking.addresses import NO_KEY
 from scoring.asking.request import Address
 from scoring.contract import EvaluatorError
-from scoring.endpoints.keys import key_for, remove_key, set_key, without_key
+from scoring.endpoints.keys import key_for, remove_key, set_key
 from scoring.models import Endpoint
 from tests.factories import make_member, make_project
 
@@ -118,5 +119,9 @@ def test_researchers_set_and_remove_no_keys(stored):
     assert key_for(stored.project_id, address()) == KEY
 
 
-def test_a_key_is_taken_out_of_what_an_endpoint_says():
-    assert without_key(f"Incorrect API key provided: {KEY}.", KEY) == "Incorrect API key provided: (key)."
+def test_one_nearby_needs_none(monkeypatch):
+    monkeypatch.delenv("SOME_API_KEY", raising=False)
+    project = make_project()
+    assert key_for(project.pk, address("http://127.0.0.1:8000/v1")) == NO_KEY
+    monkeypatch.setenv("SOME_API_KEY", "workers-own")
+    assert key_for(project.pk, address("http://127.0.0.1:8000/v1")) == "workers-own"
