@@ -2,8 +2,9 @@
 
 import inspect
 import re
-from collections.abc import Iterable
-from dataclasses import MISSING, fields, replace
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from scoring.contract import Evaluator, Need
@@ -25,8 +26,9 @@ def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
 
     Keys: name, family, title, summary, version, source, formula, weaknesses, cost, weights (null: none),
     needs, needs_if (a list of {parameter, value, needs}), dimensions (null: from parameters or the pool),
-    higher_is_better, languages (null: any), deterministic, queue, batch_size, parameters (name, type, doc,
-    required, default, choices, low, high, is_weights, is_setup, group).
+    higher_is_better, languages (null: any), deterministic, queue, queue_if (a list of {parameter, value,
+    queue}), batch_size, parameters (name, type, doc, required, default, choices, low, high, is_weights,
+    is_setup, group).
     """
     return [_describe(load_evaluator(name)) for name in (EVALUATORS if names is None else names)]
 
@@ -80,6 +82,7 @@ def _describe(evaluator: type[Evaluator]) -> dict[str, Any]:
         "languages": None if evaluator.languages is None else sorted(evaluator.languages),
         "deterministic": evaluator.deterministic,
         "queue": evaluator.queue,
+        "queue_if": _queue_if(evaluator),
         "batch_size": evaluator.batch_size,
         "parameters": [
             {key: list(value) if isinstance(value, tuple) else value for key, value in vars(each).items()}
@@ -94,19 +97,34 @@ def _sorted(needs: Iterable[Need]) -> list[str]:
 
 def _needs_if(evaluator: type[Evaluator]) -> list[dict[str, Any]]:
     """Where one choice of a parameter, the others at their defaults, changes what is needed."""
-    if any(each.default is MISSING for each in fields(evaluator.Params)):
-        return []
-    defaults = evaluator.Params()
-    changes = []
-    for spec in declared_params(evaluator.Params):
+    found = ((name, choice, evaluator.needs_for(params)) for name, choice, params in _choices(evaluator))
+    return [
+        {"parameter": name, "value": choice, "needs": _sorted(needs)}
+        for name, choice, needs in found
+        if needs != evaluator.needs
+    ]
+
+
+def _queue_if(evaluator: type[Evaluator]) -> list[dict[str, Any]]:
+    """Where one choice of a parameter, the others at their defaults, changes who scores."""
+    found = ((name, choice, evaluator.queue_for(params)) for name, choice, params in _choices(evaluator))
+    return [
+        {"parameter": name, "value": choice, "queue": queue}
+        for name, choice, queue in found
+        if queue != evaluator.queue
+    ]
+
+
+def _choices(evaluator: type[Evaluator]) -> Iterator[tuple[str, Any, Any]]:
+    """Each choice of each parameter, and parameters that are at their defaults but for it."""
+    specs = declared_params(evaluator.Params)
+    if any(spec.required and spec.type != "text" for spec in specs):
+        return
+    defaults = evaluator.Params(**{spec.name: spec.name for spec in specs if spec.required})
+    for spec in specs:
         for choice in spec.choices or ():
-            try:
-                needs = evaluator.needs_for(replace(defaults, **{spec.name: choice}))
-            except ValueError:  # this choice wants another parameter changed with it
-                continue
-            if needs != evaluator.needs:
-                changes.append({"parameter": spec.name, "value": choice, "needs": _sorted(needs)})
-    return changes
+            with suppress(ValueError):  # this choice wants another parameter changed with it
+                yield spec.name, choice, replace(defaults, **{spec.name: choice})
 
 
 def _section(described: dict[str, Any]) -> str:
@@ -140,7 +158,14 @@ def _facts(described: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "Cost", described["cost"]
     if described["weights"]:
         yield "Weights", described["weights"]
-    yield "Worker queue", described["queue"]
+    yield (
+        "Worker queue",
+        described["queue"]
+        + "".join(
+            f"; {each['queue']} with {each['parameter']}={value_as_text(each['value'])}"
+            for each in described["queue_if"]
+        ),
+    )
     yield "Summaries in a batch", str(described["batch_size"])
     yield "Version", str(described["version"])
     yield "Source", described["source"]

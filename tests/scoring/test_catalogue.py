@@ -41,6 +41,9 @@ def test_a_description_says_what_is_needed_and_when():
     [ice] = describe(["ice"])
     assert ice["needs"] == ["article", "references", "labelled_pool"]
     assert ice["dimensions"] is None
+    assert (ice["queue"], rouge["queue_if"]) == ("llm", [])
+    local = {"parameter": "api", "value": "local_chat", "queue": "gpu"}
+    assert ice["queue_if"] == [local, local | {"value": "local_completions"}]
     model = ice["parameters"][0]
     assert (model["name"], model["required"], model["default"]) == ("model", True, None)
 
