@@ -95,7 +95,7 @@ def make_campaign(mark: str) -> Campaign:
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
     family = family_of_setups(project, users["manager"], "Length or overlap", "models", both)
     asked = _asked_judge(project, summaries[0], f"{mark}-judge")
-    version = create_judge(project, users["manager"], f"{mark} judge", "ice", {"model": "any"})
+    version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
@@ -127,10 +127,10 @@ def make_campaign(mark: str) -> Campaign:
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
+        "disagreement_rerating": {"summary_id": summaries[0].pk},
         "steadiness_setup": {"setup_id": asked.pk},
         "steadiness_start": {"setup_id": asked.pk},
         "steadiness_schedule": {"setup_id": asked.pk},
-        "disagreement_rerating": {"summary_id": summaries[0].pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
         "gold_restore": {"summary_id": retired.summary_id},
