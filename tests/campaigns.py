@@ -16,11 +16,11 @@ from annotation.actions.gold_rounds import next_in_round, start_round
 from annotation.actions.people import invite, issue_api_token, remove_rater
 from annotation.actions.rating import GivenAnswer, submit_stage
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
+from scoring.alignment.judges import create_judge
 from scoring.endpoints.keys import set_key
 from scoring.endpoints.managing import add_endpoint, add_model
 from scoring.families.starting import family_of_setups
 from scoring.judged_dimensions import add_dimension
-from scoring.alignment.judges import create_judge
 from scoring.models import EvaluatorSetup, Run, Score
 from scoring.planning import plan_run
 from scoring.probing import start_probe
@@ -99,7 +99,7 @@ def make_campaign(mark: str) -> Campaign:
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
-    set_key(endpoint, f"{mark}-api-key", users["manager"])
+    set_key(endpoint, f"{mark}-api-key".replace(" ", ""), users["manager"])
     model = add_model(endpoint, "judge", "chat", users["manager"])
     words = {"name": "focus", "description": f"{mark}-description?", "sees": "summary"}
     dimension = add_dimension(project, users["manager"], **words)
