@@ -17,7 +17,7 @@ _CONTEXT = re.compile(r"context (length|size|window)", re.IGNORECASE)
 
 
 def refusal_of_this_prompt(error: "APIStatusError") -> Reply | None:
-    return refusal_in(error.status_code, error.code, error.message)
+    return refusal_in(error.status_code, error.code, words_of(error))
 
 
 def refusal_in(status: int, code: str | None, message: str) -> Reply | None:
@@ -36,7 +36,18 @@ def names(error: "APIStatusError", parameter: str) -> bool:
     """Whether the endpoint refuses a request and speaks of this parameter."""
     if error.status_code not in (400, 422):
         return False
-    return error.param == parameter or bool(re.search(rf"\b{parameter}\b", error.message))
+    return error.param == parameter or bool(re.search(rf"\b{parameter}\b", words_of(error)))
+
+
+def words_of(error: "APIStatusError") -> str:
+    """What the endpoint says: OpenAI's message, FastAPI's detail without the input in it, or all."""
+    body = error.body
+    detail = body.get("detail") if isinstance(body, dict) else body
+    if isinstance(detail, list):
+        entries = [each for each in detail if isinstance(each, dict)]
+        return "; ".join(f"{'.'.join(map(str, each.get('loc', ())))}: {each.get('msg')}" for each in entries)
+    said = error.message.partition(" - ")[2]
+    return said or (detail if isinstance(detail, str) and detail else error.message)
 
 
 def failure(error: Exception, address: Address, secret: str) -> Exception:
@@ -44,7 +55,7 @@ def failure(error: Exception, address: Address, secret: str) -> Exception:
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        said = f"answers {error.status_code} for model {address.model!r}: {error.message}"
+        said = f"answers {error.status_code} for model {address.model!r}: {words_of(error)}"
         permanent = not is_outage(error)
     elif isinstance(error, TimeoutError):
         said, permanent = f"gives no answer within {address.timeout_s:g} s", False
@@ -56,6 +67,16 @@ def failure(error: Exception, address: Address, secret: str) -> Exception:
         return error
     if len(secret) > 3:  # shorter ones are no secrets, and parts of words
         said = said.replace(secret, "[key]")
-    explained = EvaluatorError(f"{address.base_url} {said[:_SHOWN]}", permanent=permanent)
+    explained = EvaluatorError(f"{address.base_url} {said[:_SHOWN]}{_hint(error)}", permanent=permanent)
     explained.__cause__ = error
     return explained
+
+
+def _hint(error: Exception) -> str:
+    """Where there is nothing, the address may be wrong rather than the model."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in (404, 405):
+        return ""
+    url = str(error.request.url)
+    return f" (asked was {url}" + (")" if "/v1/" in url else "; most addresses end in /v1)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scoring.asking import wire
 from scoring.asking.addresses import NO_KEY, is_nearby, is_on_this_machine
-from scoring.asking.failures import names, refusal_of_this_prompt
+from scoring.asking.failures import names, refusal_of_this_prompt, words_of
 from scoring.asking.request import Address, Request, Wanted
 from scoring.contract import EvaluatorError
 
@@ -111,7 +111,7 @@ def _other(manner: wire.Manner, error: "APIStatusError", request: Request, model
     if manner.takes_temperature and names(error, "temperature"):
         if request.temperature != wire.DEFAULT_TEMPERATURE:
             words = wire.no_temperature(model, request.temperature)
-            raise EvaluatorError(f"{words} (it says: {error.message[:200]})", permanent=True) from error
+            raise EvaluatorError(f"{words} (it says: {words_of(error)[:200]})", permanent=True) from error
         return replace(manner, takes_temperature=False)
     if manner.alternatives is None and request.wanted is Wanted.FIRST_TOKEN and names(error, "top_logprobs"):
         return replace(manner, alternatives=wire.FEWER_ALTERNATIVES)

@@ -99,7 +99,7 @@ def replies(answer: object, request: Request) -> list[Reply]:
     the prompt's tokens.
     """
     if isinstance(answer, str):  # the client takes it for text where the server does not call it JSON
-        answer = json.loads(answer)
+        answer = _from_text(answer)
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(answer, dict) or not isinstance(choices, list) or not choices:
         raise ValueError("no choices")
@@ -112,6 +112,13 @@ def replies(answer: object, request: Request) -> list[Reply]:
         ]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"a choice of another form ({error})") from error
+
+
+def _from_text(answer: str) -> object:
+    try:
+        return json.loads(answer)
+    except ValueError:
+        raise ValueError(f"no JSON but {answer[:40]!r}") from None
 
 
 def _shares(usage: object, choices: int) -> Sequence[Usage | None]:
@@ -127,7 +134,7 @@ def _reply(choice: Mapping[str, Any], request: Request, usage: Usage | None, mod
     is_chat = "message" in choice
     message = choice["message"] if is_chat else choice
     # Some servers repeat the prompt, with other summaries' labels, before what the model wrote.
-    text = (message["content" if is_chat else "text"] or "").removeprefix(request.prompt)
+    text = _written(message["content" if is_chat else "text"]).removeprefix(request.prompt)
     problem = None
     if refusal := message.get("refusal"):
         text, problem = refusal, Unread.REFUSED
@@ -139,6 +146,13 @@ def _reply(choice: Mapping[str, Any], request: Request, usage: Usage | None, mod
     if request.wanted is Wanted.FIRST_TOKEN and text and not problem:
         probabilities = _probabilities(choice.get("logprobs"), message, text, request.marks)
     return Reply(text, problem, probabilities, usage, model)
+
+
+def _written(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """Where it comes in parts, those of another type than text are thoughts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(part["text"] for part in content if part["type"] == "text")
 
 
 def _probabilities(

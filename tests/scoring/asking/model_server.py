@@ -34,6 +34,8 @@ class Can:
     knows: Callable[[str], bool] = lambda _: True
     """Prompts that it answers."""
     refusal: int = 400
+    fastapi: bool = False
+    """Fields that it does not know are refused in FastAPI's form."""
 
     @property
     def fields(self) -> set[str]:
@@ -107,6 +109,9 @@ class ModelServer:
         if not self.can.knows(prompt):
             return self.can.refusal or 500, _error("what is this?")
         if strange := sorted(set(asked) - self.can.fields):
+            if self.can.fastapi:
+                extra = {"loc": ["body", strange[0]], "msg": "Extra inputs are not permitted", "input": asked}
+                return self.can.refusal, {"detail": [extra]}
             if self.can.refusal:
                 return self.can.refusal, _error(f"Unsupported parameter: '{strange[0]}'", param=strange[0])
             asked = {name: value for name, value in asked.items() if name in self.can.fields}

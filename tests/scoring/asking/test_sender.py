@@ -210,6 +210,14 @@ class TestForGood:
         assert replies[0].text == ""
         assert replies[1].text
 
+    def test_a_path_that_is_not_there_is_told(self, server):
+        broken(server, Interruption(404))
+        nowhere = replace(server.address(), base_url=server.base_url.removesuffix("/v1"))
+        with pytest.raises(
+            EvaluatorError, match=r"asked was \S+/chat/completions; most addresses end in /v1"
+        ):
+            Sender(nowhere).replies(some(1))
+
     def test_the_key_is_in_no_message(self, server):
         broken(server, Interruption(401, message="wrong key sk-secret, and the key"))
         assert "sk-secret" not in str(error_of(server, key="sk-secret"))
@@ -223,6 +231,12 @@ class TestManners:
         assert len(one.replies(some(1))) == 1
         limits = [set(body) & {"max_tokens", "max_completion_tokens"} for body in server.asked]
         assert limits == [{"max_tokens"}, *[{"max_completion_tokens"}] * 3]
+
+    def test_what_fastapi_says_is_understood(self, server):
+        server.can = Can(token_limit="max_completion_tokens", refusal=422, fastapi=True)
+        assert len(sender(server).replies(some(1))) == 1
+        server.can = Can(token_limit="max_completion_tokens", temperature=False, refusal=422, fastapi=True)
+        assert "body.temperature: Extra inputs are not permitted" in str(error_of(server))
 
     def test_a_known_one_is_used_from_the_first(self, server):
         server.can = Can(token_limit="max_completion_tokens", temperature=False)

@@ -154,12 +154,19 @@ class TestReplies:
         ],
     )
     def test_another_protocol_is_refused(self, answer):
-        with pytest.raises(ValueError, match=r"choice|Expecting value"):
+        with pytest.raises(ValueError, match=r"choice|no JSON but 'hi'"):
             wire.replies(answer, Request("p"))
 
     def test_json_that_is_not_called_so_is_read(self):
         [reply] = wire.replies('{"choices": [{"message": {"content": "0.5"}}]}', Request("p"))
         assert reply.text == "0.5"
+
+    def test_parts_of_a_reply_are_joined_without_thoughts(self):
+        parts = [
+            {"type": "thinking", "thinking": "0.1?"},
+            *({"type": "text", "text": each} for each in "0.5"),
+        ]
+        assert wire.replies(chat_answer(parts), Request("p")) == [Reply("0.5", model="m-1")]
 
     def test_a_schema_is_kept_to_by_a_server_that_has_it(self, server):
         [reply] = Sender(server.address()).replies([Request("The cat", schema=SCHEMA, max_tokens=32)])
