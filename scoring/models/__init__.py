@@ -4,6 +4,7 @@ from scoring.models.alignment import Judge, JudgeVersion, LabelSplit, SealedOpen
 from scoring.models.dimensions import JudgedDimension
 from scoring.models.endpoints import Endpoint, EndpointModel
 from scoring.models.families import FamilyMember, RunFamily
+from scoring.models.hand_ins import HandIn
 from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
@@ -17,6 +18,7 @@ __all__ = [
     "EndpointModel",
     "EvaluatorSetup",
     "FamilyMember",
+    "HandIn",
     "Judge",
     "JudgeVersion",
     "JudgedDimension",

@@ -23,11 +23,21 @@ class Run(models.Model):
 
     UNFINISHED = (Status.QUEUED, Status.RUNNING)
 
+    class Delivery(models.TextChoices):
+        NOW = "now", "at once"
+        BATCH = "batch", "as a batch"
+
     setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="runs")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    delivery = models.CharField(
+        max_length=5,
+        choices=Delivery,
+        default=Delivery.NOW,
+        help_text="How requests are sent to an endpoint.",
+    )
     total = models.PositiveIntegerField(default=0, help_text="Summaries to be scored in this run.")
     reused = models.PositiveIntegerField(default=0, help_text="Summaries whose score was there already.")
     failure = models.TextField(blank=True, help_text="Why it failed or is paused.")
