@@ -32,6 +32,15 @@ def refusal_in(status: int, code: str | None, message: str) -> Reply | None:
     return None
 
 
+def may_concern_one_prompt(error: BaseException | None) -> bool:
+    """Whether the endpoint refuses a request for what may be in it, and not for the model or the key."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 404, 422):
+        return False
+    return error.status_code != 404 or "model" not in words_of(error).lower()
+
+
 def names(error: "APIStatusError", parameter: str) -> bool:
     """Whether the endpoint refuses a request and speaks of this parameter."""
     if error.status_code not in (400, 422):

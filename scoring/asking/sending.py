@@ -1,6 +1,7 @@
 """Requests under way: an event loop on a thread of its own, and what comes of it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,15 +14,20 @@ import tenacity
 from scoring.asking import wire
 from scoring.asking.abilities import Abilities
 from scoring.asking.congestion import window_of
-from scoring.asking.failures import failure, refusal_of_this_prompt
+from scoring.asking.failures import failure, may_concern_one_prompt, refusal_of_this_prompt
 from scoring.asking.limits import Limits
 from scoring.asking.request import Address, Reply, Request
 from scoring.asking.retrying import asked_pause_s, is_passing, is_too_many, pause_s
 from scoring.asking.talking import Talk, client_for
 from scoring.contract import EvaluatorError
+from scoring.judge.marks import Unread
+
+logger = logging.getLogger(__name__)
 
 _LOOK_S = 0.05
 """How often a waiting request looks whether another thread made room, or the endpoint is open again."""
+_ALL_REFUSED = 32
+"""Refusals without any answer after which it is plain that not the prompts are the reason."""
 
 
 class _Abandoned(Exception):
@@ -89,6 +95,8 @@ class Sending:
         self._window = window_of(self.address.base_url)
         self._changed = asyncio.Condition()
         self._begun = 0
+        self._has_answered = False
+        self._refused: list[tuple[Sequence[int], Exception]] = []
         client = client_for(self.address, self.secret)
         self._talk = Talk(client, self.address, self.abilities.manner)
         async with client, asyncio.TaskGroup() as group:
@@ -98,6 +106,7 @@ class Sending:
                     break
                 self._begun += 1
                 group.create_task(self._answer(places, requests[places[0]]))
+        self._tell_refusals()
 
     def _may_begin(self) -> bool:
         return bool(self.failure) or self._begun < min(int(self._window.most), self.most_in_flight)
@@ -123,10 +132,27 @@ class Sending:
         except _Abandoned:
             pass
         except Exception as error:
-            self.failure = self.failure or failure(error, self.address, self.secret)
+            self._failed(places, failure(error, self.address, self.secret))
         finally:
             self._begun -= 1
             await self._notify()
+
+    def _failed(self, places: Sequence[int], error: Exception) -> None:
+        if may_concern_one_prompt(error.__cause__):
+            self._refused.append((places, error))
+            if self._has_answered or len(self._refused) < _ALL_REFUSED:
+                return
+        self.failure = self.failure or error
+
+    def _tell_refusals(self) -> None:
+        """What was refused while others were answered is a refusal of these prompts."""
+        for places, error in self._refused:
+            if not self._has_answered:
+                self.failure = self.failure or error
+                return
+            logger.warning("%s prompts are refused: %s", len(places), error)
+            for place in places:
+                self._came.put((place, Reply("", Unread.REFUSED)))
 
     async def _replies(self, request: Request, choices: int) -> list[Reply]:
         """At least one."""
@@ -196,6 +222,7 @@ class Sending:
             raise
         else:
             self._window.answered(self.most_in_flight)
+            self._has_answered = True
             return answer
         finally:
             self._window.leave()

@@ -210,6 +210,25 @@ class TestForGood:
         assert replies[0].text == ""
         assert replies[1].text
 
+    @pytest.mark.parametrize("status", [400, 404, 422])
+    def test_prompts_that_are_refused_while_others_are_answered_are_their_own_affair(self, server, status):
+        server.can = Can(
+            knows=lambda prompt: "3 times" not in prompt and "0 times" not in prompt, refusal=status
+        )
+        replies = sender(server, most_in_flight=1).replies(some(6))
+        assert [place for place, each in enumerate(replies) if each.problem == "refused"] == [0, 3]
+        assert len(server.asked) == 6
+
+    def test_an_unknown_model_is_no_affair_of_a_prompt(self, server):
+        broken(server, Interruption(), Interruption(404, message="The model `m` does not exist."))
+        assert "does not exist" in str(error_of(server, count=4, most_in_flight=1))
+        assert len(server.asked) == 1
+
+    def test_where_nobody_is_answered_not_all_are_asked(self, server):
+        server.can = Can(knows=lambda _: False)
+        assert "400" in str(error_of(server, count=100, most_in_flight=4))
+        assert 32 <= len(server.asked) < 40
+
     def test_a_path_that_is_not_there_is_told(self, server):
         broken(server, Interruption(404))
         nowhere = replace(server.address(), base_url=server.base_url.removesuffix("/v1"))
