@@ -120,7 +120,7 @@ class TestRequests:
         assert endpoint.asked[0].key == "Bearer another key"
 
     def test_without_the_variable_it_fails_for_good(self, monkeypatch):
-        monkeypatch.delenv("OPENAI_API_KEY")
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         with pytest.raises(EvaluatorError, match="OPENAI_API_KEY is not set") as raised:
             ice(base_url="https://llm.example.org/v1", dimensions="fluency").score([ITEM])
         assert raised.value.permanent
