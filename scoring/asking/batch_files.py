@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from scoring.asking import wire
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000
 """Of one batch, as OpenAI takes it."""
+LISTED = 2_000
+"""Batches among which one is looked for; endpoints list the latest first."""
+
+
+class UnknownBatch(EvaluatorError):
+    """The endpoint does not have it, or not any more."""
 
 
 class BatchState(StrEnum):
@@ -70,8 +77,8 @@ class BatchFiles:
     key: str | None = field(default=None, repr=False)
     abilities: Abilities | None = None
 
-    def hand_in(self, requests: Mapping[str, Request]) -> str:
-        """The new batch's name. `requests` by names of at most 64 characters, such as their digests.
+    def upload(self, requests: Mapping[str, Request]) -> str:
+        """The new file's name at the endpoint. `requests` by names of at most 64 characters, such as digests.
 
         Raises EvaluatorError, permanent, for more than MOST_REQUESTS or MOST_BYTES.
         """
@@ -83,9 +90,19 @@ class BatchFiles:
                 permanent=True,
             )
         with self._client() as client:
-            file = client.files.create(file=("requests.jsonl", content), purpose="batch")
-            path: Any = f"/v1{wire.path(self.address.api)}"
-            return client.batches.create(input_file_id=file.id, endpoint=path, completion_window="24h").id
+            return client.files.create(file=("requests.jsonl", content), purpose="batch").id
+
+    def start(self, file: str) -> str:
+        """The name of a new batch over an uploaded file."""
+        path: Any = f"/v1{wire.path(self.address.api)}"
+        with self._client() as client:
+            return client.batches.create(input_file_id=file, endpoint=path, completion_window="24h").id
+
+    def find(self, file: str) -> str | None:
+        """The batch over this file, if one was started; among the LISTED first that the endpoint lists."""
+        with self._client() as client:
+            listed = islice(client.batches.list(limit=100), LISTED)
+            return next((each.id for each in listed if each.input_file_id == file), None)
 
     def lines(self, requests: Mapping[str, Request]) -> bytes:
         """The file: a line of JSON for each request."""
@@ -102,8 +119,16 @@ class BatchFiles:
         return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
     def look(self, batch: str) -> BatchLook:
-        with self._client() as client:
-            found = client.batches.retrieve(batch)
+        """Raises UnknownBatch where the endpoint has none of this name."""
+        from openai import NotFoundError
+
+        try:
+            with self._client() as client:
+                found = client.batches.retrieve(batch)
+        except EvaluatorError as error:
+            if isinstance(error.__cause__, NotFoundError):
+                raise UnknownBatch(str(error), permanent=True) from error
+            raise
         counts = found.request_counts
         errors = (found.errors.data if found.errors else None) or []
         return BatchLook(

@@ -11,17 +11,22 @@ Answer = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
 
 @dataclass
 class StoredBatches:
-    """A batch is done at the second look at it; `expired` are the lines (from 0) that it was too late for."""
+    """A batch is done at the second look at it.
+
+    `expired` are the lines (from 0) that it is too late for; of one that is cancelled the first
+    `done_before_cancel` lines are answered.
+    """
 
     answer: Answer
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     expired: set[int] = field(default_factory=set)
+    done_before_cancel: int = 0
 
     def get(self, path: str) -> tuple[int, Any]:
         match path.partition("?")[0].removeprefix("/v1/").split("/"):
             case ["batches"]:
-                return 200, {"object": "list", "data": list(self.batches.values()), "has_more": False}
+                return 200, {"object": "list", "data": [*self.batches.values()][::-1], "has_more": False}
             case ["batches", name] if name in self.batches:
                 self._goes_on(self.batches[name])
                 return 200, self.batches[name]
@@ -40,7 +45,7 @@ class StoredBatches:
             case ["batches"]:
                 return self._created(json.loads(content))
             case ["batches", name, "cancel"] if name in self.batches:
-                self.batches[name]["status"] = "cancelled"
+                self.batches[name]["status"] = "cancelling"
                 return 200, self.batches[name]
         return 404, {"error": {"message": f"no {path}"}}
 
@@ -69,11 +74,13 @@ class StoredBatches:
         if batch["status"] == "validating":
             batch["status"] = "in_progress"
         elif batch["status"] == "in_progress":
-            self._done(batch)
+            self._end(batch, "expired" if self.expired else "completed")
+        elif batch["status"] == "cancelling":
+            self._end(batch, "cancelled", self.done_before_cancel)
 
-    def _done(self, batch: dict[str, Any]) -> None:
+    def _end(self, batch: dict[str, Any], outcome: str, most: int | None = None) -> None:
         good, bad = [], []
-        for number, line in enumerate(self.files[batch["input_file_id"]].splitlines()):
+        for number, line in enumerate(self.files[batch["input_file_id"]].splitlines()[:most]):
             row = json.loads(line)
             told: dict[str, Any] = {"id": f"line-{number}", "custom_id": row["custom_id"]}
             if number in self.expired:
@@ -84,7 +91,7 @@ class StoredBatches:
             (good if status == 200 else bad).append(
                 told | {"response": {"status_code": status, "body": body}, "error": None}
             )
-        batch["status"] = "expired" if self.expired else "completed"
+        batch["status"] = outcome
         batch["request_counts"] |= {"completed": len(good), "failed": len(bad)}
         for name, lines in (("output_file_id", good), ("error_file_id", bad)):
             if lines:

@@ -6,7 +6,7 @@ import pytest
 
 from scoring.asking import batch_files
 from scoring.asking.abilities import Abilities
-from scoring.asking.batch_files import BatchFiles, BatchState
+from scoring.asking.batch_files import BatchFiles, BatchState, UnknownBatch
 from scoring.asking.request import TOO_LONG, Request
 from scoring.asking.sender import Sender
 from scoring.contract import EvaluatorError
@@ -22,6 +22,10 @@ def batches(server):
     return BatchFiles(server.address())
 
 
+def handed_in(batches, requests):
+    return batches.start(batches.upload(requests))
+
+
 def done(batches, name):
     looks = [batches.look(name) for _ in range(3)]
     assert looks[0].state == BatchState.UNDER_WAY
@@ -29,7 +33,7 @@ def done(batches, name):
 
 
 def test_replies_are_those_that_a_sender_gets(server, batches):
-    look = done(batches, batches.hand_in(REQUESTS))
+    look = done(batches, handed_in(batches, REQUESTS))
     assert (look.state, look.asked, look.answered, look.refused) == (BatchState.DONE, 4, 4, 0)
     fetched = batches.fetch(look, REQUESTS)
     assert fetched.failures == {}
@@ -50,7 +54,7 @@ def test_lines_are_what_would_be_sent(server, api):
 
 def test_a_refused_line_has_its_reason_and_a_refused_prompt_is_a_reply(server, batches):
     server.can = Can(knows=lambda prompt: "1" not in prompt, refusal=422)
-    name = batches.hand_in({**REQUESTS, "long": Request("The cat", max_tokens=1)})
+    name = handed_in(batches, {**REQUESTS, "long": Request("The cat", max_tokens=1)})
     server.batches.answer = too_long_for("The cat", server.answer)
     look = done(batches, name)
     fetched = batches.fetch(look, {**REQUESTS, "long": Request("The cat", max_tokens=1)})
@@ -70,7 +74,7 @@ def too_long_for(prompt, answer):
 
 def test_of_one_that_expired_what_came_is_kept(server, batches):
     server.batches.expired = {2}
-    look = done(batches, batches.hand_in(REQUESTS))
+    look = done(batches, handed_in(batches, REQUESTS))
     assert look.state == BatchState.EXPIRED
     fetched = batches.fetch(look, REQUESTS)
     assert set(fetched.replies) == {"name-0", "name-1", "name-3"}
@@ -78,20 +82,29 @@ def test_of_one_that_expired_what_came_is_kept(server, batches):
 
 
 def test_lines_of_other_names_are_left_alone(batches):
-    look = done(batches, batches.hand_in(REQUESTS))
+    look = done(batches, handed_in(batches, REQUESTS))
     assert batches.fetch(look, {"other": REQUESTS["name-0"]}).replies == {}
 
 
-def test_a_batch_can_be_cancelled(batches):
-    name = batches.hand_in(REQUESTS)
+def test_of_one_that_is_cancelled_what_came_before_is_kept(server, batches):
+    server.batches.done_before_cancel = 1
+    name = handed_in(batches, REQUESTS)
     batches.cancel(name)
-    assert batches.look(name).state == BatchState.CANCELLED
+    look = batches.look(name)
+    assert look.state == BatchState.CANCELLED
+    assert set(batches.fetch(look, REQUESTS).replies) == {"name-0"}
+
+
+def test_a_batch_is_found_by_its_file(batches):
+    first, second, third = (batches.upload(REQUESTS) for _ in range(3))
+    started = [batches.start(first), batches.start(second)]
+    assert [batches.find(file) for file in (first, second, third)] == [*started, None]
 
 
 def test_too_many_are_refused_before_anything_is_sent(server, batches, monkeypatch):
     monkeypatch.setattr(batch_files, "MOST_REQUESTS", 3)
     with pytest.raises(EvaluatorError, match=r"at most 3 requests.*as several") as raised:
-        batches.hand_in(REQUESTS)
+        handed_in(batches, REQUESTS)
     assert raised.value.permanent
     assert server.batches.files == {}
 
@@ -99,10 +112,10 @@ def test_too_many_are_refused_before_anything_is_sent(server, batches, monkeypat
 def test_an_endpoint_without_batches_is_an_error(server, batches):
     server.can = Can(batches=False)
     with pytest.raises(EvaluatorError, match="404") as raised:
-        batches.hand_in(REQUESTS)
+        handed_in(batches, REQUESTS)
     assert raised.value.permanent
 
 
 def test_an_unknown_batch_is_an_error(batches):
-    with pytest.raises(EvaluatorError, match="404"):
+    with pytest.raises(UnknownBatch, match="404"):
         batches.look("batch_9")
