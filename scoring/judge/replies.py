@@ -17,7 +17,7 @@ from scoring.judge.reply_text import (
     without_thoughts,
 )
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raised when any reply would be read differently; part of the fingerprint of whoever reads by it."""
 
 
@@ -46,7 +46,7 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     `quality` is the name of what was judged, with which many a reply starts ("Fluency: 0.8"). `cut` says
     that the reply broke off at a limit of length: then only a mark at its start counts.
 
-    A verdict is a mark alone on its line; at the start with a pause behind it; behind "score", "rating" and
+    A verdict is a mark alone on its line; at the start with a pause or a new sentence behind it; behind "score", "rating" and
     the like, behind `quality` or a verb that awards, of which later ones called final or overall go before
     the others; or the one such entry of a JSON object. All must agree. Without any, marks with a unit count
     ("4 out of 5", "★★★"). Other numbers are what the reply tells of the texts ("Errors: 1"). What a
@@ -105,13 +105,18 @@ _LINK = r"""(?:[ \n:=]|[ ][-–—][ ]|[-=]>|→|\b(?:
     is|was|of|would|will|should|be|an?|the|as|at|for|given|it|this|its|summary|text|therefore|thus
 )\b)"""
 _ANOTHER = rf"\s*(?:(?:or|and|to|maybe|perhaps)\ )?{NUMBER}"
+_NEW_SENTENCE = r"""[ ](?=(?-i:
+    The|This|These|That|It|Its|I|There|Here|Overall|While|Although|Though|However|Because|Since|As|Given
+    |Explanation|Justification|Reason|Reasoning|Rationale|Note
+)\b)"""
 _PAUSE = rf"""(?:
-    \)?[.!:;)]+(?=\s)|[ ][-–—][ ]|[ ]?\(|,?[ ](?:because|since|as|due|but|given|for)\b
+    \)?[.!:;)]+(?=\s)|[ ][-–—][ ]|[ ]?\(|,?[ ](?:because|since|as|due|but|given|for)\b|{_NEW_SENTENCE}
 )(?!{_ANOTHER})"""
 _BOUNDARY = re.compile(
     rf"""(?:
         \s*(?:\n|$)|[ ]?[,.;:!?)]+(?=\s|$)|[ ]?[-–—](?=[ ])|[ ]?\(
         |[ ](?:for|on|in|with|because|since|as|due|based|given)\b
+        |{_NEW_SENTENCE}
     )(?!{_ANOTHER})""",
     re.IGNORECASE | re.VERBOSE,
 )
