@@ -46,12 +46,12 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
     `quality` is the name of what was judged, with which many a reply starts ("Fluency: 0.8"). `cut` says
     that the reply broke off at a limit of length: then only a mark at its start counts.
 
-    A verdict is a mark alone on its line; at the start with a pause or a new sentence behind it; behind "score", "rating" and
-    the like, behind `quality` or a verb that awards, of which later ones called final or overall go before
-    the others; or the one such entry of a JSON object. All must agree. Without any, marks with a unit count
-    ("4 out of 5", "★★★"). Other numbers are what the reply tells of the texts ("Errors: 1"). What a
-    reasoning model thinks, and what is quoted, counts for nothing; a verdict beside a refusal, or on another
-    scale, is none.
+    A verdict is a mark alone on its line; at the start with a pause or a new sentence behind it; behind
+    "score", "rating" and the like, behind `quality` or a verb that awards, of which later ones called final
+    or overall go before the others; or the one such entry of a JSON object. All must agree. Without any,
+    marks with a unit count ("4 out of 5", "★★★"). Other numbers are what the reply tells of the texts
+    ("Errors: 1"). What a reasoning model thinks, and what is quoted, counts for nothing; a verdict beside a
+    refusal, or on another scale, is none.
     """
     if not reply.strip():
         return Reading(reason=Unread.EMPTY)
