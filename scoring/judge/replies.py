@@ -106,7 +106,7 @@ _LINK = r"""(?:[ \n:=]|[ ][-–—][ ]|[-=]>|→|\b(?:
 )\b)"""
 _ANOTHER = rf"\s*(?:(?:or|and|to|maybe|perhaps)\ )?{NUMBER}"
 _NEW_SENTENCE = r"""[ ](?=(?-i:
-    The|This|These|That|It|Its|I|There|Here|Overall|While|Although|Though|However|Because|Since|As|Given
+    The|This|These|That|It|Its|There|Here|Overall|While|Although|Though|However|Because|Since|As|Given
     |Explanation|Justification|Reason|Reasoning|Rationale|Note
 )\b)"""
 _PAUSE = rf"""(?:
