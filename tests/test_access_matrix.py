@@ -164,9 +164,10 @@ GET   judge                      in     403       403        200     200     404
 GET   judge_version              in     403       403        200     200     404      404       404
 GET   judge_version_new          in     403       403        200     200     404      404       404
 POST  judge_version_new          in     403       403        422     422     404      404       404
-POST  judge_try                  in     403       403        302     302     404      404       404
+GET   judge_try                  in     403       403        200     200     404      404       404
+POST  judge_try                  in     403       403        422     422     404      404       404
 GET   sealed_open                in     403       403        200     200     404      404       404
-POST  sealed_open                in     403       403        302     302     404      404       404
+POST  sealed_open                in     403       403        422     422     404      404       404
 GET   experiments                in     403       403        200     200     404      404       404
 GET   experiment_new             in     403       403        200     200     404      404       404
 POST  experiment_new             in     403       403        302     302     404      404       404

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from annotation.models import Project
 from scoring.alignment.judges import LONGEST_NAME, LONGEST_NOTE
@@ -43,12 +44,17 @@ class SplitForm(forms.Form):
 class TrialForm(forms.Form):
     budget = BudgetField(
         required=False,
-        label="Budget of a run, $",
+        label="Budget of the run, $",
         help_text="It pauses before its requests could cost more. Empty: no limit.",
     )
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
+
+    def refuse(self, message: str) -> None:
+        """What is said of the budget stands beside it."""
+        field = "budget" if message.startswith("budget: ") else None
+        self.add_error(field, capfirst(message.removeprefix("budget: ")))
 
 
 class VersionForm(RunForm):

@@ -1,13 +1,16 @@
 """Aligning judges: the project's judges and how its labels are split, and one judge with its versions."""
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.context import open_project
 from annotation.errors import DomainError
@@ -22,9 +25,11 @@ from scoring.alignment.judges import judge_of, judging_evaluators, version_of
 from scoring.alignment.parts import Part, Shares
 from scoring.alignment.seal import openings_of
 from scoring.alignment.split import counts_of, is_fixed, set_split, shares_of, split_of
-from scoring.alignment.trials import last_trial, open_sealed, try_version
+from scoring.alignment.trials import open_sealed, plan_of, plan_to_open, try_version
+from scoring.endpoints.estimates import estimate
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import Judge, JudgeVersion, Run
+from scoring.planning import RunPlan
 from scoring.progress import progress_of
 
 PROPOSED = Shares(seed=0, pool=0.2, tuning=0.4)
@@ -85,63 +90,82 @@ def judge(request: SignedInRequest, slug: str, judge_id: int) -> HttpResponse:
         "split": split,
         "parts": counts_of(project, shares_of(split)) if split else (),
         "openings": openings_of(project),
-        "form": TrialForm(),
     }
     return render(request, "metaeval/judge.html", context)
 
 
+@never_cache
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def judge_try(request: SignedInRequest, slug: str, judge_id: int, number: int) -> HttpResponse:
-    """Starts a trial on the tuning part."""
+    """Shows what a trial on the tuning part would send, then starts it."""
     version = _version(request, slug, judge_id, number)
-    try:
-        try_version(version, request.user, _budget(request))
+    form = TrialForm(request.POST if request.method == "POST" else None)
+    if _is_started(request, version, form, try_version):
         messages.success(request, f"{version} is being tried on the tuning part.")
-    except (InvalidRun, RunBusy) as error:
-        messages.warning(request, str(error))
-    return redirect("judge", slug, judge_id)
+        return redirect("judge", slug, judge_id)
+    context = {
+        "version": version,
+        "judge": version.judge,
+        "form": form,
+        **_before_sending(partial(plan_of, version, Part.TUNING)),
+    }
+    return render(request, "metaeval/judge_try.html", context, status=422 if form.errors else 200)
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def sealed_open(request: SignedInRequest, slug: str, judge_id: int, number: int) -> HttpResponse:
-    """Asks first, since an opening cannot be taken back."""
+    """Asks first, with what would be sent, since an opening cannot be taken back."""
     version = _version(request, slug, judge_id, number)
     project = version.judge.project
-    if request.method == "POST":
-        try:
-            open_sealed(version, request.user, _budget(request))
-            messages.success(request, f"The sealed part is opened for {version}.")
-        except (InvalidRun, RunBusy) as error:
-            messages.warning(request, str(error))
+    form = TrialForm(request.POST if request.method == "POST" else None)
+    if _is_started(request, version, form, open_sealed):
+        messages.success(request, f"The sealed part is opened for {version}.")
         return redirect("judge", slug, judge_id)
-    split, tried = split_of(project), last_trial(version)
+    split = split_of(project)
     sealed = counts_of(project, shares_of(split)) if split else ()
     context = {
         "version": version,
         "judge": version.judge,
         "sealed": next((each for each in sealed if each.part == Part.SEALED), None),
         "openings": openings_of(project),
-        "form": TrialForm(),
-        "may_open": tried is not None and tried.run is not None and tried.run.status == Run.Status.DONE,
+        "form": form,
+        **_before_sending(partial(plan_to_open, version)),
     }
-    return render(request, "metaeval/sealed_open.html", context)
+    return render(request, "metaeval/sealed_open.html", context, status=422 if form.errors else 200)
+
+
+def _is_started(
+    request: SignedInRequest,
+    version: JudgeVersion,
+    form: TrialForm,
+    start: Callable[[JudgeVersion, User, Decimal | None], object],
+) -> bool:
+    """False where the form was not sent, or says what is wrong."""
+    if not form.is_valid():
+        return False
+    try:
+        start(version, request.user, form.cleaned_data["budget"])
+    except (InvalidRun, RunBusy) as error:
+        form.refuse(str(error))
+        return False
+    return True
+
+
+def _before_sending(planned: Callable[[], RunPlan]) -> dict[str, object]:
+    """The plan with its estimate and three of its prompts, or why there is none."""
+    try:
+        found = planned()
+    except (InvalidRun, RunBusy) as error:
+        return {"refusal": str(error)}
+    return {"plan": found, "estimate": estimate(found), "prompts_shown": True}
 
 
 def _version(request: SignedInRequest, slug: str, judge_id: int, number: int) -> JudgeVersion:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     return version_of(judge_of(project, judge_id), number)
-
-
-def _budget(request: SignedInRequest) -> Decimal | None:
-    """Raises InvalidRun for what is no budget."""
-    form = TrialForm(request.POST)
-    if not form.is_valid():
-        raise InvalidRun(f"budget: {' '.join(map(str, form.errors['budget']))}")
-    budget: Decimal | None = form.cleaned_data["budget"]
-    return budget
 
 
 def _judges(project: Project) -> list[dict[str, object]]:

@@ -76,32 +76,41 @@ def open_sealed(version: JudgeVersion, user: User, budget: Decimal | None = None
     """Judge a tried version on the sealed part: counted for good, with who did it and when; `budget` is as in
     `start`.
 
-    Raises InvalidRun where it was not tried to the end, or has become another one since, or where there is
-    nothing new to see; RunBusy if it is under way; what `require` raises.
+    Raises InvalidRun and RunBusy as `plan_to_open` and `start` do; what `require` raises.
     """
     project = version.judge.project
     require(user, project, Permission.MANAGE_RUNS)
     with transaction.atomic():
         _lock(project)
-        tried = last_trial(version)
-        if tried is None or tried.run is None or tried.setup is None:
-            raise InvalidRun(f"{version} was not tried on the tuning part yet. Try it there first.")
-        if tried.run.status != Run.Status.DONE:
-            raise RunBusy(f"The trial of {version} is {tried.run.get_status_display()}. Let it finish first.")
-        planned = plan_of(version, Part.SEALED)
-        if planned.fingerprint != tried.setup.fingerprint:
-            raise InvalidRun(
-                f"{version} gives other numbers than in its trial: the evaluator has changed since. Try it "
-                "again before you open the sealed part for it."
-            )
-        if not planned.to_score and version.openings.exists():
-            raise InvalidRun(f"The sealed part was opened for {version} already, and holds no new label.")
+        planned = plan_to_open(version)
         opening = SealedOpening.objects.create(version=version, opened_by=user, opened_at=timezone.now())
         opening.run = start(planned, user, budget)
         opening.save(update_fields=["run"])
         _mark(opening.run.setup, version)
         project.bump_revision(Changed(ProjectChange.Kind.SETUP, opening.run.setup_id))
     return opening
+
+
+def plan_to_open(version: JudgeVersion) -> RunPlan:
+    """What opening the sealed part for the version would do.
+
+    Raises InvalidRun where it was not tried to the end, or has become another one since, or where there is
+    nothing new to see, and as `plan_of` does; RunBusy if its trial is under way.
+    """
+    tried = last_trial(version)
+    if tried is None or tried.run is None or tried.setup is None:
+        raise InvalidRun(f"{version} was not tried on the tuning part yet. Try it there first.")
+    if tried.run.status != Run.Status.DONE:
+        raise RunBusy(f"The trial of {version} is {tried.run.get_status_display()}. Let it finish first.")
+    planned = plan_of(version, Part.SEALED)
+    if planned.fingerprint != tried.setup.fingerprint:
+        raise InvalidRun(
+            f"{version} gives other numbers than in its trial: the evaluator has changed since. Try it "
+            "again before you open the sealed part for it."
+        )
+    if not planned.to_score and version.openings.exists():
+        raise InvalidRun(f"The sealed part was opened for {version} already, and holds no new label.")
+    return planned
 
 
 def last_trial(version: JudgeVersion) -> Trial | None:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from metaeval.actions import tag_disagreement
 from scoring.alignment.parts import Part
 from scoring.alignment.split import set_split, split_of
-from scoring.models import Judge, JudgeVersion, Run, SealedOpening, Trial
+from scoring.models import Endpoint, Judge, JudgeVersion, Run, SealedOpening, Trial
 from tests.factories import make_member
 from tests.metaeval.alignment.tried_judges import next_version, summaries_of, try_with
 from tests.scoring.alignment.aligned import SHARES, make_judge, make_labelled
@@ -198,22 +198,83 @@ def test_a_trial_starts_and_its_progress_is_asked_for(reader, labelled, version)
     assert "HX-Refresh" not in polled
     Run.objects.filter(pk=run.pk).update(status="done")
     assert reader.get(judge_address(version), {"progress": 1}, **HTMX)["HX-Refresh"] == "true"
-    busy = reader.post(address("judge_try", version), follow=True)
-    assert "is being" in words(busy)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    busy = reader.post(address("judge_try", version))
+    assert busy.status_code == 422
+    assert "is being computed already" in words(busy)
 
 
-def test_a_budget_that_cannot_be_kept_is_refused(reader, labelled, version):
-    for budget, why in (("much", "Enter a number"), ("5", "price")):
-        answer = reader.post(address("judge_try", version), {"budget": budget}, follow=True)
-        assert why in words(answer)
+def test_a_budget_that_cannot_be_kept_is_refused_beside_it(reader, labelled, version):
+    for budget, why in (("much", "Enter a number"), ("5", "No price is known for scripted")):
+        answer = reader.post(address("judge_try", version), {"budget": budget})
+        assert answer.status_code == 422
+        assert why in str(answer.context["form"].errors["budget"])
         assert not Trial.objects.exists()
+
+
+@pytest.fixture
+def named_texts(labelled):
+    """Each summary tells the part of its article."""
+    project, _ = labelled
+    set_split(project, labelled[1], SHARES)
+    for part in Part:
+        for summary in summaries_of(project, part):
+            summary.text = f"Summary {summary.pk} of the {part} part."
+            summary.save()
+
+
+def shown_endings(answer):
+    """The parts that the prompts shown ask about."""
+    endings = [shown.prompt.rpartition("Summary: ")[2] for shown in answer.context["estimate"].prompts]
+    return {ending.split()[-3] for ending in endings}
+
+
+@pytest.mark.usefixtures("named_texts")
+def test_before_a_trial_its_requests_cost_and_three_prompts_are_shown(reader, labelled, version):
+    project, _ = labelled
+    url = address("judge_try", version)
+    shown = reader.get(url)
+    asked = shown.context["estimate"]
+    assert asked.requests == len(summaries_of(project, Part.TUNING)) == asked.to_send
+    assert "Cost not known. No price is known for scripted" in words(shown)
+    assert shown.content.decode().count('<details class="prompt"') == 3
+    assert shown_endings(shown) == {"tuning"}
+    endpoint = Endpoint.objects.create(project=project, base_url=version.params["base_url"])
+    endpoint.models.create(name="scripted", api="chat", input_price=1, output_price=2)
+    priced = reader.get(url)
+    assert priced.context["estimate"].cost_at_most > 0
+    assert "at most $" in words(priced)
+    assert not Trial.objects.exists()
+    assert not Run.objects.exists()
+
+
+@pytest.mark.usefixtures("named_texts")
+def test_before_an_opening_the_same_is_shown_of_the_sealed_part_and_not_counted(reader, labelled, version):
+    project, _ = labelled
+    reader.post(address("judge_try", version))
+    Run.objects.update(status="done")
+    shown = reader.get(address("sealed_open", version))
+    assert shown.context["estimate"].requests == len(summaries_of(project, Part.SEALED))
+    assert shown_endings(shown) == {"sealed"}
+    assert not SealedOpening.objects.exists()
+
+
+def test_a_version_that_cannot_be_tried_says_so_instead_of_a_button(reader, labelled, version):
+    project, _ = labelled
+    project.label_split.delete()
+    shown = reader.get(address("judge_try", version))
+    assert "labels into pool, tuning and sealed first." in words(shown)
+    assert "Try this version" not in words(shown)
+    refused = reader.post(address("judge_try", version))
+    assert refused.status_code == 422
+    assert words(refused).count("labels into pool, tuning and sealed first.") == 1
 
 
 def test_the_sealed_part_is_opened_after_a_question_and_counted_with_the_name(reader, labelled, version):
     _, user = labelled
     url = address("sealed_open", version)
     assert "Try it there first" in words(reader.get(url))
-    assert "was not tried" in words(reader.post(url, follow=True))
+    assert "was not tried" in words(reader.post(url))
     assert not SealedOpening.objects.exists()
     reader.post(address("judge_try", version))
     Run.objects.update(status="done")
