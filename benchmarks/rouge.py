@@ -22,7 +22,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from scoring.contract import GENERAL, Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
-from scoring.tokens import _porter_stems
+from scoring.texts.tokens import _porter_stems
 
 VARIANTS = ("1", "2", "L")
 Results = list[list[float]]

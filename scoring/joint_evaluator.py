@@ -7,11 +7,11 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from scoring.compared_texts import combined, counted_references, references_param
 from scoring.contract import EMPTY_SUMMARY, OUT_OF_MEMORY, Item, Need, Scored, shares_read
 from scoring.model_evaluator import ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
-from scoring.sentences import sentences_of
+from scoring.texts.compared_texts import combined, counted_references, references_param
+from scoring.texts.sentences import sentences_of
 
 if TYPE_CHECKING:
     from scoring.neural.joint_model import JointModel, Reading

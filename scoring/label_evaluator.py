@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scoring.compared_texts import combined
 from scoring.contract import OUT_OF_MEMORY, Item, Need, Scored, shares_read
 from scoring.model_evaluator import ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
+from scoring.texts.compared_texts import combined
 
 if TYPE_CHECKING:
     from scoring.neural.label_probability import Judged, LabelProbability

@@ -7,9 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from scoring.compared_texts import readable_references
 from scoring.contract import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
 from scoring.params import param
+from scoring.texts.compared_texts import readable_references
 from scoring.weights import digest, locate
 
 WEIGHTS_DOC = (

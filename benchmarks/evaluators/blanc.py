@@ -36,7 +36,7 @@ from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 from scoring.contract import GENERAL, Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
-from scoring.sentences import sentences
+from scoring.texts.sentences import sentences
 
 VOCABULARY = 30522
 Counts = tuple[int, int, int, int]

@@ -33,7 +33,7 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 from scoring.contract import Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
-from scoring.sentences import sentences
+from scoring.texts.sentences import sentences
 
 AUTHORS = Path(__file__).with_name("umse_authors.py")
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]

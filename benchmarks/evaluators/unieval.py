@@ -36,7 +36,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast, T5Config, T5For
 from scoring.contract import Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
-from scoring.sentences import sentences
+from scoring.texts.sentences import sentences
 
 BUDGET = 1.5
 LARGEST = 1e-5

@@ -5,12 +5,6 @@ from itertools import product
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import (
-    combined,
-    counted_references,
-    long_article_param,
-    references_param,
-)
 from scoring.contract import (
     GENERAL,
     NO_ARTICLE,
@@ -24,6 +18,12 @@ from scoring.contract import (
 )
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
+from scoring.texts.compared_texts import (
+    combined,
+    counted_references,
+    long_article_param,
+    references_param,
+)
 
 if TYPE_CHECKING:
     from scoring.neural.likelihood import Likelihood

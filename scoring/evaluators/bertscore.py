@@ -5,10 +5,10 @@ from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import against_param, combined, compared_texts, references_param
 from scoring.contract import GENERAL, NOT_FINITE, OUT_OF_MEMORY, Item, Need, Scored, shares_read
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
+from scoring.texts.compared_texts import against_param, combined, compared_texts, references_param
 from scoring.weights import MissingWeights
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_
 from scoring.guess_counts import Outcomes, in_words, measured, outcomes_of
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences
+from scoring.texts.sentences import LIBRARIES, sentences
 from scoring.weights import MissingWeights
 
 if TYPE_CHECKING:

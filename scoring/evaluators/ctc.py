@@ -4,11 +4,11 @@ from functools import cached_property
 from math import fsum, nan
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import readable_references
 from scoring.contract import NO_REFERENCE, Item, Need, Scored, shares_read
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
-from scoring.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from scoring.texts.compared_texts import readable_references
+from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
 
 if TYPE_CHECKING:
     from scoring.neural.ctc import Aligned, Aligner

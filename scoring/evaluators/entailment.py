@@ -3,17 +3,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import (
+from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
+from scoring.params import param
+from scoring.texts.compared_texts import (
     against_param,
     combined,
     compared_texts,
     long_article_param,
     references_param,
 )
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
-from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences_of
+from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
     from scoring.neural.entailment import Grid, PairClassifier

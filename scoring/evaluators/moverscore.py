@@ -3,17 +3,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import (
+from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
+from scoring.params import param
+from scoring.texts.compared_texts import (
     against_param,
     combined,
     compared_texts,
     readable_references,
     references_param,
 )
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
-from scoring.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
 
 if TYPE_CHECKING:
     from scoring.neural.moverscore import Form, Heap, Heaps

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scoring.answer_match import answer_f1, answer_words
-from scoring.cloze_questions import answer_spans
 from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_in_words, shares_read
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences
+from scoring.texts.answer_match import answer_f1, answer_words
+from scoring.texts.cloze_questions import answer_spans
+from scoring.texts.sentences import LIBRARIES, sentences
 
 if TYPE_CHECKING:
     from scoring.neural.answer_search import SpanRule

@@ -3,11 +3,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from scoring.compared_texts import against_param, combined, references_param
 from scoring.contract import EMPTY_SUMMARY, GENERAL, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
-from scoring.overlap import VARIANTS, Prepared, Text
 from scoring.params import param
-from scoring.tokens import Tokenizer, lost_all_letters, rouge_score_words, stemmed, unicode_words
+from scoring.texts.compared_texts import against_param, combined, references_param
+from scoring.texts.overlap import VARIANTS, Prepared, Text
+from scoring.texts.tokens import Tokenizer, lost_all_letters, rouge_score_words, stemmed, unicode_words
 
 Sentences = tuple[str, ...]
 """A text before it is cut into words; where sentences do not matter, the whole as one."""

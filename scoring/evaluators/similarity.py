@@ -3,16 +3,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import (
+from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
+from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
+from scoring.params import param
+from scoring.texts.compared_texts import (
     against_param,
     combined,
     compared_texts,
     long_article_param,
     references_param,
 )
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
 
 if TYPE_CHECKING:
     from torch import Tensor

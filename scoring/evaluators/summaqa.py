@@ -4,8 +4,6 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
-from scoring.answer_match import answer_f1
-from scoring.cloze_questions import cloze_questions
 from scoring.contract import (
     EMPTY_SUMMARY,
     GENERAL,
@@ -18,7 +16,9 @@ from scoring.contract import (
 )
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences
+from scoring.texts.answer_match import answer_f1
+from scoring.texts.cloze_questions import cloze_questions
+from scoring.texts.sentences import LIBRARIES, sentences
 
 if TYPE_CHECKING:
     from scoring.neural.extractive_qa import ExtractiveReader

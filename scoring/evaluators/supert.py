@@ -15,8 +15,8 @@ from scoring.contract import (
 )
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
 from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences
-from scoring.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from scoring.texts.sentences import LIBRARIES, sentences
+from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
 
 if TYPE_CHECKING:
     from scoring.neural.supert import SentenceWords, Words

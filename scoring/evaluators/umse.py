@@ -16,7 +16,7 @@ from scoring.joint_evaluator import (
 )
 from scoring.model_evaluator import WEIGHTS_DOC
 from scoring.params import param
-from scoring.sentences import LIBRARIES
+from scoring.texts.sentences import LIBRARIES
 
 if TYPE_CHECKING:
     from scoring.neural.joint_model import JointModel

@@ -5,7 +5,6 @@ from math import nan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from scoring.compared_texts import combined, counted_references, long_article_param, references_param
 from scoring.contract import (
     EMPTY_SUMMARY,
     NO_ARTICLE,
@@ -18,7 +17,8 @@ from scoring.contract import (
 )
 from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
 from scoring.params import param
-from scoring.sentences import LIBRARIES, sentences_of
+from scoring.texts.compared_texts import combined, counted_references, long_article_param, references_param
+from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
     from scoring.neural.unieval import Input, Labelled, YesOrNo

@@ -7,10 +7,10 @@ from importlib.metadata import version
 
 import pytest
 
-from scoring.compared_texts import readable_references
 from scoring.contract import Item, Need, Scored, fingerprint
 from scoring.model_evaluator import ModelEvaluator, ModelParams
 from scoring.params import param, read_params
+from scoring.texts.compared_texts import readable_references
 from scoring.weights import MissingWeights, digest
 from tests.scoring.tiny_models import tiny_model
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from scoring.compared_texts import combined
 from scoring.contract import NOT_FINITE, Item, Need, Scored
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
+from scoring.texts.compared_texts import combined
 from tests.scoring.evaluator_settings import required
 
 GIVES_NUMBERS = (

@@ -13,7 +13,7 @@ from rouge_score.tokenize import tokenize
 from scoring.contract import GENERAL, Item
 from scoring.evaluators import load_evaluator
 from scoring.params import read_params
-from scoring.tokens import rouge_score_words, unicode_words
+from scoring.texts.tokens import rouge_score_words, unicode_words
 
 VARIANTS = ("1", "2", "L", "Lsum")
 MEASURES = {"f1": "fmeasure", "precision": "precision", "recall": "recall"}

@@ -6,12 +6,12 @@ import pytest
 import torch
 import transformers
 
-from scoring.answer_match import answer_f1
 from scoring.contract import Item
 from scoring.evaluators import load_evaluator
 from scoring.neural.extractive_qa import ExtractiveReader
 from scoring.neural.summaqa import read_reply, replies
 from scoring.params import read_params
+from scoring.texts.answer_match import answer_f1
 from tests.scoring.tiny_models import tiny_model
 
 ARTICLE = "The talks went on in Monday's report. Officials paid 3.50 for Die Katze."

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring.answer_match import answer_f1
 from scoring.neural.extractive_qa import ExtractiveReader
 from scoring.neural.summaqa import replies
+from scoring.texts.answer_match import answer_f1
 from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 1e-5

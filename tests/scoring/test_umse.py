@@ -9,7 +9,7 @@ from scoring.contract import Item, Need
 from scoring.evaluators import load_evaluator
 from scoring.neural.joint_encoder import JointEncoder
 from scoring.params import read_params
-from scoring.sentences import sentences
+from scoring.texts.sentences import sentences
 from scoring.weights import MissingWeights
 from tests.scoring.joint_models import changed, outputs_by_definition, tiny_umse, tiny_unite
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scoring.lcs import SearchableSequence, SearchableSequences
+from scoring.texts.lcs import SearchableSequence, SearchableSequences
 
 Words = list[str]
 Text = list[Words]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.cloze_questions import answer_spans, cloze_questions
+from scoring.texts.cloze_questions import answer_spans, cloze_questions
 
 
 @pytest.mark.parametrize(

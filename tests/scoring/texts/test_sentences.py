@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.sentences import sentences, sentences_of
+from scoring.texts.sentences import sentences, sentences_of
 
 LANGUAGES = ["en", "de", "es", "ru", "tr", "vi"]
 

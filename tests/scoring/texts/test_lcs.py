@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import _backtrack_norec, _lcs_table
 
-from scoring.lcs import SearchableSequence, SearchableSequences
+from scoring.texts.lcs import SearchableSequence, SearchableSequences
 
 words = st.lists(st.sampled_from("abcd"), max_size=40)
 

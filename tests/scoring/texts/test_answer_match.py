@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.answer_match import answer_f1
+from scoring.texts.answer_match import answer_f1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Stop words: a list, and words given beside it."""
 
-from scoring.stop_words import ENGLISH, chosen
+from scoring.texts.stop_words import ENGLISH, chosen
 
 
 def test_the_english_list_has_function_words_with_contractions_whole_and_in_parts():

@@ -1,0 +1,1 @@
+"""What evaluators do with plain text: words, sentences, what two texts have in common."""
