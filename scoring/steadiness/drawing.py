@@ -1,7 +1,7 @@
-"""Which summaries are asked again: some of every height of score."""
+"""Which summaries are asked again: some of every height of score, or any."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 PARTS = 10
 
@@ -23,3 +23,12 @@ def evenly_over_scores(scores: Mapping[int, float], number: int, seed: int) -> l
     queues = [draw.sample(ids, len(ids)) for _, ids in sorted(parts.items())]
     dealt = [queue[turn] for turn in range(max(map(len, queues))) for queue in queues if turn < len(queue)]
     return sorted(dealt[:number])
+
+
+def at_random(ids: Collection[int], number: int, seed: int) -> list[int]:
+    """Up to `number` of the ids, in ascending order, drawn with `seed` whatever they scored.
+
+    For replies that later ones are compared with: drawn by their height, rare ones would be there for their
+    own noise, from which any later reply falls back, and a model that is the same would seem to have changed.
+    """
+    return sorted(random.Random(seed).sample(sorted(ids), min(number, len(ids))))

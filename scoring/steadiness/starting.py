@@ -22,7 +22,7 @@ from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.items import items_of
 from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule, Score
-from scoring.steadiness.drawing import evenly_over_scores
+from scoring.steadiness.drawing import at_random, evenly_over_scores
 from scoring.waking import wake_for_reasking
 from scoring.working import evaluator_of
 
@@ -168,4 +168,6 @@ def _chosen(setup: EvaluatorSetup, kind: Reasking.Kind) -> list[int]:
             return list(first.summary_ids)
     scored = Score.objects.computed().filter(setup=setup).values("summary").annotate(mean=Avg("value"))
     scores = dict(scored.values_list("summary", "mean"))
+    if kind == Reasking.Kind.DRIFT:
+        return at_random(scores, SUMMARIES[kind], seed=setup.pk)
     return evenly_over_scores(scores, SUMMARIES[kind], seed=setup.pk)

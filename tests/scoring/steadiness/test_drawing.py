@@ -1,19 +1,22 @@
-"""Summaries of every height of score."""
+"""Summaries of every height of score, or any."""
+
+import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.steadiness.drawing import PARTS, evenly_over_scores
+from scoring.steadiness.comparison import LEVEL, p_unchanged
+from scoring.steadiness.drawing import PARTS, at_random, evenly_over_scores
 
 SCORES = st.dictionaries(st.integers(1, 10_000), st.floats(-10, 10), max_size=60)
 
 
-@given(SCORES, st.integers(1, 40), st.integers(0, 9))
-def test_it_draws_as_many_different_ones_as_there_are_and_the_same_each_time(scores, number, seed):
-    drawn = evenly_over_scores(scores, number, seed)
+@given(SCORES, st.integers(1, 40), st.integers(0, 9), st.sampled_from([evenly_over_scores, at_random]))
+def test_it_draws_as_many_different_ones_as_there_are_and_the_same_each_time(scores, number, seed, draw):
+    drawn = draw(scores, number, seed)
     assert len(set(drawn)) == len(drawn) == min(number, len(scores))
     assert set(drawn) <= scores.keys()
-    assert drawn == evenly_over_scores(dict(reversed(scores.items())), number, seed)
+    assert drawn == draw(dict(reversed(scores.items())), number, seed)
 
 
 @given(st.integers(0, 99))
@@ -26,3 +29,15 @@ def test_rare_scores_are_among_the_drawn(seed):
 def test_another_seed_draws_others():
     scores = {pk: pk / 100 for pk in range(100)}
     assert evenly_over_scores(scores, 10, 0) != evenly_over_scores(scores, 10, 1)
+    assert at_random(scores, 10, 0) != at_random(scores, 10, 1)
+
+
+def test_what_is_compared_with_later_replies_is_not_drawn_by_its_own_noise():
+    """Of 100 noisy models that have not changed, about one may be taken for changed."""
+    noise = random.Random(4)
+    alarms = 0
+    for seed in range(100):
+        replies = {pk: [noise.gauss(0.7, 0.15) for _ in range(3)] for pk in range(400)}
+        drawn = at_random({pk: first for pk, (first, *_) in replies.items()}, 20, seed)
+        alarms += p_unchanged([{pk: replies[pk] for pk in drawn}], seed) < LEVEL
+    assert alarms <= 5  # 1 expected; drawn evenly over the first scores, there are 18
