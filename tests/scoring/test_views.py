@@ -107,6 +107,16 @@ class TestRoles:
         assert researcher.get(address(name, project, run.pk)).status_code == 405
 
 
+class TestPagesOfEvaluators:
+    @pytest.mark.parametrize("name", ["runs", "alignment", "steadiness", "dimensions", "endpoints"])
+    def test_each_leads_to_the_others_and_says_which_one_is_open(self, project, researcher, name):
+        page = text_of(researcher.get(address(name, project)))
+        tabs = page[page.index('<nav class="tabs"') :].partition("</nav>")[0]
+        assert tabs.count("<a ") == 5
+        assert tabs.count("aria-current") == 1
+        assert f'<a href="{address(name, project)}" aria-current="page">' in tabs
+
+
 class TestList:
     def test_without_runs_it_says_what_to_do(self, project, researcher):
         page = text_of(researcher.get(address("runs", project)))
