@@ -13,6 +13,8 @@ from scoring.endpoints.offered import refusal_of
 from scoring.models import Endpoint, EndpointModel
 
 APIS = ("chat", "completions")
+PATHS_OF_REQUESTS = ("/chat/completions", "/completions")
+"""What providers' examples write behind the address that is meant here."""
 Prices = tuple[Decimal, Decimal]
 """US dollars for a million tokens: of the prompt, and of the reply."""
 
@@ -26,8 +28,8 @@ class TakenName(DomainError):
 def add_endpoint(project: Project, base_url: str, user: User) -> Endpoint:
     """An endpoint that the project knows from now on; a slash at the end of its address is left out.
 
-    Raises DomainError for what is no address or one that the operator has not offered, TakenName for one that
-    is there, and what `require` raises.
+    Raises DomainError for what is no address, for that of single requests and for one that the operator has
+    not offered, TakenName for one that is there, and what `require` raises.
     """
     require(user, project, Permission.MANAGE_PROJECT)
     address = same_address(base_url)
@@ -36,6 +38,9 @@ def add_endpoint(project: Project, base_url: str, user: User) -> Endpoint:
             f"Found {base_url!r}, expected an http or https address without user and password, "
             "for example https://api.openai.com/v1."
         )
+    path = next((path for path in PATHS_OF_REQUESTS if address.endswith(path)), None)
+    if path:
+        raise DomainError(f"Leave out {path}, which is added to each request: {address.removesuffix(path)}")
     refusal = refusal_of(address)
     if refusal:
         raise DomainError(refusal[0].upper() + refusal[1:])

@@ -53,7 +53,9 @@ def read_values(kind: str, text: str) -> tuple[str, ...]:
         raise ValueError(f"{', '.join(twice)}: given twice, expected each value once")
     if not FEWEST <= len(values) <= MOST:
         between = "" if separator == "," else ", separated by semicolons"
-        raise ValueError(f"found {len(values)} values, expected {FEWEST} to {MOST}{between}")
+        raise ValueError(
+            f"found {len(values)} value{'s' * (len(values) != 1)}, expected {FEWEST} to {MOST}{between}"
+        )
     return tuple(values)
 
 

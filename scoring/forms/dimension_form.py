@@ -14,7 +14,8 @@ class DimensionForm(forms.Form):
 
     name = forms.CharField(
         required=False,
-        help_text="As questions of the project and runs name it: one word, or several with _ between them.",
+        help_text="As runs are to name it, such as focus or main_ideas. Labels of a question on a dimension "
+        "of that name serve as examples.",
     )
     description = forms.CharField(
         required=False,

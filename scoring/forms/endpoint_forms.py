@@ -41,7 +41,7 @@ class EndpointForm(forms.Form):
         label="Address",
         max_length=300,
         widget=forms.TextInput(attrs={"placeholder": "https://api.openai.com/v1", "spellcheck": "false"}),
-        help_text="Up to the part before /chat/completions, as runs name it in base_url.",
+        help_text="Without /chat/completions at its end. It is what a run's form calls base url.",
     )
     key = KeyField(
         required=False,

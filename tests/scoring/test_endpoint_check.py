@@ -65,7 +65,9 @@ def test_a_check_asks_a_worker_and_the_page_follows_it(
         part = text_of(client.post(at(model), **HTMX))
     assert "Asking it what it can do" in part
     assert "hx-trigger" in part
-    assert "<button" not in part
+    assert "<form" not in part
+    focused = f'<button id="check-{model.pk}"'
+    assert focused in part, "a button that goes takes the keyboard's place in the page with it"
     [message] = sent("llm")
     assert (message["task"], message["args"]) == ("scoring.tasks.check_endpoint_model", [model.pk])
     check(model.pk)
@@ -75,6 +77,7 @@ def test_a_check_asks_a_worker_and_the_page_follows_it(
     assert '✗</span><span class="visually-hidden">no:</span> shows probabilities (mode expected)' in part
     assert "Asked on" in part
     assert "Check again" in part
+    assert focused in part
 
 
 def test_what_went_wrong_stands_there(client, model, served, monkeypatch):

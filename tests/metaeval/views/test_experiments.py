@@ -111,7 +111,7 @@ class TestStarting:
         ("changes", "told"),
         [
             ({"values": "0.1, 7"}, "7: parameter"),
-            ({"values": "0.1"}, "found 1 values, expected 2 to 64"),
+            ({"values": "0.1"}, "found 1 value, expected 2 to 64"),
             ({"values": ""}, "found 0 values"),
             ({"values": "0.5, much"}, "much: parameter"),
             ({"name": ""}, "This field is required."),

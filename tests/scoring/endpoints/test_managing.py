@@ -43,6 +43,13 @@ def test_a_slash_at_the_end_is_no_other_address(endpoint, project, manager):
         add_endpoint(project, f" {ADDRESS}/", manager)
 
 
+@pytest.mark.parametrize("path", ["/chat/completions", "/completions/"])
+def test_the_address_of_single_requests_is_refused_with_what_to_leave_out(project, manager, path):
+    with pytest.raises(DomainError, match=f"Leave out {path.rstrip('/')}.*: {ADDRESS}$"):
+        add_endpoint(project, ADDRESS + path, manager)
+    assert not Endpoint.objects.exists()
+
+
 def test_other_projects_may_have_the_same_address(endpoint):
     other = make_project()
     assert add_endpoint(other, ADDRESS, make_member(other, "manager")).pk != endpoint.pk

@@ -31,7 +31,7 @@ def test_values_are_read(kind, text, values):
     ("kind", "text", "told"),
     [
         ("text", "", "found 0 values, expected 2 to 64"),
-        ("text", "uniform", "found 1 values"),
+        ("text", "uniform", "found 1 value, expected 2 to 64"),
         ("integer", "1, 2, 1", "1: given twice"),
         ("integer", "1..3, 2", "2: given twice"),
         ("integer", "1..1000000000", "1,000,000,000 values, expected at most 64"),
