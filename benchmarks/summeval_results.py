@@ -22,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.uncertainty.intervals import intervals
-from scoring.contract import GENERAL, Item, Need, score_unseen, signature
+from scoring.contract import GENERAL, Item, Need, score_unseen
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import signature
 from scoring.params import read_params
 from scoring.weights import digest
 

@@ -3,8 +3,6 @@
 A new evaluator is one file in `scoring/evaluators/`, one line in the table there and one test file.
 """
 
-import hashlib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Self
 
-from scoring.params import declared_params, params_as_json, value_as_text
+from scoring.digests import sha256_of
+from scoring.params import declared_params
 
 Queue = Literal["cpu", "gpu", "llm"]
 
@@ -194,7 +193,7 @@ class Seen:
         return cls(
             article_ids=frozenset(each.article_id for each in unique),
             example_ids=tuple(each.id for each in unique),
-            digest=_sha256(content),
+            digest=sha256_of(content),
         )
 
 
@@ -284,10 +283,10 @@ class Evaluator:
         """
         self.corpus = corpus
         digests = sorted(
-            _sha256([each.summary, each.article, each.references, *([each.scores] if each.scores else [])])
+            sha256_of([each.summary, each.article, each.references, *([each.scores] if each.scores else [])])
             for each in corpus
         )
-        self.corpus_digest = _sha256(digests)
+        self.corpus_digest = sha256_of(digests)
 
     def provenance(self) -> Mapping[str, object]:
         """What the numbers depend on beyond name, version, parameters and `seen`; must fit into JSON.
@@ -299,42 +298,6 @@ class Evaluator:
     def score(self, items: Sequence[Item]) -> list[Scored]:
         """One result per item, in their order. Raises EvaluatorError when the outside world fails."""
         raise NotImplementedError
-
-
-def identity(evaluator: Evaluator) -> dict[str, object]:
-    """Everything the evaluator's numbers depend on, as JSON. Fit and survey first where it needs that."""
-    return {
-        "name": evaluator.name,
-        "version": evaluator.version,
-        "params": params_as_json(evaluator.params),
-        "pool": {"examples": list(evaluator.seen.example_ids), "sha256": evaluator.seen.digest},
-        "provenance": dict(evaluator.provenance()),
-        **({"corpus": evaluator.corpus_digest} if evaluator.corpus_digest else {}),
-        **({"members": [_member(each) for each in evaluator.members]} if evaluator.members else {}),
-    }
-
-
-def _member(member: Member) -> dict[str, object]:
-    return {"setup": member.fingerprint or member.name, "dimensions": list(member.dimensions)}
-
-
-def fingerprint(evaluator: Evaluator) -> str:
-    """SHA-256, 64 hex digits, over `identity`: same fingerprint and same texts, same scores."""
-    return _sha256(identity(evaluator))
-
-
-def signature(evaluator: Evaluator) -> str:
-    """The readable short form, such as `rouge|variant:L|stem:no|v:1`.
-
-    All parameters stand in it, so that a default changed one day does not change what an old signature means.
-    """
-    parts = [evaluator.name]
-    parts += [f"{key}:{value_as_text(value)}" for key, value in params_as_json(evaluator.params).items()]
-    if evaluator.seen.digest:
-        parts.append(f"pool:{evaluator.seen.digest[:8]}")
-    if evaluator.corpus_digest:
-        parts.append(f"corpus:{evaluator.corpus_digest[:8]}")
-    return "|".join([*parts, f"v:{evaluator.version}"])
 
 
 def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
@@ -390,10 +353,3 @@ def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
 
 def _without_region(language: str) -> str:
     return re.split("[-_]", language)[0].lower()
-
-
-def _sha256(content: object) -> str:
-    canonical = json.dumps(
-        content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
-    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -22,17 +22,15 @@ from scoring.contract import (
     EvaluatorError,
     Need,
     PoolExample,
-    fingerprint,
-    identity,
     language_problem,
     score_unseen,
-    signature,
 )
 from scoring.endpoints.budgets import refuse_budget
 from scoring.endpoints.offered import refusal_of
 from scoring.endpoints.remembered import address_asked_by, lacking
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.fingerprints import fingerprint, identity, signature
 from scoring.items import (
     CHUNK,
     EVERYTHING,

@@ -12,8 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 from django.db import transaction
 
 from scoring.alignment.seal import keep_as_trial
-from scoring.contract import Evaluator, EvaluatorError, Scored, fingerprint, identity
+from scoring.contract import Evaluator, EvaluatorError, Scored
 from scoring.errors import InvalidRun, RunBusy
+from scoring.fingerprints import fingerprint, identity
 from scoring.models import EvaluatorSetup, Run, Score
 from scoring.params import with_defaults
 from scoring.planning import RunPlan, stored_setup

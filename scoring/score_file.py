@@ -19,13 +19,12 @@ from scoring.contract import (
     Need,
     PoolExample,
     Scored,
-    fingerprint,
     foreseen_problem,
     score_unseen,
-    signature,
 )
 from scoring.evaluators import load_evaluator
 from scoring.examples import Example, read_examples, write_scores
+from scoring.fingerprints import fingerprint, signature
 from scoring.params import declared_params, read_params
 
 RETRY_DELAYS_S = (1.0, 4.0, 16.0)

@@ -10,10 +10,11 @@ from contextlib import contextmanager, suppress
 from django.conf import settings
 from django.db import OperationalError, connection
 
-from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, fingerprint, score_unseen
+from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, score_unseen
 from scoring.endpoints.at_work import for_claim
 from scoring.endpoints.budgets import BudgetInUse, OutOfBudget
 from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.fingerprints import fingerprint
 from scoring.items import StoredCorpus, inputs_digest, items_of
 from scoring.members import members_of
 from scoring.models import Batch, Run, SetUp

@@ -1,11 +1,11 @@
 """One request to a language model and its reply, wherever the model runs."""
 
-import hashlib
-import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
+
+from scoring.digests import sha256_of
 
 TOO_LONG = "too long for the model"
 
@@ -44,8 +44,7 @@ class Request:
     def digest(self, address: "Address") -> str:
         """SHA-256, 64 hex digits, over all that the reply depends on; `shared` changes no reply."""
         content = asdict(self) | {"shared": 0, "to": [address.base_url, address.model, address.api]}
-        canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256_of(content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,3 @@
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +12,7 @@ from scoring.contract import (
     Scored,
     Seen,
 )
+from scoring.digests import sha256_of
 from scoring.out_of_fold import Cut, Fit, Isotonic, Labelled, folds_of, without_fold
 from scoring.params import param
 
@@ -101,7 +100,7 @@ class Calibrated(Evaluator):
             self._refuse_too_few(dimension)
         self.dimensions = tuple(labelled)
         learnt = [each for each in usable if each.article_id in articles and self._has_score(each)]
-        self._scores_digest = _digest([[each.id, self._scores(each)] for each in learnt])
+        self._scores_digest = sha256_of([[each.id, self._scores(each)] for each in learnt])
         # The articles themselves are not seen: see `is_out_of_fold`.
         seen = Seen.of(PoolExample(each.id, each.article_id, "", each.labels) for each in learnt)
         self.seen = replace(seen, article_ids=self.seen.article_ids)
@@ -187,7 +186,3 @@ class Calibrated(Evaluator):
 
     def _has_score(self, example: PoolExample) -> bool:
         return any(self._score(dimension, example) is not None for dimension in example.labels)
-
-
-def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

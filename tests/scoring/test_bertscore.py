@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from scoring.contract import Item, Need, fingerprint
+from scoring.contract import Item, Need
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import fingerprint
 from scoring.params import read_params
 from scoring.weights import MissingWeights
 from tests.scoring.tiny_models import tiny_model

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.contract import GENERAL, EvaluatorError, Item, Member, PoolExample, fingerprint
+from scoring.contract import GENERAL, EvaluatorError, Item, Member, PoolExample
 from scoring.evaluators.calibrated import Calibrated
+from scoring.fingerprints import fingerprint
 from scoring.out_of_fold import Cut, Isotonic, Labelled
 from scoring.params import read_params
 

@@ -11,13 +11,11 @@ from scoring.contract import (
     PoolExample,
     Scored,
     Seen,
-    fingerprint,
-    identity,
     score_unseen,
     shares_in_words,
     shares_read,
-    signature,
 )
+from scoring.fingerprints import fingerprint, signature
 from scoring.params import param
 
 
@@ -67,38 +65,6 @@ def test_unscored_gives_the_reason_on_every_dimension():
     scored = Scored.unscored(["fluency", "coherence"], "empty summary")
     assert scored.reasons == {"fluency": "empty summary", "coherence": "empty summary"}
     assert all(math.isnan(value) for value in scored.values.values())
-
-
-def test_the_signature_names_all_parameters_and_the_version():
-    assert signature(Loudness(Loudness.Params())) == "loudness|share:no|weight:1|v:2"
-
-
-def test_the_fingerprint_is_a_sha256_that_does_not_move_by_itself():
-    one, two = (fingerprint(Loudness(Loudness.Params())) for _ in range(2))
-    assert one == two
-    assert len(bytes.fromhex(one)) == 32
-
-
-def test_version_parameters_provenance_and_pool_move_the_fingerprint():
-    class Newer(Loudness):
-        version = 3
-
-    class Informed(Loudness):
-        def provenance(self):
-            return {"weights": "sha256:1"}
-
-    fitted = Loudness(Loudness.Params())
-    fitted.seen = Seen.of([pool_example()])
-    variants = [
-        Loudness(Loudness.Params()),
-        Loudness(Loudness.Params(share=True)),
-        Newer(Newer.Params()),
-        Informed(Informed.Params()),
-        fitted,
-    ]
-    assert len({fingerprint(each) for each in variants}) == len(variants)
-    assert identity(fitted)["pool"] == {"examples": ["e1"], "sha256": fitted.seen.digest}
-    assert signature(fitted) == f"loudness|share:no|weight:1|pool:{fitted.seen.digest[:8]}|v:2"
 
 
 def test_seen_does_not_depend_on_order_or_repetition():

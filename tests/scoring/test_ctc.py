@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from scoring.contract import Item, fingerprint
+from scoring.contract import Item
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import fingerprint
 from scoring.params import read_params
 from scoring.weights import MissingWeights
 from tests.scoring.ctc_model import ctc_model

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring.contract import Evaluator, Item, Member, Need, PoolExample, fingerprint, signature
+from scoring.contract import Evaluator, Item, Member, Need, PoolExample
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
+from scoring.fingerprints import fingerprint, signature
 from scoring.params import declared_params, params_as_json, read_params
 from tests.scoring.evaluator_settings import OTHER, companions, other_text, required
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
@@ -242,7 +243,7 @@ def test_reading_setting_up_and_fingerprinting_load_nothing_heavy():
     program = """
 import json, sys
 from scoring.catalogue import describe
-from scoring.contract import fingerprint
+from scoring.fingerprints import fingerprint
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.params import read_params
 describe()

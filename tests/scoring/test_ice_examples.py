@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from scoring.contract import EvaluatorError, PoolExample, Seen, fingerprint
+from scoring.contract import EvaluatorError, PoolExample, Seen
+from scoring.fingerprints import fingerprint
 from tests.scoring.ice_setup import ITEM, POOL, ice
 
 

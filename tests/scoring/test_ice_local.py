@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.contract import EvaluatorError, fingerprint, identity
+from scoring.contract import EvaluatorError
 from scoring.errors import InvalidRun
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import fingerprint, identity
 from scoring.models import Run, Score
 from scoring.planning import plan, plan_run
 from scoring.probing import seconds_expected, start_probe, work_on_probe

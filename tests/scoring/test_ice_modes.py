@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.contract import EvaluatorError, Need, fingerprint, signature
+from scoring.contract import EvaluatorError, Need
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import fingerprint, signature
 from tests.scoring.asking.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint

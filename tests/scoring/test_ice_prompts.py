@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.protocol import SEAHORSE
-from scoring.contract import EvaluatorError, Item, PoolExample, fingerprint
+from scoring.contract import EvaluatorError, Item, PoolExample
+from scoring.fingerprints import fingerprint
 from scoring.judge.dimensions import SEES, described
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 

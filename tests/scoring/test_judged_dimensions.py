@@ -4,9 +4,9 @@ import pytest
 
 from annotation.errors import DomainError
 from annotation.protocol import SEAHORSE, Question, Questionnaire, Scale, ScaleKind
-from scoring.contract import fingerprint
 from scoring.errors import InvalidDimension
 from scoring.evaluators import load_evaluator
+from scoring.fingerprints import fingerprint
 from scoring.judge.dimensions import SEES, read_descriptions
 from scoring.judged_dimensions import (
     Source,

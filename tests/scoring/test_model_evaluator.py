@@ -7,7 +7,8 @@ from importlib.metadata import version
 
 import pytest
 
-from scoring.contract import Item, Need, Scored, fingerprint
+from scoring.contract import Item, Need, Scored
+from scoring.fingerprints import fingerprint
 from scoring.model_evaluator import ModelEvaluator, ModelParams
 from scoring.params import param, read_params
 from scoring.texts.compared_texts import readable_references
