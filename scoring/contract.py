@@ -72,6 +72,8 @@ class Member:
     higher_is_better: bool = True
     seen_articles: frozenset[str] = frozenset()
     """Ids of the articles that it has learnt from."""
+    is_out_of_fold: bool = False
+    """As of an `Evaluator`, or because one of its own members is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,4 +83,10 @@ def _member(project: Project, name: str) -> Member:
         higher_is_better=setup.evaluator not in EVALUATORS
         or load_evaluator(setup.evaluator).higher_is_better,
         seen_articles=frozenset(setup.seen_articles.values_list("external_id", flat=True)),
+        is_out_of_fold=_is_out_of_fold(setup),
     )
+
+
+def _is_out_of_fold(setup: EvaluatorSetup) -> bool:
+    itself = setup.evaluator in EVALUATORS and load_evaluator(setup.evaluator).is_out_of_fold
+    return itself or any(each.get("out_of_fold") for each in setup.provenance.get("members", ()))

@@ -7,6 +7,7 @@ from scoring.contract import (
     Evaluator,
     EvaluatorError,
     Item,
+    Member,
     Need,
     PoolExample,
     Scored,
@@ -31,8 +32,9 @@ class Calibrated(Evaluator):
     it; an article without labels is judged by the map fitted to all. That is why its articles can be compared
     with the same labels. Compared with raw scores it still has the help of other labels, as its name says; it
     is a setup of its own beside the raw one, never in its place. Labels that a project has sealed teach it
-    nothing. Since each fold has its own map, the order
-    of two summaries from different folds can change. Articles from which the member has learnt stay out.
+    nothing. Since each fold has its own map, the order of two summaries from different folds can change.
+    Articles from which the member has learnt stay out. What is calibrated already, or joins scores that are,
+    is refused: its scores of other articles have learnt from this one's labels.
     """
 
     name = "calibrated"
@@ -72,6 +74,18 @@ class Calibrated(Evaluator):
         )
 
     params: Params
+
+    def appoint(self, members: Sequence[Member]) -> None:
+        """Raises EvaluatorError for a member that has learnt from labels out of fold."""
+        super().appoint(members)
+        for member in members:
+            if member.is_out_of_fold:
+                raise EvaluatorError(
+                    f"parameter 'member': {member.label} is calibrated already, or joins scores that are. "
+                    "Its scores of other articles have learnt from this one's labels, which would then shape "
+                    "its own value. Name the evaluator behind it",
+                    permanent=True,
+                )
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
         """Raises EvaluatorError where some fit would have too few labels, or labels of one kind only."""

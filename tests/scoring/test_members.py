@@ -125,6 +125,20 @@ def test_a_calibrated_evaluator_bars_none_of_the_articles_it_has_learnt_from(pro
     assert plan(project, "calibrated", given).to_score == ()
 
 
+def test_a_calibration_is_not_calibrated_again_nor_through_a_jury(project):
+    """Its scores of other articles would carry an article's own labels into its value."""
+    one = member(project)
+    given = {"folds": 3, "fewest_labels": 4}
+    calibrated = finished(plan_run(project, "calibrated", {"member": one.label, **given})).setup
+    with pytest.raises(InvalidRun, match=r"is calibrated already, or joins scores that are\. .* behind it"):
+        plan(project, "calibrated", {"member": calibrated.fingerprint, **given})
+    two = finished(plan_run(project, "calibrated", {"member": one.label, **given, "seed": 1})).setup
+    jury = finished(plan_run(project, "jury", {"members": [calibrated.fingerprint, two.fingerprint]})).setup
+    calibrated.delete()
+    with pytest.raises(InvalidRun, match=r"is calibrated already, or joins scores that are"):
+        plan(project, "calibrated", {"member": jury.fingerprint, **given})
+
+
 def test_sealed_labels_teach_a_calibration_nothing(project):
     one = member(project)
     split = LabelSplit(project=project, pool_share=0.3, tuning_share=0.4)
