@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
+
+from tests.scoring.socket_server import QuietHandler, SocketServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LARGE = (".safetensors", ".bin", ".ckpt")
@@ -23,30 +23,22 @@ class Repository:
 
 
 @dataclass
-class LocalHub:
+class LocalHub(SocketServer):
     """`repositories` by owner/name, each with one commit, on the branch main; `asked` has every path."""
 
     repositories: Mapping[str, Repository]
     asked: list[str] = field(default_factory=list)
 
-    def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        return _handler(self)
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return self.origin
 
 
 def _handler(hub: LocalHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_HEAD(self) -> None:
             self._answer()
 
@@ -110,9 +102,6 @@ def _handler(hub: LocalHub) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             if self.command == "GET":
                 self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     return Handler
 

@@ -2,12 +2,13 @@
 
 import json
 import math
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.scoring.socket_server import QuietHandler, SocketServer
 
 
 @dataclass(frozen=True)
@@ -43,39 +44,23 @@ class Asked:
         return str(self.body["messages"][-1]["content"])
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # many may call at once
-
-
 @dataclass
-class ScriptedEndpoint:
+class ScriptedEndpoint(SocketServer):
     """`answer` is a function of the request; `asked` holds every request that arrived, in order."""
 
     answer: Callable[[Asked], Answer] = lambda _: Answer()
     asked: list[Asked] = field(default_factory=list)
 
-    def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        return _handler(self)
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # connections that may wait: of five, some of 32 at once would be refused
+        return f"{self.origin}/v1"
 
 
 def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked = Asked(self.path, self.headers.get("Authorization", ""), body)
@@ -91,9 +76,6 @@ def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     return Handler
 

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
 from scoring.asking.request import Address
 from tests.scoring.asking.stored_batches import StoredBatches
+from tests.scoring.socket_server import QuietHandler, SocketServer
 from tests.scoring.tiny_models import tiny_model
 
 MODEL = "tiny"
@@ -62,7 +63,7 @@ class Interruption:
 
 
 @dataclass
-class ModelServer:
+class ModelServer(SocketServer):
     """`interruptions` are taken one per request, the first first; `asked` are the bodies that came."""
 
     can: Can = field(default_factory=Can)
@@ -77,19 +78,14 @@ class ModelServer:
         self.under_way = 0
         self.lock = threading.Lock()
         self.batches = StoredBatches(self.answer)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        return _handler(self)
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self.origin}/v1"
 
     def address(self, api: str = "chat", timeout_s: float = 20.0) -> Address:
         return Address(self.base_url, MODEL, api, "TINY_API_KEY", timeout_s)
@@ -128,7 +124,7 @@ def _error(message: str, code: str | None = None, param: str | None = None) -> d
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
@@ -175,9 +171,6 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(content)
             except (BrokenPipeError, ConnectionResetError):  # the other side did not wait
                 self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     return Handler
 
