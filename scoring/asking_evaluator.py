@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from scoring.asking.request import Address, Asking, Reply, Request
 from scoring.contract import Evaluator, Item, Scored
@@ -33,6 +34,13 @@ class AskingEvaluator(Evaluator):
     @abstractmethod
     def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
         """The item's scores from the replies to its `requests`, in their order."""
+
+    @abstractmethod
+    def is_same_judge(self, params: Any) -> bool:
+        """Whether a person would call a judge with these parameters, of this class, the same as this one.
+
+        Of this one the dimensions are known, as after `fit`. So a version's sealed labels stay sealed.
+        """
 
     def tokens_at_most(self, text: str) -> int:
         """How many tokens the model makes of a text, or more."""

@@ -1,24 +1,27 @@
 """The sealed part of the labels: for which versions of judges it was opened, and what would open it unseen.
 
-What is sealed is how a version does there. A run of the version's own parameters over sealed articles would
-show that on every page with results, so it is refused until the version was opened, and one that went before
-the version counts as an opening. Runs of other parameters are not held back.
+What is sealed is how a version does there. A run of the same judge over sealed articles would show that on
+every page with results, so it is refused until the version was opened, and one that went before the version
+counts as an opening. What a person would call the same judge is for its evaluator to say (`is_same_judge`):
+another seed, other examples, a longer timeout or another address of the same model make no other judge.
+Other models, and other words, are not held back.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.models import Project, Summary
 from scoring.alignment.judges import completed
 from scoring.alignment.parts import Part
 from scoring.alignment.split import articles_in, split_of
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator
 from scoring.errors import InvalidRun
 from scoring.items import CHUNK
 from scoring.models import (
     EvaluatorSetup,
-    Judge,
     JudgeVersion,
     Run,
     Score,
@@ -26,7 +29,7 @@ from scoring.models import (
     SeenArticle,
     Trial,
 )
-from scoring.params import params_as_json
+from scoring.params import params_as_json, read_params
 from scoring.pool import Labels
 
 
@@ -37,35 +40,47 @@ def openings_of(project: Project) -> QuerySet[SealedOpening]:
 
 
 def refuse_sealed(project: Project, evaluator: Evaluator, summary_ids: Collection[int]) -> None:
-    """Raise InvalidRun if scores of these summaries would show how an unopened version does when sealed."""
-    unopened = JudgeVersion.objects.filter(judge__project=project, judge__evaluator=evaluator.name)
+    """Raise InvalidRun if scores of these summaries would show how an unopened version does when sealed.
+
+    Not for the parameters of a version that was opened: what they would show was counted.
+    """
+    if not isinstance(evaluator, AskingEvaluator):
+        return
     params = params_as_json(evaluator.params)
-    for version in unopened.filter(openings__isnull=True).select_related("judge"):
-        if completed(evaluator.name, version.params) == params and _hold_sealed(project, summary_ids):
+    versions = JudgeVersion.objects.filter(judge__project=project, judge__evaluator=evaluator.name)
+    opened = versions.filter(openings__isnull=False).values_list("params", flat=True)
+    if any(completed(evaluator.name, each) == params for each in opened):
+        return
+    for version in versions.filter(openings__isnull=True).select_related("judge"):
+        if _is_same_judge(evaluator, version.params) and _hold_sealed(project, summary_ids):
             raise InvalidRun(
-                f"These are the parameters of {version}, and some of the summaries are sealed: a run would "
-                "show how it does on labels that are kept for the end. Try it on the tuning part, or open "
-                "the sealed part for it, on the judge's page."
+                f"This is the same judge as {version}, by its model, prompt, mode and words, and some of the "
+                "summaries are sealed: a run would show how it does on labels that are kept for the end. Try "
+                "it on the tuning part, or open the sealed part for it, on the judge's page."
             )
 
 
-def count_earlier_runs(version: JudgeVersion) -> None:
-    """Count runs of the version's parameters that scored sealed articles before it was tried as openings."""
+def count_earlier_runs(trial: Trial, evaluator: AskingEvaluator) -> None:
+    """Count runs of the same judge that scored sealed articles before its version was tried as openings.
+
+    `evaluator` is the version's. A run of the trial's own setup counts for every version that shares it; of
+    other runs each counts once in the project, and none that a version was tried or opened by.
+    """
+    version = trial.version
     if version.openings.exists():
         return
-    judge: Judge = version.judge
-    split = split_of(judge.project)
+    project = version.judge.project
+    split = split_of(project)
     assert split is not None
-    params = completed(judge.evaluator, version.params)
     same = [
         setup.pk
-        for setup in EvaluatorSetup.objects.filter(project=judge.project, evaluator=judge.evaluator)
-        if completed(judge.evaluator, setup.params) == params
+        for setup in EvaluatorSetup.objects.filter(project=project, evaluator=evaluator.name)
+        if _is_same_judge(evaluator, setup.params)
     ]
-    sealed = articles_in(split, [Part.SEALED])
-    scores = Score.objects.computed().filter(setup__in=same, summary__article__in=sealed)
-    for run_id in scores.values_list("run", flat=True).distinct():
-        run = Run.objects.get(pk=run_id)
+    not_counted = Q(setup__in=same, trials__isnull=True, sealed_openings__isnull=True)
+    sealed = Score.objects.computed().filter(summary__article__in=articles_in(split, [Part.SEALED]))
+    looks = Run.objects.filter(not_counted | Q(setup=trial.setup), pk__in=sealed.values("run"))
+    for run in looks.distinct().order_by("pk"):
         SealedOpening.objects.create(
             version=version,
             how=SealedOpening.How.RUN,
@@ -73,6 +88,15 @@ def count_earlier_runs(version: JudgeVersion) -> None:
             opened_by=run.created_by,
             opened_at=run.started_at or run.created_at,
         )
+
+
+def _is_same_judge(evaluator: AskingEvaluator, params: Mapping[str, Any]) -> bool:
+    """Never for parameters that cannot be read any more, which nobody can run."""
+    try:
+        found = read_params(type(evaluator), completed(evaluator.name, params))
+    except ValueError:
+        return False
+    return evaluator.is_same_judge(found)
 
 
 def _hold_sealed(project: Project, summary_ids: Collection[int]) -> bool:

@@ -12,6 +12,7 @@ from annotation.permissions import Permission, require
 from scoring.alignment.parts import Part
 from scoring.alignment.seal import count_earlier_runs
 from scoring.alignment.split import articles_in, split_of
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.errors import InvalidRun, RunBusy
 from scoring.items import CHUNK, Selection
 from scoring.models import (
@@ -64,10 +65,12 @@ def try_version(version: JudgeVersion, user: User, budget: Decimal | None = None
     require(user, project, Permission.MANAGE_RUNS)
     with transaction.atomic():
         _lock(project)
-        run = start(plan_of(version, Part.TUNING), user, budget)
+        planned = plan_of(version, Part.TUNING)
+        run = start(planned, user, budget)
         _mark(run.setup, version)
         trial = Trial.objects.create(version=version, run=run, setup=run.setup, started_by=user)
-        count_earlier_runs(version)
+        assert isinstance(planned.evaluator, AskingEvaluator)
+        count_earlier_runs(trial, planned.evaluator)
         project.bump_revision(Changed(ProjectChange.Kind.SETUP, run.setup_id))
     return trial
 

@@ -196,6 +196,18 @@ class Ice(AskingEvaluator):
     def model_itself(self) -> Asking:
         return self._model
 
+    def is_same_judge(self, params: IceParams) -> bool:
+        """Whether a person would call a judge with these parameters the same one: the same model, form of the
+        prompt and mode, and the same words on a dimension that both score.
+
+        Where and how long the model is asked does not matter, nor which examples it is shown.
+        """
+        own = self.params
+        if (own.model, own.prompt, own.mode) != (params.model, params.prompt, params.mode):
+            return False
+        shared = (name for name in self.dimensions if not params.dimensions or name in params.dimensions)
+        return any(self._judged[name] == params.words_on(name) for name in shared)
+
     def tokens_at_most(self, text: str) -> int:
         return token_counter(self.params.tokenizer)(text)
 

@@ -190,3 +190,10 @@ class IceParams:
         sees = seen_beside(dimensions, self.sees)
         texts = described(dimensions if self.prompt == "described" else (), self.descriptions)
         return {name: Dimension(name, sees[name], texts.get(name, "")) for name in dimensions}
+
+    def words_on(self, dimension: str) -> Dimension | None:
+        """What a prompt says of it; None where these parameters lack it."""
+        try:
+            return self.judged([dimension])[dimension]
+        except ValueError:
+            return None

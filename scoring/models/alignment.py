@@ -108,7 +108,7 @@ class SealedOpening(models.Model):
 
     class How(models.TextChoices):
         CONFIRMED = "confirmed", "opened on the judge's page"
-        RUN = "run", "by a run of the same parameters over all summaries"
+        RUN = "run", "by an ordinary run of the same judge"
 
     version = models.ForeignKey(JudgeVersion, on_delete=models.CASCADE, related_name="openings")
     how = models.CharField(max_length=10, choices=How, default=How.CONFIRMED)

@@ -1,7 +1,5 @@
 """Trials see pool and tuning only; the sealed part opens once somebody says so, and that is counted."""
 
-import re
-
 import pytest
 
 from annotation.errors import DomainError, NotAllowed
@@ -12,9 +10,7 @@ from scoring.alignment.seal import openings_of
 from scoring.alignment.split import articles_in, counts_of, is_fixed, set_split, split_of
 from scoring.alignment.trials import CHOSE_THE_PROMPT, open_sealed, plan_of, try_version
 from scoring.errors import InvalidRun, RunBusy
-from scoring.items import Selection
 from scoring.models import Score, SealedOpening, SeenArticle
-from scoring.planning import plan_run
 from scoring.rereading import keep, reread
 from scoring.runs import delete_run
 from tests.factories import make_rater
@@ -170,32 +166,6 @@ def make_system_named(project, name):
 def test_an_untried_version_cannot_be_opened(labelled, version):
     with pytest.raises(InvalidRun, match="was not tried on the tuning part yet"):
         open_sealed(version, labelled[1])
-
-
-def test_an_ordinary_run_of_the_same_parameters_is_refused_as_long_as_it_is_sealed(labelled, version):
-    project, user = labelled
-    with pytest.raises(InvalidRun, match=re.escape("These are the parameters of Coherence v1")):
-        plan_run(project, "ice", version.params, user)
-    tuning = Selection(articles=articles_of(project, Part.TUNING))
-    assert finish(plan_run(project, "ice", version.params, user, tuning)).total
-    other = plan_run(project, "ice", {**version.params, "seed": 9}, user)
-    assert other.total, "other parameters are not held back"
-    trial = try_version(version, user)
-    finish(trial.run)
-    finish(open_sealed(version, user).run)
-    assert plan_run(project, "ice", {**version.params}, user)
-
-
-def test_an_ordinary_run_that_went_before_counts_as_an_opening(labelled, endpoint):
-    project, user = labelled
-    given = {"model": "scripted", "dimensions": "coherence", "base_url": endpoint.base_url}
-    earlier = finish(plan_run(project, "ice", given, user))
-    split(project, user)
-    version = make_judge(project, user, endpoint)
-    try_version(version, user)
-    [opening] = openings_of(project)
-    assert (opening.how, opening.run, opening.opened_by, opening.version) == ("run", earlier, user, version)
-    assert opening.opened_at == earlier.started_at
 
 
 def test_refusals(labelled, endpoint):
