@@ -195,7 +195,7 @@ def _results(
     table = points.table
     uncertain = found.result if found else None
     questions = question_figures(table, members, uncertain)
-    systems = named_systems(table.comparison, shown.labels, members, choices.named)
+    systems = named_systems(table.comparison, shown.labels, members, choices.named, choices.items)
     sentences = [
         *(
             sentence

@@ -1,17 +1,21 @@
 """Named systems by people and by each member, with their ranks: a table as ICE's second."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from metaeval.comparison import Comparison
-from metaeval.judgements import Labels
+from metaeval.judgements import Evaluator, Labels, read_only
 from metaeval.refuse_unknown import refuse_unknown
+from metaeval.stats.arrays import Bools
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
 from metaeval.systems_report import SystemFigure, label_figures, score_figures
 from scoring.families.following import MemberRun
 
 PEOPLE = "People"
+COMMON = "Counted are the summaries that every member has scored on this dimension."
 
 
 @dataclass(frozen=True)
@@ -38,22 +42,45 @@ class NamedSystems:
 
 
 def named_systems(
-    comparison: Comparison, labels: Labels, members: Mapping[str, MemberRun], named: Sequence[str]
+    comparison: Comparison,
+    labels: Labels,
+    members: Mapping[str, MemberRun],
+    named: Sequence[str],
+    items: str = "own",
 ) -> NamedSystems:
     """The means of the systems `named`, of all if none is, on the labels' dimension.
 
-    Raises DomainError for a system that does not exist.
+    `items` is one of `ITEMS`: with "common" people and members are compared on the same summaries, those that
+    every member of the dimension has scored. Raises DomainError for a system that does not exist.
     """
     for name in named:
         refuse_unknown("system", name, comparison.summaries.system_names)
-    evaluators = {evaluator.key: evaluator for evaluator in comparison.evaluators}
-    by_members = [
-        (member.label, score_figures(comparison, labels.dimension, evaluators[key]))
-        for key, member in members.items()
+    there = {
+        evaluator.key: evaluator
+        for evaluator in comparison.evaluators
+        if evaluator.on(labels.dimension) is not None
+    }
+    if items == "common":
+        kept = _scored_by_all(comparison, labels.dimension, there.values())
+        labels = replace(labels, values=read_only(np.where(kept, labels.values, np.nan)))
+        there = {key: _only(evaluator, labels.dimension, kept) for key, evaluator in there.items()}
+    columns = [
+        (PEOPLE, label_figures(comparison, labels)),
+        *(
+            (member.label, score_figures(comparison, labels.dimension, there[key]))
+            for key, member in members.items()
+            if key in there
+        ),
     ]
-    columns = [(PEOPLE, label_figures(comparison, labels)), *(each for each in by_members if each[1])]
+    said = (COMMON,) if items == "common" else ()
     ranked = [
-        _ranked([figure for figure in figures if not named or figure.system in named])
+        _ranked(
+            [
+                replace(figure, definitions=(*figure.definitions, *said))
+                for figure in figures
+                if not named or figure.system in named
+            ]
+        )
         for _, figures in columns
     ]
     return NamedSystems(
@@ -61,6 +88,23 @@ def named_systems(
         [name for name, _ in columns],
         [(means[0].figure.system, means) for means in zip(*ranked, strict=True)],
     )
+
+
+def _scored_by_all(comparison: Comparison, dimension: str, evaluators: Iterable[Evaluator]) -> Bools:
+    """(summaries,)"""
+    kept = np.ones(len(comparison.summaries), dtype=bool)
+    for evaluator in evaluators:
+        if (scores := evaluator.on(dimension)) is not None:
+            kept &= ~np.isnan(scores.values)
+    return kept
+
+
+def _only(evaluator: Evaluator, dimension: str, kept: Bools) -> Evaluator:
+    """The evaluator as if it had scored no summary but those `kept`, on one dimension."""
+    scores = evaluator.on(dimension)
+    assert scores is not None
+    values = read_only(np.where(kept, scores.values, np.nan))
+    return replace(evaluator, scores={dimension: replace(scores, values=values)})
 
 
 def _ranked(figures: Sequence[SystemFigure]) -> list[RankedMean]:

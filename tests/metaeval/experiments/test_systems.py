@@ -5,7 +5,7 @@ import pytest
 from metaeval.choices import MetaevalChoices
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.page import whole_page
-from metaeval.experiments.systems import PEOPLE
+from metaeval.experiments.systems import COMMON, PEOPLE
 from metaeval.systems_page import mean_rows, score_rows
 from scoring.models import EvaluatorSetup, Score
 
@@ -40,6 +40,38 @@ def test_ranks_are_among_the_systems_shown(compared, followed):
     assert {name: means[0].rank for name, means in two.rows} == {best: 1, worst: 2}
     whole = {name: means[0].figure.estimate for name, means in every.rows}
     assert all(means[0].figure.estimate == whole[name] for name, means in two.rows)
+
+
+def test_people_and_members_stand_on_the_same_summaries_unless_asked_otherwise(compared, followed):
+    rows = Score.objects.filter(setup=followed.members[0].setup, summary__system__name="s0")
+    for row in rows.order_by("pk")[:10]:
+        Score.objects.filter(pk=row.pk).update(value=None, reason="refused")
+    compared.bump_revision()
+
+    def sizes(**choices):
+        found = systems_of(compared, followed, **choices)
+        [means] = [means for name, means in found.rows if name == "s0"]
+        return [mean.figure.estimate.labelled + mean.figure.estimate.scored_only for mean in means]
+
+    whole = sizes(items="own")
+    assert whole == [29, whole[1], 29, 29]
+    assert whole[1] < 29
+    assert sizes() == [whole[1]] * 4
+    common = rows.filter(value__isnull=False).exclude(summary__article__in=_seen(followed))
+    kept = common.values("summary")
+    other = Score.objects.filter(setup=followed.members[2].setup, summary__in=kept)
+    [means] = [means for name, means in systems_of(compared, followed).rows if name == "s0"]
+    by_hand = sum(row.value for row in other) / len(other)
+    assert means[3].figure.estimate.value == pytest.approx(by_hand)
+    assert COMMON in means[3].figure.definitions
+
+
+def _seen(followed):
+    return {
+        article
+        for member in followed.members
+        for article in member.setup.seen_articles.values_list("pk", flat=True)
+    }
 
 
 def test_equal_means_share_a_rank_and_no_mean_has_none(compared, followed):
