@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scoring.asking.request import Address, Asking, Reply, Request
-from scoring.contract import Evaluator, Item, Scored
+from scoring.contract import Evaluator, Item, Scored, language_problem
 from scoring.judge.prompt_length import at_most_tokens
 
 
@@ -34,6 +34,10 @@ class AskingEvaluator(Evaluator):
     @abstractmethod
     def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
         """The item's scores from the replies to its `requests`, in their order."""
+
+    def is_asked_about(self, item: Item) -> bool:
+        """Whether the item is scored: it is of no article learnt from, in no language that is not judged."""
+        return item.article_id not in self.seen.article_ids and not language_problem(self, item.language)
 
     @abstractmethod
     def is_same_judge(self, params: Any) -> bool:

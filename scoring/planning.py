@@ -25,9 +25,10 @@ from scoring.contract import (
     language_problem,
     score_unseen,
 )
+from scoring.delivery.hand_ins import begin
 from scoring.endpoints.budgets import refuse_budget
 from scoring.endpoints.offered import refusal_of
-from scoring.endpoints.remembered import address_asked_by, lacking
+from scoring.endpoints.remembered import address_asked_by, lacking, no_batches
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.fingerprints import fingerprint, identity, signature
@@ -153,19 +154,26 @@ def plan_run(
     user: User | None = None,
     selection: Selection = EVERYTHING,
     budget: Decimal | None = None,
+    delivery: str = Run.Delivery.NOW,
 ) -> Run:
     """Plan a run and queue it; `user` is None on the command line, which is the operator's own.
 
     Raises InvalidRun as `plan` does, and what `start` raises.
     """
     planned = plan(project, evaluator_name, given, selection, by_operator=user is None)
-    return start(planned, user, budget)
+    return start(planned, user, budget, delivery)
 
 
-def start(planned: RunPlan, user: User | None = None, budget: Decimal | None = None) -> Run:
+def start(
+    planned: RunPlan,
+    user: User | None = None,
+    budget: Decimal | None = None,
+    delivery: str = Run.Delivery.NOW,
+) -> Run:
     """Queue a run as planned; with nothing left to score it is done at once.
 
-    `budget`, in US dollars, is what its requests may cost; None: no limit. Raises RunBusy if a run of the
+    `budget`, in US dollars, is what its requests may cost; None: no limit. `delivery` is a Run.Delivery;
+    `refuse_delivery` says where it cannot be. Raises RunBusy if a run of the
     same setup is under way; InvalidRun if it would give a version of a judge away on sealed labels, and as
     `refuse_budget` does; what `require` raises.
     """
@@ -173,6 +181,7 @@ def start(planned: RunPlan, user: User | None = None, budget: Decimal | None = N
         require(user, planned.project, Permission.MANAGE_RUNS)
     if budget is not None:
         refuse_budget(planned.project, address_asked_by(planned.evaluator), budget)
+    refuse_delivery(planned, delivery)
     with transaction.atomic():
         refuse_sealed(planned.project, planned.evaluator, planned.to_score)
         setup = stored_setup(planned)
@@ -188,10 +197,20 @@ def start(planned: RunPlan, user: User | None = None, budget: Decimal | None = N
             status=Run.Status.QUEUED if planned.to_score else Run.Status.DONE,
             finished_at=finished,
             budget=budget,
+            delivery=delivery,
         )
         Batch.objects.bulk_create(_batches(run, planned), batch_size=CHUNK)
-        wake(run)
+        if delivery == Run.Delivery.BATCH and planned.to_score:
+            begin(run)
+        else:
+            wake(run)
     return run
+
+
+def refuse_delivery(planned: RunPlan, delivery: str) -> None:
+    """Raises InvalidRun for requests that are to go as a batch, where that is known not to be possible."""
+    if delivery == Run.Delivery.BATCH and (words := no_batches(planned.project.pk, planned.evaluator)):
+        raise InvalidRun(f"delivery: {words}")
 
 
 def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:

@@ -21,6 +21,7 @@ from annotation.models import Changed, Project, ProjectChange, Summary
 from annotation.permissions import Permission, require
 from annotation.protocol import LARGEST_NUMBER
 from scoring.contract import Scored, shares_in_words
+from scoring.delivery.hand_ins import take_up, withdraw
 from scoring.errors import RunBusy
 from scoring.items import CHUNK
 from scoring.models import Batch, EvaluatorSetup, Reservation, Run, Score
@@ -96,7 +97,7 @@ def record_scores(claim: Claim, scored: Mapping[int, Scored], inputs: Mapping[in
     rows = _rows(claim.run_id, claim.setup_id, scored, inputs)
     missing = {(row.summary_id, row.reason) for row in rows if row.reason}
     with transaction.atomic():
-        run = _locked(claim.run_id)
+        run = locked_run(claim.run_id)
         finished = _held(claim).update(
             state=Batch.State.DONE,
             claimed_by="",
@@ -158,13 +159,14 @@ def hand_back(claim: Claim, delay_s: float) -> None:
     )
 
 
-def pause_run(claim: Claim, message: str) -> None:
-    """Stop an unfinished run until somebody resumes it; the batch goes back as if it had not been claimed."""
+def pause_run(run_id: int, message: str, claim: Claim | None = None) -> None:
+    """Stop an unfinished run until somebody resumes it; the claimed batch goes back as if it had not been."""
     with transaction.atomic():
-        if _locked(claim.run_id) is None:
+        if locked_run(run_id) is None:
             return
-        hand_back(claim, delay_s=0)
-        Run.objects.filter(pk=claim.run_id, status__in=Run.UNFINISHED).update(
+        if claim is not None:
+            hand_back(claim, delay_s=0)
+        Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).update(
             status=Run.Status.PAUSED, failure=message
         )
 
@@ -172,7 +174,7 @@ def pause_run(claim: Claim, message: str) -> None:
 def fail_run(run_id: int, message: str, claim: Claim | None = None) -> None:
     """End an unfinished run with a message for people; the claimed batch goes back for a resumption."""
     with transaction.atomic():
-        if _locked(run_id) is None:
+        if locked_run(run_id) is None:
             return
         if claim is not None:
             _held(claim).update(state=Batch.State.WAITING, claimed_by="", claimed_until=None)
@@ -191,17 +193,26 @@ def run_of(project: Project, run_id: int) -> Run:
 
 
 def cancel_run(run: Run, user: User) -> None:
-    """Stop an unfinished or paused run; its finished scores stay, and batches being computed are still taken
-    in.
+    """Stop an unfinished or paused run, or a failed one of which something is handed in at the endpoint.
 
-    Raises RunBusy if it has ended.
+    Its finished scores stay, batches being computed are still taken in, and so is what the endpoint has
+    answered of what was handed in. Raises RunBusy if it has ended.
     """
     with transaction.atomic():
         stopped = _locked_for(run, user)
-        if not (stopped.is_unfinished or stopped.status == Run.Status.PAUSED):
+        if not can_be_cancelled(stopped):
             raise RunBusy(f"This run cannot be cancelled: it is {stopped.get_status_display()}.")
         stopped.status, stopped.failure, stopped.finished_at = Run.Status.CANCELLED, "", timezone.now()
         stopped.save(update_fields=["status", "failure", "finished_at"])
+        withdraw(stopped)
+
+
+def can_be_cancelled(run: Run) -> bool:
+    return (
+        run.is_unfinished
+        or run.status == Run.Status.PAUSED
+        or (run.status == Run.Status.FAILED and run.hand_ins.at_endpoint().exists())
+    )
 
 
 def resume_run(run: Run, user: User) -> None:
@@ -221,18 +232,27 @@ def resume_run(run: Run, user: User) -> None:
         resumed.status, resumed.failure, resumed.finished_at = Run.Status.QUEUED, "", None
         resumed.save(update_fields=["status", "failure", "finished_at"])
         _finish_if_complete(resumed)
-        wake(resumed)
+        if resumed.delivery == Run.Delivery.BATCH and resumed.batches.unfinished().exists():
+            take_up(resumed)
+        else:
+            wake(resumed)
 
 
 def delete_run(run: Run, user: User) -> None:
     """Delete a run with the scores that it computed, and its setup if no other run is left.
 
-    Raises RunBusy for an unfinished one: it has to be cancelled first.
+    Raises RunBusy for an unfinished one, and as long as something is handed in at the endpoint: it has to be
+    cancelled first.
     """
     with transaction.atomic():
         deleted = _locked_for(run, user)
         if deleted.is_unfinished:
             raise RunBusy("This run is under way. Cancel it first, then delete it.")
+        if deleted.hand_ins.at_endpoint().exists():
+            raise RunBusy(
+                "Requests of this run are still handed in at the endpoint. Cancel it first; it can go "
+                "when its page says that they are taken back, which may take some minutes."
+            )
         setup, setup_id = deleted.setup, deleted.setup_id
         deleted.delete()
         if not setup.runs.exists():
@@ -248,7 +268,7 @@ def _held(claim: Claim) -> QuerySet[Batch]:
     return Batch.objects.filter(pk=claim.batch_id, state=Batch.State.CLAIMED, claimed_by=claim.token)
 
 
-def _locked(run_id: int) -> Run | None:
+def locked_run(run_id: int) -> Run | None:
     """The run as it stands, its setup locked until the end of the transaction; None if it was deleted."""
     setup = EvaluatorSetup.objects.select_for_update(of=("self",)).filter(runs=run_id).first()
     if setup is None:
@@ -258,7 +278,7 @@ def _locked(run_id: int) -> Run | None:
 
 def _locked_for(run: Run, user: User) -> Run:
     require(user, run.setup.project, Permission.MANAGE_RUNS)
-    locked = _locked(run.pk)
+    locked = locked_run(run.pk)
     if locked is None:
         raise NotFound("This run has been deleted.")
     return locked

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from scoring import imported, probing, waking, working
+from scoring.delivery import delivering
 from scoring.endpoints import remembered
 from scoring.steadiness import asking_again, starting
 
@@ -28,8 +29,14 @@ def work_on_reasking(reasking_id: int) -> None:
 
 
 @shared_task
+def work_on_hand_in(hand_in_id: int) -> None:
+    delivering.work_on_hand_in(hand_in_id)
+
+
+@shared_task
 def sweep() -> None:
     waking.wake_waiting_runs()
+    waking.wake_waiting_hand_ins()
     starting.start_due()
     waking.wake_waiting_reaskings()
 

@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.models import Batch, EndpointModel, Probe, Reasking, Run, SetUp
+from scoring.models import Batch, EndpointModel, HandIn, Probe, Reasking, Run, SetUp
 from scoring.params import read_params
 from scoring.presence import is_served
 
@@ -45,6 +45,14 @@ def wake_for_reasking(reasking: Reasking, expires_s: float | None = None) -> Non
     _send("scoring.tasks.work_on_reasking", reasking.pk, queue, expires_s)
 
 
+def wake_for_hand_in(hand_in: HandIn, expires_s: float | None = None) -> None:
+    """Ask a worker to hand requests in, or to look whether they are answered, once the transaction is
+    committed.
+    """
+    queue = queue_of(hand_in.run.setup)
+    _send("scoring.tasks.work_on_hand_in", hand_in.pk, queue, expires_s)
+
+
 def _send(task: str, pk: int, queue: str, expires_s: float | None) -> None:
     def send() -> None:
         try:
@@ -65,6 +73,7 @@ def wake_waiting_runs() -> None:
     now = timezone.now()
     runs = (
         Run.objects.filter(status__in=Run.UNFINISHED, pk__in=Batch.objects.claimable(now).values("run"))
+        .exclude(pk__in=HandIn.objects.open().values("run"))
         .select_related("setup")
         .annotate(
             last_finish=Max("batches__finished_at"),
@@ -75,6 +84,19 @@ def wake_waiting_runs() -> None:
         last_sign = max(filter(None, (run.created_at, run.last_finish, run.last_claim)))
         forgotten = last_sign < now - timedelta(seconds=FORGOTTEN_S)
         wake(run, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
+
+
+def wake_waiting_hand_ins() -> None:
+    """The sweep: a message for whatever is to be handed in or looked at, and is claimed by nobody.
+
+    What is not handed in yet waits while its run is paused or has failed.
+    """
+    now = timezone.now()
+    idle = Q(input_file="", run__status__in=[Run.Status.PAUSED, Run.Status.FAILED])
+    due = HandIn.objects.claimable(now).exclude(idle).select_related("run__setup")
+    for hand_in in due.defer("requests", "summary_ids"):
+        forgotten = (hand_in.not_before or hand_in.created_at) < now - timedelta(seconds=FORGOTTEN_S)
+        wake_for_hand_in(hand_in, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
 
 
 def wake_waiting_reaskings() -> None:

@@ -1,14 +1,12 @@
 """What a worker does with a run: claim a batch, score it, record it, and so on."""
 
 import logging
-import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 
-from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from scoring.contract import Evaluator, EvaluatorError, Item, Need, Scored, score_unseen
 from scoring.endpoints.at_work import for_claim
@@ -20,6 +18,7 @@ from scoring.members import members_of
 from scoring.models import Batch, Run, SetUp
 from scoring.params import read_params
 from scoring.pool import stored_pool
+from scoring.renewing import renewed
 from scoring.runs import (
     Claim,
     claim_batch,
@@ -38,6 +37,8 @@ MOST_ATTEMPTS = 5
 """Claims of one batch before its summaries are left unscored."""
 HOPELESS_BATCHES = 3
 """Batches given up one after the other before the run is."""
+NOT_ANSWERED = "not answered in the batch"
+"""Of runs whose requests are handed in: these are never asked one by one, at full price."""
 BUDGET_PAUSE_S = 5.0
 """After which a batch looks again whether requests of others have left some of the budget."""
 RECORDING_ATTEMPTS, RECORDING_PAUSE_S = 3, 0.5
@@ -51,7 +52,7 @@ logger = logging.getLogger(__name__)
 def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
     """Score batches of the run until there is none to take or its slice is over; then ask for a new turn."""
     run = Run.objects.select_related("setup__project").filter(pk=run_id).first()
-    if run is None or not run.is_unfinished:
+    if run is None or not run.is_unfinished or run.hand_ins.open().exists():
         return
     try:
         evaluator = evaluator_of(run.setup)
@@ -60,11 +61,12 @@ def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
         return
     except Exception as error:
         logger.exception("Run %s could not start.", run_id)
-        fail_run(run_id, _unexpected(error))
+        fail_run(run_id, unexpected(error))
         return
     turn_ends = time.monotonic() + slice_s
+    sends = run.delivery == Run.Delivery.NOW
     while claim := claim_batch(run_id):
-        if not _work_on_batch(evaluator, claim):
+        if not _work_on_batch(evaluator, claim, sends=sends):
             return
         if time.monotonic() > turn_ends:
             wake(run)
@@ -113,19 +115,22 @@ def fitted(setup: SetUp) -> Evaluator:
     return evaluator
 
 
-def _work_on_batch(evaluator: Evaluator, claim: Claim) -> bool:
-    """Whether another batch of the run may be taken at once."""
+def _work_on_batch(evaluator: Evaluator, claim: Claim, *, sends: bool) -> bool:
+    """Whether another batch of the run may be taken at once. With `sends` False only the store is read."""
     items: dict[int, Item] = {}
     try:
         items = items_of(claim.summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
         if claim.attempt > MOST_ATTEMPTS:
             _give_up(evaluator, claim, items, "the worker stopped each time, perhaps short of memory")
             return True
-        with _renewed(claim):
-            scored = score_items(for_claim(evaluator, claim), items)
+        with renewed(partial(renew_claim, claim), f"batch {claim.batch_id}"):
+            if sends:
+                scored = score_items(for_claim(evaluator, claim), items)
+            else:
+                scored = _from_store(evaluator, claim, items, NOT_ANSWERED)
             _record(claim, items, scored)
     except OutOfBudget as pause:
-        pause_run(claim, str(pause))
+        pause_run(claim.run_id, str(pause), claim)
     except BudgetInUse as wait:
         logger.info("Batch %s waits: %s", claim.batch_id, wait)
         hand_back(claim, BUDGET_PAUSE_S)
@@ -139,7 +144,7 @@ def _work_on_batch(evaluator: Evaluator, claim: Claim) -> bool:
         postpone_batch(claim)
     except Exception as error:
         logger.exception("Run %s failed.", claim.run_id)
-        fail_run(claim.run_id, _unexpected(error), claim)
+        fail_run(claim.run_id, unexpected(error), claim)
     return True
 
 
@@ -163,13 +168,18 @@ def _after_failure(evaluator: Evaluator, claim: Claim, items: dict[int, Item], e
 def _give_up(evaluator: Evaluator, claim: Claim, items: dict[int, Item], reason: str) -> None:
     """Leave the batch's summaries unscored, all but those whose replies have come."""
     full_reason = f"{reason} ({min(claim.attempt, MOST_ATTEMPTS)} attempts)"
-    scored = {pk: Scored.unscored(evaluator.dimensions, full_reason) for pk in items}
+    _record(claim, items, _from_store(evaluator, claim, items, full_reason))
+
+
+def _from_store(evaluator: Evaluator, claim: Claim, items: dict[int, Item], reason: str) -> dict[int, Scored]:
+    """Results from stored replies alone; those of which any is missing are left unscored for `reason`."""
+    scored = {pk: Scored.unscored(evaluator.dimensions, reason) for pk in items}
     from_store = for_claim(evaluator, claim, sends=False)
     if from_store is not evaluator:
         for pk, item in items.items():
             with suppress(EvaluatorError):
                 scored |= score_items(from_store, {pk: item})
-    _record(claim, items, scored)
+    return scored
 
 
 def _record(claim: Claim, items: dict[int, Item], scored: dict[int, Scored]) -> None:
@@ -191,30 +201,7 @@ def _hopeless(claim: Claim) -> bool:
     return len(attempts) == HOPELESS_BATCHES and min(attempts) >= MOST_ATTEMPTS
 
 
-@contextmanager
-def _renewed(claim: Claim) -> Iterator[None]:
-    """Renews the claim from a thread of its own for as long as the block runs."""
-    done = threading.Event()
-
-    def renew() -> None:
-        try:
-            while not done.wait(settings.CLAIM_LEASE_S / 3):
-                try:
-                    renew_claim(claim)
-                except OperationalError:
-                    logger.warning("Claim on batch %s could not be renewed.", claim.batch_id, exc_info=True)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=renew, name=f"claim-{claim.batch_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-def _unexpected(error: Exception) -> str:
+def unexpected(error: Exception) -> str:
+    """For people: what they can tell whoever reads the worker's log."""
     first_line = (str(error).splitlines() or [""])[0][:200]
     return f"Unexpected {type(error).__name__}: {first_line} (the worker's log has the details)"

@@ -183,7 +183,7 @@ class BatchFiles:
         if response.get("status_code") == 200:
             try:
                 replies[name] = wire.replies(body, requests[name])[0]
-            except ValueError as error:
+            except (EvaluatorError, ValueError) as error:
                 failures[name] = f"unreadable answer: {error}"
             return
         told = row.get("error") or (body.get("error") if isinstance(body, dict) else None) or {}

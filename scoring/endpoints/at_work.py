@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, NoReturn
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from scoring.asking.batch_files import BatchFiles
 from scoring.asking.limits import Limits, Stores, in_folder, in_redis
 from scoring.asking.request import Address, Request
 from scoring.asking.sender import Sender
@@ -15,7 +17,7 @@ from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, EvaluatorError
 from scoring.endpoints.keys import key_for
 from scoring.endpoints.prices import price_of
-from scoring.endpoints.remembered import abilities_for, model_at
+from scoring.endpoints.remembered import NO_BATCHES, abilities_for, abilities_found, model_at
 from scoring.endpoints.stored_replies import StoredReplies
 from scoring.models import EndpointModel, EvaluatorSetup
 from scoring.runs import Claim
@@ -35,16 +37,39 @@ def for_claim(evaluator: Evaluator, claim: Claim, *, sends: bool = True) -> Eval
     project_id = EvaluatorSetup.objects.values_list("project", flat=True).get(pk=claim.setup_id)
     model = model_at(project_id, address)
     copied = copy(evaluator)  # claims of other projects may be worked on with the same one
-    copied.asking = StoredReplies(
+    copied.asking = replace(
+        store_for(evaluator, model, address, claim.run_id, claim.token),
+        sender=partial(sender_for, model, address) if sends else _nobody,
+    )
+    return copied
+
+
+def store_for(
+    evaluator: AskingEvaluator, model: EndpointModel, address: Address, run_id: int, holder: str
+) -> StoredReplies:
+    """Where a run's replies are kept, with nobody to be asked for others."""
+    return StoredReplies(
         model=model,
         address=address,
-        run_id=claim.run_id,
-        holder=claim.token,
-        sender=partial(sender_for, model, address) if sends else _nobody,
+        run_id=run_id,
+        holder=holder,
+        sender=_nobody,
         price=price_of(model),
         count=evaluator.tokens_at_most,
     )
-    return copied
+
+
+def files_for(model: EndpointModel, address: Address) -> BatchFiles:
+    """The model's batches, by the project's key.
+
+    A line of a file is not asked again in another manner, so what the model can do is found out first. Raises
+    EvaluatorError, permanent where there is no key or the endpoint has no batches.
+    """
+    key = key_for(model.endpoint.project_id, address)
+    abilities = abilities_found(model, address, key)
+    if abilities.batches is False:
+        raise EvaluatorError(NO_BATCHES, permanent=True)
+    return BatchFiles(address, key, abilities)
 
 
 def sender_for(model: EndpointModel, address: Address, requests: Sequence[Request]) -> Sender:

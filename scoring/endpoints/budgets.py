@@ -65,11 +65,11 @@ def spending_of(run: Run) -> Spending:
     return Spending(run.spent, under_way, lost)
 
 
-def reserve(run_id: int, holder: str, costs: Sequence[Decimal]) -> int:
+def reserve(run_id: int, holder: str, costs: Sequence[Decimal], what: str = "the next request") -> int:
     """Set aside `costs`, each of one request, as far as the budget goes: how many, from the first on.
 
-    `holder` is the token of the claim that they are for. Raises OutOfBudget or BudgetInUse where not even the
-    first fits, EvaluatorError where the run was deleted.
+    `holder` tells whom they are for: the token of a claim, or a hand-in; `what`, what the first is of. Raises
+    OutOfBudget or BudgetInUse where not even the first fits, EvaluatorError where the run was deleted.
     """
     with transaction.atomic():
         run = locked(run_id)
@@ -81,7 +81,7 @@ def reserve(run_id: int, holder: str, costs: Sequence[Decimal]) -> int:
             free = run.budget - spending.bound
             number = sum(total <= free for total in accumulate(costs))
             if not number:
-                raise _nothing_fits(run, spending, costs[0])
+                raise _nothing_fits(run, spending, costs[0], what)
         _add(run, holder, sum(costs[:number], Decimal(0)))
     return number
 
@@ -162,7 +162,7 @@ def _add(run: Run, holder: str, amount: Decimal) -> None:
     held.save(update_fields=["amount", "until"])
 
 
-def _nothing_fits(run: Run, spending: Spending, next_cost: Decimal) -> OutOfBudget | BudgetInUse:
+def _nothing_fits(run: Run, spending: Spending, next_cost: Decimal, what: str) -> OutOfBudget | BudgetInUse:
     """Who asks for more has nothing under way, so what is under way is others'."""
     if spending.under_way:
         return BudgetInUse(f"what is left of the budget of run {run.pk} is set aside for other requests")
@@ -176,7 +176,7 @@ def _nothing_fits(run: Run, spending: Spending, next_cost: Decimal) -> OutOfBudg
     whole = _expected_in_all(run)
     return OutOfBudget(
         f"{in_dollars(spending.spent)} of the budget of {in_dollars(run.budget or Decimal(0))} is spent, "
-        f"{lost}and the next request may cost {in_dollars(next_cost)}: to go on, a budget of at least "
+        f"{lost}and {what} may cost {in_dollars(next_cost)}: to go on, a budget of at least "
         f"${needed:,f} is needed" + (f", for the whole run about {in_dollars(whole)}." if whole else ".")
     )
 

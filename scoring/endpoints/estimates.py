@@ -11,7 +11,7 @@ from django.db.models import Count, Sum
 
 from scoring.asking.request import Address, Request, Usage
 from scoring.asking_evaluator import AskingEvaluator
-from scoring.contract import Evaluator, Item, language_problem
+from scoring.contract import Evaluator, Item
 from scoring.endpoints.prices import Price, most_used, price_of
 from scoring.endpoints.remembered import known_model
 from scoring.endpoints.stored_replies import stored
@@ -115,7 +115,7 @@ def estimate_without_project(evaluator: Evaluator, items: Sequence[Item]) -> Est
 
 
 def _estimate(evaluator: AskingEvaluator, items: Sequence[Item], summaries: int, known: _Known) -> Estimate:
-    asked = {item.id: evaluator.requests(item) for item in items if _is_asked_about(evaluator, item)}
+    asked = {item.id: evaluator.requests(item) for item in items if evaluator.is_asked_about(item)}
     distinct = list(dict.fromkeys(request for requests in asked.values() for request in requests))
     to_send = distinct
     if address := evaluator.address:
@@ -149,12 +149,6 @@ def spread(ids: Sequence[int], most: int) -> list[int]:
     """`most` of the ids at most, evenly spread over them, in their order."""
     number = min(most, len(ids))
     return [ids[place * len(ids) // number] for place in range(number)]
-
-
-def _is_asked_about(evaluator: Evaluator, item: Item) -> bool:
-    return item.article_id not in evaluator.seen.article_ids and not language_problem(
-        evaluator, item.language
-    )
 
 
 def _habits(model: EndpointModel | None) -> _Habits:

@@ -28,6 +28,10 @@ CHECK_TIMEOUT_S = 60.0
 """For each question of a check."""
 PATIENCE_S = 120.0
 """Seconds a check waits for a worker; then it is dropped."""
+NO_BATCHES = (
+    "the endpoint takes no batches (it has no Batch API, as far as a check has found); what works is to send "
+    "at once"
+)
 TRIED = 5
 """Summaries whose requests tell what a run wants of the model."""
 
@@ -85,9 +89,18 @@ def abilities_for(
 
     Raises EvaluatorError where the endpoint does not answer.
     """
-    if model.abilities is None and any(map(_wants_to_know, requests)):
-        remember(model, find_abilities(address, key))
+    if any(map(_wants_to_know, requests)):
+        return abilities_found(model, address, key)
     return abilities_of(model)
+
+
+def abilities_found(model: EndpointModel, address: Address, key: str) -> Abilities:
+    """What the model can do; found out now, and remembered, if nobody knows. Raises as `abilities_for`."""
+    known = abilities_of(model)
+    if known is None:
+        known = find_abilities(address, key)
+        remember(model, known)
+    return known
 
 
 def remember(model: EndpointModel, abilities: Abilities) -> None:
@@ -105,6 +118,14 @@ def lacking(project_id: int, evaluator: Evaluator, summary_ids: Sequence[int]) -
     items = items_of(summary_ids[:TRIED], evaluator.needs_for(evaluator.params))
     requests = [request for item in items.values() for request in evaluator.requests(item)]
     return unable(abilities, requests, evaluator.address.model)
+
+
+def no_batches(project_id: int, evaluator: Evaluator) -> str | None:
+    """Why a run's requests cannot be handed in as a batch, as far as is known; else None."""
+    if not isinstance(evaluator, AskingEvaluator) or evaluator.address is None:
+        return "this evaluator asks no endpoint, so there is nothing to send as a batch; send at once"
+    abilities = abilities_of(known_model(project_id, evaluator.address))
+    return NO_BATCHES if abilities and abilities.batches is False else None
 
 
 def ask_for_check(model: EndpointModel, user: User) -> None:

@@ -132,6 +132,21 @@ class StoredReplies:
                 time.sleep(WRITING_PAUSE_S)
         self._keep(came)
 
+    def keep(self, came: Sequence[tuple[Request, Reply]]) -> None:
+        """Store replies that came another way than by `replies`, and count what they cost."""
+        self._keep_patiently(
+            [
+                (_Wanted(request.digest(self.address), request, most_used(request, self.count)), reply)
+                for request, reply in came
+            ]
+        )
+
+    def count_lost(self, used: Usage) -> None:
+        """Count what replies have cost that nobody can read any more."""
+        with transaction.atomic():
+            if run := locked(self.run_id):
+                settle(run, self.holder, reserved=_NOTHING, cost=self._cost(used), used=used)
+
     def _keep(self, came: "Sequence[tuple[_Wanted, Reply]]") -> None:
         """Store the replies and count what they cost; where another worker was faster, its reply stays."""
         in_turn = sorted(came, key=lambda each: each[0].digest)  # so that writers wait for each other

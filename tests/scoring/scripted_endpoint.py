@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from typing import Any
+from typing import Any, Self
 
+from tests.scoring.asking.stored_batches import StoredBatches
 from tests.scoring.socket_server import QuietHandler, SocketServer
 
 
@@ -46,10 +47,19 @@ class Asked:
 
 @dataclass
 class ScriptedEndpoint(SocketServer):
-    """`answer` is a function of the request; `asked` holds every request that arrived, in order."""
+    """`answer` is a function of the request; `asked` holds every request that arrived, in order.
+
+    Where it `takes_batches`, they are in `batches`, and `starting` is called when one has been started.
+    """
 
     answer: Callable[[Asked], Answer] = lambda _: Answer()
     asked: list[Asked] = field(default_factory=list)
+    takes_batches: bool = False
+    starting: Callable[[], object] = lambda: None
+
+    def __enter__(self) -> Self:
+        self.batches = StoredBatches(self._line)
+        return super().__enter__()
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
         return _handler(self)
@@ -58,11 +68,36 @@ class ScriptedEndpoint(SocketServer):
     def base_url(self) -> str:
         return f"{self.origin}/v1"
 
+    @property
+    def lines(self) -> list[Asked]:
+        """Of all batches that were started, answered or not."""
+        files = [self.batches.files[each["input_file_id"]] for each in self.batches.batches.values()]
+        rows = [json.loads(line) for file in files for line in file.splitlines()]
+        return [Asked(row["url"], "", row["body"]) for row in rows]
+
+    def _line(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        asked = Asked(path, "", body)
+        answer = self.answer(asked)
+        return answer.status, _body(asked, answer)
+
 
 def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
     class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            if not endpoint.takes_batches:
+                self.send_error(501)
+                return
+            self._tell(*endpoint.batches.get(self.path))
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            if endpoint.takes_batches and not self.path.endswith("completions"):
+                told = endpoint.batches.post(self.path, self.headers["Content-Type"] or "", content)
+                if self.path.endswith("/batches"):
+                    endpoint.starting()
+                self._tell(*told)
+                return
+            body = json.loads(content)
             asked = Asked(self.path, self.headers.get("Authorization", ""), body)
             endpoint.asked.append(asked)
             answer = endpoint.answer(asked)
@@ -70,8 +105,11 @@ def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
             if answer.hang_up:
                 self.close_connection = True
                 return
-            content = answer.raw if answer.raw is not None else json.dumps(_body(asked, answer)).encode()
-            self.send_response(answer.status)
+            self._tell(answer.status, _body(asked, answer) if answer.raw is None else answer.raw)
+
+        def _tell(self, status: int, body: Any) -> None:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
