@@ -9,9 +9,10 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -79,28 +80,59 @@ class Database:
             time.sleep(0.01)
 
 
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an empty database with all its tables, of which each test takes a copy."""
+    url = os.environ.get("DATABASE_URL", "")
+    if not url.startswith("postgres"):
+        path = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
+        manage(surroundings(path.parent, f"sqlite:///{path}"), "migrate", "--verbosity", "0")
+        yield f"sqlite:///{path}"
+        return
+    with new_database(url) as address:
+        manage(surroundings(tmp_path_factory.mktemp("migrated"), address), "migrate", "--verbosity", "0")
+        yield address
+
+
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+def environment(tmp_path: Path, migrated: str) -> Iterator[dict[str, str]]:
     """Variables of a platform with a database and a broker of its own."""
-    surroundings = {
+    if not migrated.startswith("postgres"):
+        own = tmp_path / "touchstone.sqlite3"
+        template = sqlite3.connect(migrated.removeprefix("sqlite:///"))
+        with closing(template), closing(sqlite3.connect(own)) as copy:
+            template.backup(copy)
+        yield surroundings(tmp_path, f"sqlite:///{own}")
+        return
+    with new_database(os.environ["DATABASE_URL"], template=name_of(migrated)) as address:
+        yield surroundings(tmp_path, address)
+
+
+def surroundings(folder: Path, database_url: str) -> dict[str, str]:
+    variables = {
         **os.environ,
-        "VAR_DIR": str(tmp_path),
-        "BROKER_URL": f"sqla+sqlite:///{tmp_path / 'broker.sqlite3'}",
+        "VAR_DIR": str(folder),
+        "DATABASE_URL": database_url,
+        "BROKER_URL": f"sqla+sqlite:///{folder / 'broker.sqlite3'}",
         "CLAIM_LEASE_S": "2",
         "OMP_NUM_THREADS": "1",
     }
-    surroundings.pop("DJANGO_SETTINGS_MODULE", None)
-    url = os.environ.get("DATABASE_URL", "")
-    if not url.startswith("postgres"):
-        surroundings["DATABASE_URL"] = f"sqlite:///{tmp_path / 'touchstone.sqlite3'}"
-        yield surroundings
-        return
+    variables.pop("DJANGO_SETTINGS_MODULE", None)
+    return variables
+
+
+@contextmanager
+def new_database(url: str, template: str = "template1") -> Iterator[str]:
+    """The address of a database of this PostgreSQL server that is dropped at the end of the block."""
     name = f"touchstone_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-        surroundings["DATABASE_URL"] = re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", url)
-        yield surroundings
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", url)
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def name_of(url: str) -> str:
+    return urlsplit(url).path.removeprefix("/")
 
 
 def manage(environment: dict[str, str], *arguments: str) -> None:
@@ -143,7 +175,6 @@ def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_killed_worker_loses_no_score_and_doubles_none(environment):
-    manage(environment, "migrate", "--verbosity", "0")
     plan(environment, "length", {}, SUMMARIES)
     database = Database(environment["DATABASE_URL"])
 
@@ -171,7 +202,6 @@ def test_a_killed_worker_loses_no_score_and_doubles_none(environment):
 def test_a_run_with_a_model_goes_on_where_the_killed_worker_stopped(environment):
     summaries, killed_after = 400, 8
     settings = {"model": str(tiny_model("bert")), "against": "article"}
-    manage(environment, "migrate", "--verbosity", "0")
     plan(environment, "similarity", settings, summaries)
     database = Database(environment["DATABASE_URL"])
 
@@ -205,7 +235,6 @@ def test_replies_that_had_come_to_a_killed_worker_are_not_asked_for_again(enviro
     summaries, killed_after = 60, 25
     requests = summaries - 1  # the first summary is empty
     environment["OPENAI_API_KEY"] = "any"
-    manage(environment, "migrate", "--verbosity", "0")
     database = Database(environment["DATABASE_URL"])
     with ScriptedEndpoint(lambda _: Answer("0.5", delay_s=0.2, usage=(100, 2))) as endpoint:
         settings = {
