@@ -19,8 +19,6 @@ from metaeval.uncertainty import Column
 
 MEASURES = {name: each.label for name, each in COEFFICIENTS.items()} | decisions.STATISTICS
 RESAMPLES, SEED = 1000, 0
-NOT_YES_NO = "decisions are compared on yes/no questions alone"
-NOTHING_DECIDED = "no summary has both a score and a label that is decided"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,20 +82,17 @@ def _estimates(column: Column, measure: str) -> list[Estimate]:
     places = range(len(column.evaluators))
     if measure in COEFFICIENTS:
         return column.estimates("pooled", measure, places)
-    return [_decided(column, measure, column.scores[place]) for place in places]
-
-
-def _decided(column: Column, measure: str, scores: Floats) -> Estimate:
-    definition = f"{decisions.DEFINITIONS[measure]} {decisions.RULE}"
-    kept = decisions.decided(column.human, scores)
-    sizes = int(kept.sum()), len(np.unique(column.articles[kept])), len(np.unique(column.systems[kept]))
-    if not column.labels.is_yes_no:
-        return Estimate(np.nan, *sizes, definition, reason=NOT_YES_NO)
-    if not kept.any():
-        return Estimate(np.nan, *sizes, definition, reason=NOTHING_DECIDED)
-    confusion = decisions.confusion_of(column.human, scores)
-    found = confusion.accuracy if measure == "accuracy" else confusion.kappa
-    return Estimate(found.value, *sizes, definition, reason=found.reason)
+    return [
+        decisions.decision_estimate(
+            measure,
+            column.human,
+            column.scores[place],
+            column.articles,
+            column.systems,
+            yes_no=column.labels.is_yes_no,
+        )
+        for place in places
+    ]
 
 
 def _replicates(column: Column, measure: str) -> Floats:

@@ -12,7 +12,7 @@ from annotation.actions.rerating import RatedAgain, reratings_of
 from annotation.models import Project
 from metaeval.alignment.baselines import LENGTH, MAJORITY, baselines
 from metaeval.alignment.figures import Figures, figures
-from metaeval.ceiling import ceiling
+from metaeval.ceiling import ceiling, decision_ceiling
 from metaeval.choices import Choices
 from metaeval.comparison import compare
 from metaeval.judgements import Evaluator, Labels
@@ -114,6 +114,14 @@ class JudgeReport:
         found = self.measured.tuning.estimates.get(key)
         return (name, found) if found and not found.reason else None
 
+    @property
+    def beside(self) -> list[tuple[str, Estimate]]:
+        """What the versions' figures on the tuning part are read against, as far as it is known."""
+        found = [self.baseline] if self.baseline else []
+        if self.measured and self.measured.ceiling:
+            found.append(("one rater against the others", self.measured.ceiling))
+        return found
+
 
 def judge_report(
     project: Project, snapshot: Snapshot, judge: Judge, choices: AlignmentChoices
@@ -210,18 +218,12 @@ def _computed(
 
 
 def _ceiling(snapshot: Snapshot, question: Labels, counted: Bools, measure: str) -> Estimate | None:
-    if measure not in COEFFICIENTS:
-        return None
     ratings = next(each for each in snapshot.human.questions if each.question.key == question.key)
-    found = ceiling(
-        snapshot.summaries,
-        snapshot.human,
-        ratings,
-        question,
-        counted,
-        level="pooled",
-        coefficient=measure,
-    )
+    of_question = snapshot.summaries, snapshot.human, ratings, question, counted
+    if measure in COEFFICIENTS:
+        found = ceiling(*of_question, level="pooled", coefficient=measure)
+    else:
+        found = decision_ceiling(*of_question, statistic=measure)
     return None if found.reason else found
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from annotation import protocol
-from metaeval.ceiling import ONE_RATING_EACH, ceiling
+from metaeval.ceiling import ONE_RATING_EACH, ceiling, decision_ceiling
 from metaeval.judgements import HumanRatings, QuestionRatings, Summaries
 from metaeval.label_rules import labels_by
 from metaeval.snapshot import snapshot_of
@@ -110,3 +110,66 @@ def test_equal_means_of_others_tie_however_their_answers_add_up():
         coefficient="spearman",
     )
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+SAYS_YES = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0]])
+
+
+def decided_by(statistic, answers, key="comprehensibility", counted=None):
+    project = make_project()
+    summaries = make_summaries(project, [f"a{n}" for n in range(len(answers))], ["s"])
+    for rater, given in zip(
+        (make_rater(project) for _ in answers[0]), zip(*answers, strict=True), strict=True
+    ):
+        for summary, answer in zip(summaries, given, strict=True):
+            if answer is not None:
+                rate(summary, rater, comprehensibility={1: "yes", 0: "no", "?": "unsure"}[answer])
+    snapshot = snapshot_of(project)
+    (ratings,) = (each for each in snapshot.human.questions if each.question.key == key)
+    (labels,) = (each for each in snapshot.labels() if each.key == key)
+    everything = np.ones(len(snapshot.summaries), dtype=bool)
+    of_question = snapshot.summaries, snapshot.human, ratings, labels
+    return decision_ceiling(*of_question, everything if counted is None else counted, statistic=statistic)
+
+
+def held_out_by_hand(statistic):
+    """Each rater against the other two where these agree, weighted by the summaries."""
+    found, sizes = [], []
+    for held in range(3):
+        others = np.delete(SAYS_YES, held, axis=1)
+        kept = others[:, 0] == others[:, 1]
+        rater, most = SAYS_YES[kept, held], others[kept, 0]
+        observed = np.mean(rater == most)
+        by_chance = rater.mean() * most.mean() + (1 - rater.mean()) * (1 - most.mean())
+        found.append(observed if statistic == "accuracy" else (observed - by_chance) / (1 - by_chance))
+        sizes.append(kept.sum())
+    return np.average(found, weights=sizes)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("statistic", ["accuracy", "kappa"])
+def test_decisions_of_one_rater_are_held_against_most_of_the_others(statistic):
+    found = decided_by(statistic, SAYS_YES.tolist())
+    assert found.value == pytest.approx(held_out_by_hand(statistic))
+    assert "held out in turn" in found.definition
+
+
+@pytest.mark.django_db
+def test_of_two_raters_the_ceiling_of_accuracy_is_how_often_they_agree():
+    answers = [[1, 1], [1, 0], [0, 0], [0, "?"], [1, None]]
+    assert decided_by("accuracy", answers).value == pytest.approx(2 / 3)
+    assert decided_by("accuracy", answers, counted=np.array([1, 0, 1, 1, 1], dtype=bool)).value == 1.0
+
+
+@pytest.mark.django_db
+def test_without_two_ratings_decisions_have_no_ceiling():
+    assert decided_by("kappa", [[1, None], [None, 0]]).reason == ONE_RATING_EACH
+
+
+def test_decisions_have_no_ceiling_but_on_yes_no_questions(project):
+    rate_all(project, ANSWERS)
+    snapshot = snapshot_of(project)
+    everything = np.ones(len(snapshot.summaries), dtype=bool)
+    of_question = snapshot.summaries, snapshot.human, snapshot.human.questions[0], snapshot.labels()[0]
+    found = decision_ceiling(*of_question, everything, statistic="kappa")
+    assert found.reason == "decisions are compared on yes/no questions alone"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.result import Estimate
 from metaeval.stats.scores.confusion import Confusion
 from metaeval.stats.uncertainty.article_draws import article_draws
 
@@ -18,6 +19,9 @@ RULE = (
     " whose answers are halved, and those without a score, are left out."
 )
 
+NOT_YES_NO = "decisions are compared on yes/no questions alone"
+NOTHING_DECIDED = "no summary has both a score and a label that is decided"
+
 
 def decided(labels: Floats, scores: Floats) -> Bools:
     """(n,) where both decide; `labels` are means of Yes = 1 and No = 0, nan for none, as are `scores`."""
@@ -29,6 +33,22 @@ def confusion_of(labels: Floats, scores: Floats) -> Confusion:
     """What the decisions on (n,) labels and scores get right and wrong."""
     kept = decided(labels, scores)
     return Confusion(*(int(each) for each in _cells(labels[kept], scores[kept]).sum(axis=1)))
+
+
+def decision_estimate(
+    statistic: str, labels: Floats, scores: Floats, articles: Ints, systems: Ints, *, yes_no: bool
+) -> Estimate:
+    """One of STATISTICS, of arguments of (n,) each; undefined unless the question is `yes_no`."""
+    kept = decided(labels, scores)
+    sizes = int(kept.sum()), len(np.unique(articles[kept])), len(np.unique(systems[kept]))
+    definition = f"{DEFINITIONS[statistic]} {RULE}"
+    if not yes_no:
+        return Estimate(np.nan, *sizes, definition, reason=NOT_YES_NO)
+    if not kept.any():
+        return Estimate(np.nan, *sizes, definition, reason=NOTHING_DECIDED)
+    confusion = confusion_of(labels, scores)
+    found = confusion.accuracy if statistic == "accuracy" else confusion.kappa
+    return Estimate(found.value, *sizes, definition, reason=found.reason)
 
 
 def decision_replicates(

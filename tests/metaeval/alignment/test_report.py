@@ -191,6 +191,20 @@ def test_decisions_on_yes_no_questions_stand_beside_the_majority(db):
     by_chance = np.mean(people) * np.mean(judged) + (1 - np.mean(people)) * (1 - np.mean(judged))
     kappa = (np.mean(np.equal(people, judged)) - by_chance) / (1 - by_chance)
     assert report_of(version, measure="kappa").rows[0].tuning.value == pytest.approx(kappa)
+    assert report_of(version, measure="kappa").baseline[1].value == 0, "no better than chance"
+    assert [name for name, _ in report.beside] == ["always the pool's majority"], "all have one rating"
+
+    second = make_rater(project)
+    for place, summary in enumerate(tuning):
+        rate(summary, second, comprehensibility="yes" if says_yes[summary.pk] != (place % 5 == 0) else "no")
+    one_rater = 1 - len(tuning[::5]) / len(tuning)
+    report = report_of(version, measure="accuracy")
+    assert [name for name, _ in report.beside] == [
+        "always the pool's majority",
+        "one rater against the others",
+    ]
+    assert report.beside[1][1].value == pytest.approx(one_rater)
+    assert f"one rater {one_rater:.3f}" in str(judge_page(report).chart)
 
 
 def test_a_choice_that_does_not_exist_is_refused(labelled, first):
