@@ -70,7 +70,8 @@ class InContext:
         if len(drawn) < count:
             raise EvaluatorError(
                 f"{judged.name} needs {count} labelled examples of different articles, with the "
-                f"{judged.sees}{self.prompting.wants_of_labels}; the pool has {len(drawn)}",
+                f"{judged.sees}{self.prompting.wants_of_labels}; the pool has {len(drawn)}: "
+                "take fewer examples, or have more articles rated",
                 permanent=True,
             )
         return drawn
