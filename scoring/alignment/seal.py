@@ -18,7 +18,7 @@ from scoring.alignment.parts import Part
 from scoring.alignment.split import articles_in, split_of
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator
-from scoring.errors import InvalidRun
+from scoring.errors import InvalidRun, RunBusy
 from scoring.items import CHUNK
 from scoring.models import (
     EvaluatorSetup,
@@ -60,6 +60,22 @@ def refuse_sealed(project: Project, evaluator: Evaluator, summary_ids: Collectio
             )
 
 
+def refuse_while_others_would_show(version: JudgeVersion, evaluator: AskingEvaluator) -> None:
+    """Raise RunBusy for a run of the same judge that has sealed summaries left to score, or would if resumed:
+    it would show them once the version is tried, and be counted nowhere.
+    """
+    project = version.judge.project
+    others = _runs_of_same_judge(project, evaluator).filter(sealed_openings__isnull=True)
+    for run in others.exclude(status=Run.Status.DONE).select_related("setup").order_by("pk"):
+        left = {pk for batch in run.batches.unfinished() for pk in batch.summary_ids}
+        if _hold_sealed(project, left):
+            raise RunBusy(
+                f"Run {run.pk} ({run.setup.label}) is of the same judge, is {run.get_status_display()}, and "
+                "has sealed summaries left. Let it end, which counts as an opening, or delete it; then try "
+                f"{version}."
+            )
+
+
 def count_earlier_runs(trial: Trial, evaluator: AskingEvaluator) -> None:
     """Count runs of the same judge that scored sealed articles before its version was tried as openings.
 
@@ -72,14 +88,9 @@ def count_earlier_runs(trial: Trial, evaluator: AskingEvaluator) -> None:
     project = version.judge.project
     split = split_of(project)
     assert split is not None
-    same = [
-        setup.pk
-        for setup in EvaluatorSetup.objects.filter(project=project, evaluator=evaluator.name)
-        if _is_same_judge(evaluator, setup.params)
-    ]
-    not_counted = Q(setup__in=same, trials__isnull=True, sealed_openings__isnull=True)
+    others = _runs_of_same_judge(project, evaluator).filter(trials__isnull=True, sealed_openings__isnull=True)
     sealed = Score.objects.computed().filter(summary__article__in=articles_in(split, [Part.SEALED]))
-    looks = Run.objects.filter(not_counted | Q(setup=trial.setup), pk__in=sealed.values("run"))
+    looks = Run.objects.filter(Q(pk__in=others) | Q(setup=trial.setup), pk__in=sealed.values("run"))
     for run in looks.distinct().order_by("pk"):
         SealedOpening.objects.create(
             version=version,
@@ -88,6 +99,15 @@ def count_earlier_runs(trial: Trial, evaluator: AskingEvaluator) -> None:
             opened_by=run.created_by,
             opened_at=run.started_at or run.created_at,
         )
+
+
+def _runs_of_same_judge(project: Project, evaluator: AskingEvaluator) -> QuerySet[Run]:
+    same = [
+        setup.pk
+        for setup in EvaluatorSetup.objects.filter(project=project, evaluator=evaluator.name)
+        if _is_same_judge(evaluator, setup.params)
+    ]
+    return Run.objects.filter(setup__in=same)
 
 
 def _is_same_judge(evaluator: AskingEvaluator, params: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Changed, Project, ProjectChange
 from annotation.permissions import Permission, require
 from scoring.alignment.parts import Part
-from scoring.alignment.seal import count_earlier_runs
+from scoring.alignment.seal import count_earlier_runs, refuse_while_others_would_show
 from scoring.alignment.split import articles_in, split_of
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.errors import InvalidRun, RunBusy
@@ -58,18 +58,19 @@ def plan_of(version: JudgeVersion, part: Part) -> RunPlan:
 def try_version(version: JudgeVersion, user: User, budget: Decimal | None = None) -> Trial:
     """Queue a run of the version over the tuning part; `budget` is as in `start`.
 
-    Raises InvalidRun as `plan_of` and `start` do, RunBusy if the version is being tried; what `require`
-    raises.
+    Raises InvalidRun as `plan_of` and `start` do, RunBusy if the version is being tried, or a run of the same
+    judge has sealed summaries left; what `require` raises.
     """
     project = version.judge.project
     require(user, project, Permission.MANAGE_RUNS)
     with transaction.atomic():
         _lock(project)
         planned = plan_of(version, Part.TUNING)
+        assert isinstance(planned.evaluator, AskingEvaluator)
+        refuse_while_others_would_show(version, planned.evaluator)
         run = start(planned, user, budget)
         _mark(run.setup, version)
         trial = Trial.objects.create(version=version, run=run, setup=run.setup, started_by=user)
-        assert isinstance(planned.evaluator, AskingEvaluator)
         count_earlier_runs(trial, planned.evaluator)
         project.bump_revision(Changed(ProjectChange.Kind.SETUP, run.setup_id))
     return trial

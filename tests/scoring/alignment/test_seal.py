@@ -9,9 +9,10 @@ from scoring.alignment.judges import add_version
 from scoring.alignment.parts import Part
 from scoring.alignment.seal import openings_of
 from scoring.alignment.trials import open_sealed, try_version
-from scoring.errors import InvalidRun
+from scoring.errors import InvalidRun, RunBusy
 from scoring.items import Selection
 from scoring.planning import plan_run
+from scoring.runs import cancel_run, resume_run
 from tests.scoring.alignment.aligned import articles_of, finish, make_judge, make_labelled, split
 from tests.scoring.scripted_endpoint import Answer as Reply
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
@@ -148,6 +149,32 @@ def test_an_ordinary_run_that_went_before_counts_as_an_opening_once(labelled, en
     assert opening.opened_at == earlier.started_at
     try_version(add_version(version, user, {**version.params, "seed": 5}), user)
     assert opened(project) == [("Coherence v1", "run", earlier)]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_no_version_is_tried_beside_a_run_that_would_yet_show_sealed_labels(labelled, endpoint, stopped):
+    project, user = labelled
+    given = {"model": "scripted", "dimensions": "coherence", "base_url": endpoint.base_url, "seed": 9}
+    earlier = plan_run(project, "ice", given, user)
+    if stopped:
+        cancel_run(earlier, user)
+    split(project, user)
+    version = make_judge(project, user, endpoint)
+    state = "cancelled" if stopped else "waiting"
+    with pytest.raises(RunBusy, match=rf"Run {earlier.pk} .* is {state}, and has sealed summaries left"):
+        try_version(version, user)
+    if stopped:
+        resume_run(earlier, user)
+    finish(earlier)
+    finish(try_version(version, user).run)
+    assert opened(project) == [("Coherence v1", "run", earlier)]
+
+
+def test_an_opening_that_is_under_way_stops_no_other_version(labelled, version):
+    _, user = labelled
+    finish(try_version(version, user).run)
+    open_sealed(version, user)
+    assert try_version(add_version(version, user, {**version.params, "seed": 3}), user)
 
 
 def test_an_ordinary_run_of_another_judge_or_of_other_articles_is_no_opening(labelled, endpoint):
