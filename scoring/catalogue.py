@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, Need
 from scoring.evaluators import EVALUATORS, FAMILIES, load_evaluator
 from scoring.model_evaluator import ModelEvaluator
@@ -19,6 +20,11 @@ _NEED_WORDS = {
     Need.CORPUS: "all summaries of the run",
     Need.SCORES: "scores of other evaluators",
 }
+
+
+def asking_evaluators() -> list[str]:
+    """Names of the evaluators that ask a language model."""
+    return [name for name in EVALUATORS if issubclass(load_evaluator(name), AskingEvaluator)]
 
 
 def describe(names: Iterable[str] | None = None) -> list[dict[str, Any]]:

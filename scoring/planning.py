@@ -27,8 +27,7 @@ from scoring.contract import (
 )
 from scoring.delivery.hand_ins import begin
 from scoring.endpoints.budgets import refuse_budget
-from scoring.endpoints.offered import refusal_of
-from scoring.endpoints.remembered import address_asked_by, lacking, no_batches
+from scoring.endpoints.remembered import address_asked_by, lacking, no_batches, refuse_unlisted
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.fingerprints import fingerprint, identity, signature
@@ -110,7 +109,7 @@ def plan(
         given = with_words_of(project, evaluator_class, given)
         evaluator = evaluator_class(with_members_named(project, read_params(evaluator_class, given)))
         if not by_operator:
-            _refuse_unlisted_endpoint(evaluator)
+            refuse_unlisted(evaluator)
             _refuse_files_not_offered(evaluator)
         needs = evaluator.needs_for(evaluator.params)
         if Need.SCORES in needs:
@@ -118,9 +117,7 @@ def plan(
         examples: dict[int, PoolExample] = {}
         if Need.LABELLED_POOL in needs:
             labels = pool_labels(project) if pool is None else pool
-            if (
-                evaluator.is_out_of_fold
-            ):  # else it would have touched the labels kept for the end, all of them
+            if evaluator.is_out_of_fold:  # else it would learn from all labels that are kept for the end
                 labels = unsealed(project, labels)
             examples = pool_examples(labels, needs, evaluator.members)
             evaluator.fit(list(examples.values()))
@@ -211,13 +208,6 @@ def refuse_delivery(planned: RunPlan, delivery: str) -> None:
     """Raises InvalidRun for requests that are to go as a batch, where that is known not to be possible."""
     if delivery == Run.Delivery.BATCH and (words := no_batches(planned.project.pk, planned.evaluator)):
         raise InvalidRun(f"delivery: {words}")
-
-
-def _refuse_unlisted_endpoint(evaluator: Evaluator) -> None:
-    asked = evaluator.queue_for(evaluator.params) == "llm"
-    refusal = refusal_of(evaluator.params.base_url) if asked else None
-    if refusal:
-        raise InvalidRun(f"parameter 'base_url': {refusal}")
 
 
 def _refuse_files_not_offered(evaluator: Evaluator) -> None:

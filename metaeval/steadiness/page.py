@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from annotation.models import Project
-from metaeval.steadiness.report import ConsistencyReport, DriftReport, consistency_report, drift_report
+from metaeval.steadiness.report import (
+    Consistency,
+    ConsistencyReport,
+    DriftReport,
+    consistency_of,
+    consistency_report,
+    drift_report,
+)
 from scoring.errors import InvalidRun
 from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule
-from scoring.steadiness.reading import Notice, notice_of
+from scoring.steadiness.reading import Notice, notice_of, notices_of, replies_of_each
 from scoring.steadiness.starting import Asked, asking_setups, to_ask
 
 
@@ -15,7 +24,7 @@ class Row:
     """One evaluator in the list."""
 
     setup: EvaluatorSetup
-    consistency: ConsistencyReport | None
+    consistency: Consistency | None
     last_drift: Reasking | None
     notice: Notice | None
     schedule: ReaskingSchedule | None
@@ -50,16 +59,24 @@ class SteadinessPage:
 
 
 def steadiness_rows(project: Project) -> list[Row]:
+    """Their number costs no further query."""
+    setups = list(asking_setups(project).defer("provenance", "pool", "corpus"))
+    latest: dict[tuple[int, str], Reasking] = {}
+    for reasking in _ended().filter(setup__in=setups):
+        latest.setdefault((reasking.setup_id, reasking.kind), reasking)
+    replies = replies_of_each([each for each in latest.values() if each.kind == Reasking.Kind.CONSISTENCY])
+    notices = notices_of(setups)
+    schedules = {each.setup_id: each for each in ReaskingSchedule.objects.filter(setup__in=setups)}
     rows = []
-    for setup in asking_setups(project):
-        consistency = _latest(setup, Reasking.Kind.CONSISTENCY)
+    for setup in setups:
+        consistency = latest.get((setup.pk, Reasking.Kind.CONSISTENCY))
         rows.append(
             Row(
                 setup,
-                consistency_report(consistency) if consistency else None,
-                _latest(setup, Reasking.Kind.DRIFT),
-                notice_of(setup),
-                schedule_of(setup),
+                consistency_of(consistency, replies[consistency.pk]) if consistency else None,
+                latest.get((setup.pk, Reasking.Kind.DRIFT)),
+                notices.get(setup.pk),
+                schedules.get(setup.pk),
             )
         )
     return rows
@@ -73,19 +90,19 @@ def steadiness_page(setup: EvaluatorSetup) -> SteadinessPage:
         consistency=consistency_report(consistency) if consistency else None,
         drift=drift_report(drift) if drift else None,
         notice=notice_of(setup),
-        schedule=schedule_of(setup),
+        schedule=ReaskingSchedule.objects.filter(setup=setup).first(),
         parts=(_part(setup, Reasking.Kind.CONSISTENCY), _part(setup, Reasking.Kind.DRIFT)),
         history=tuple(setup.reaskings.select_related("started_by")),
     )
 
 
-def schedule_of(setup: EvaluatorSetup) -> ReaskingSchedule | None:
-    return ReaskingSchedule.objects.filter(setup=setup).first()
+def _ended() -> QuerySet[Reasking]:
+    """Those that came to an end and did not fail, the latest first."""
+    return Reasking.objects.filter(ended_at__isnull=False, failure="")
 
 
 def _latest(setup: EvaluatorSetup, kind: Reasking.Kind) -> Reasking | None:
-    """The latest that came to an end and did not fail."""
-    return setup.reaskings.filter(kind=kind, ended_at__isnull=False, failure="").first()
+    return _ended().filter(setup=setup, kind=kind).first()
 
 
 def _part(setup: EvaluatorSetup, kind: Reasking.Kind) -> Part:

@@ -17,7 +17,7 @@ from scoring.steadiness.comparison import (
     shift_of,
     steadiness_of,
 )
-from scoring.steadiness.reading import model_names, replies_of
+from scoring.steadiness.reading import Found, model_names, replies_of
 
 WORST = 5
 
@@ -32,11 +32,15 @@ class Apart:
 
 
 @dataclass(frozen=True)
-class ConsistencyReport:
+class Consistency:
     reasking: Reasking
+    dimensions: tuple[tuple[str, Steadiness, Agreement], ...]
+
+
+@dataclass(frozen=True)
+class ConsistencyReport(Consistency):
     models: list[str]
     """Names that the endpoint told."""
-    dimensions: tuple[tuple[str, Steadiness, Agreement], ...]
     apart: tuple[Apart, ...]
     """Widest apart first; none whose replies are all equal."""
 
@@ -56,15 +60,17 @@ class DriftReport:
         return bool(self.models_then) and self.models_then != self.models_now
 
 
+def consistency_of(reasking: Reasking, found: Found) -> Consistency:
+    """`found` are its replies."""
+    figures = ((dimension, steadiness_of(each), alpha_of(each)) for dimension, each in found.items())
+    return Consistency(reasking, tuple(figures))
+
+
 def consistency_report(reasking: Reasking) -> ConsistencyReport:
     found = replies_of(reasking)
     _, models = model_names(reasking)
-    return ConsistencyReport(
-        reasking,
-        models,
-        tuple((dimension, steadiness_of(replies), alpha_of(replies)) for dimension, replies in found.items()),
-        _apart(reasking, found),
-    )
+    figures = consistency_of(reasking, found).dimensions
+    return ConsistencyReport(reasking, figures, models, _apart(reasking, found))
 
 
 def drift_report(reasking: Reasking) -> DriftReport:

@@ -21,11 +21,12 @@ from metaeval.alignment.page import judge_page
 from metaeval.alignment.report import AlignmentChoices, judge_report
 from metaeval.forms.alignment import SplitForm, TrialForm
 from metaeval.snapshot import snapshot_of
-from scoring.alignment.judges import judge_of, judging_evaluators, version_of
+from scoring.alignment.judges import judge_of, version_of
 from scoring.alignment.parts import Part, Shares
 from scoring.alignment.seal import openings_of
 from scoring.alignment.split import counts_of, is_fixed, set_split, shares_of, split_of
 from scoring.alignment.trials import open_sealed, plan_of, plan_to_open, try_version
+from scoring.catalogue import asking_evaluators
 from scoring.endpoints.estimates import estimate
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import Judge, JudgeVersion, Run
@@ -60,7 +61,7 @@ def alignment(request: SignedInRequest, slug: str) -> HttpResponse:
         "parts": counts_of(project, shares),
         "judges": _judges(project),
         "openings": openings_of(project),
-        "evaluators": judging_evaluators(),
+        "evaluators": asking_evaluators(),
     }
     template = "metaeval/alignment.html#parts" if request.htmx else "metaeval/alignment.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)

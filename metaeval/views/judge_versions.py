@@ -22,11 +22,10 @@ from scoring.alignment.judges import (
     completed,
     create_judge,
     judge_of,
-    judging_evaluators,
     read_version,
     version_of,
 )
-from scoring.catalogue import describe
+from scoring.catalogue import asking_evaluators, describe
 from scoring.evaluators import load_evaluator
 from scoring.models import Judge, JudgeVersion
 from scoring.params import declared_params, value_as_text
@@ -37,8 +36,8 @@ from scoring.params import declared_params, value_as_text
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_new(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
-    name = request.POST.get("evaluator") or request.GET.get("evaluator") or judging_evaluators()[0]
-    if name not in judging_evaluators():
+    name = request.POST.get("evaluator") or request.GET.get("evaluator") or asking_evaluators()[0]
+    if name not in asking_evaluators():
         raise NotFound(f"There is no evaluator called {name!r} that asks a language model.")
     form = JudgeForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
     if form.is_valid():

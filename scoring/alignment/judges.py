@@ -11,20 +11,14 @@ from annotation.lookups import one_of
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.alignment.differences import differences
-from scoring.asking_evaluator import AskingEvaluator
+from scoring.catalogue import asking_evaluators
 from scoring.errors import InvalidRun
-from scoring.evaluators import FAMILIES, load_evaluator
+from scoring.evaluators import load_evaluator
 from scoring.judged_dimensions import with_words_of
 from scoring.models import Judge, JudgeVersion
 from scoring.params import params_as_json, read_params, with_defaults
 
 LONGEST_NAME, LONGEST_NOTE = 60, 500  # characters
-
-
-def judging_evaluators() -> list[str]:
-    """Names of the evaluators that ask a language model: what a judge may be."""
-    prompted = FAMILIES["Prompted language models"]
-    return [name for name in prompted if issubclass(load_evaluator(name), AskingEvaluator)]
 
 
 def judge_of(project: Project, judge_id: int) -> Judge:
@@ -55,9 +49,11 @@ def create_judge(
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME:
         raise DomainError(f"name: found {len(name)} characters, expected 1 to {LONGEST_NAME}")
-    if evaluator not in judging_evaluators():
-        expected = ", ".join(judging_evaluators())
-        raise DomainError(f"evaluator: found {evaluator!r}, expected one that asks a model: {expected}")
+    asking = asking_evaluators()
+    if evaluator not in asking:
+        raise DomainError(
+            f"evaluator: found {evaluator!r}, expected one that asks a model: {', '.join(asking)}"
+        )
     params, note = read_version(project, evaluator, given), checked_note(note)
     try:
         with transaction.atomic():

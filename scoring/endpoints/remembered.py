@@ -16,6 +16,7 @@ from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import Evaluator, EvaluatorError
 from scoring.endpoints.keys import key_for
 from scoring.endpoints.offered import refusal_of
+from scoring.errors import InvalidRun
 from scoring.evaluators import load_evaluator
 from scoring.items import items_of
 from scoring.models import Endpoint, EndpointModel, SetUp
@@ -50,6 +51,14 @@ def address_of(setup: SetUp) -> Address | None:
 def address_asked_by(evaluator: Evaluator) -> Address | None:
     """The endpoint that it asks; None for one that asks none."""
     return evaluator.address if isinstance(evaluator, AskingEvaluator) else None
+
+
+def refuse_unlisted(evaluator: Evaluator) -> None:
+    """Raises InvalidRun where it asks an endpoint that pages may not name (see `offered`)."""
+    address = address_asked_by(evaluator)
+    refusal = refusal_of(address.base_url) if address else None
+    if refusal:
+        raise InvalidRun(f"parameter 'base_url': {refusal}")
 
 
 def known_model(project_id: int, address: Address) -> EndpointModel | None:

@@ -7,19 +7,18 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Avg, Max, Q
+from django.db.models import Avg, Max, Q, QuerySet
 from django.utils import timezone
 
-from annotation.errors import NotFound
+from annotation.lookups import one_of
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.asking_evaluator import AskingEvaluator
+from scoring.catalogue import asking_evaluators
 from scoring.contract import EvaluatorError
-from scoring.endpoints.offered import refusal_of
 from scoring.endpoints.prices import most_used, price_of
-from scoring.endpoints.remembered import known_model
+from scoring.endpoints.remembered import known_model, refuse_unlisted
 from scoring.errors import InvalidRun, RunBusy
-from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.items import items_of
 from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule, Score
 from scoring.steadiness.drawing import at_random, evenly_over_scores
@@ -47,19 +46,15 @@ class Asked:
     """US dollars; None where no price is known, or nobody is paid."""
 
 
-def asking_setups(project: Project) -> list[EvaluatorSetup]:
+def asking_setups(project: Project) -> QuerySet[EvaluatorSetup]:
     """The project's setups that ask a language model and have scored something."""
-    asking = [name for name in EVALUATORS if issubclass(load_evaluator(name), AskingEvaluator)]
-    setups = EvaluatorSetup.objects.filter(project=project, evaluator__in=asking)
-    return list(setups.filter(pk__in=Score.objects.computed().filter(setup__in=setups).values("setup")))
+    setups = EvaluatorSetup.objects.filter(project=project, evaluator__in=asking_evaluators())
+    return setups.filter(pk__in=Score.objects.computed().filter(setup__in=setups).values("setup"))
 
 
 def asking_setup(project: Project, setup_id: int) -> EvaluatorSetup:
     """The one of them with this id. Raises NotFound."""
-    for setup in asking_setups(project):
-        if setup.pk == setup_id:
-            return setup
-    raise NotFound("There is no such evaluator that asks a language model and has scored this project.")
+    return one_of(asking_setups(project), setup_id, "evaluator that asks a language model and has scored")
 
 
 def to_ask(setup: EvaluatorSetup, kind: str) -> Asked:
@@ -86,16 +81,14 @@ def to_ask(setup: EvaluatorSetup, kind: str) -> Asked:
 
 
 def start_reasking(setup: EvaluatorSetup, kind: str, user: User | None = None) -> Reasking:
-    """Ask a worker to ask the setup's model again; `user` is None for the schedule.
+    """Ask a worker to ask the setup's model again; `user` is None for the schedule, which somebody has set.
 
     Raises InvalidRun as `to_ask` does and for an address that pages may not name, RunBusy if it is being done
     already; what `require` raises.
     """
     if user is not None:
         require(user, setup.project, Permission.MANAGE_RUNS)
-        address = asking_evaluator(setup).address
-        if address is not None and (refusal := refusal_of(address.base_url)):
-            raise InvalidRun(f"parameter 'base_url': {refusal}")
+    refuse_unlisted(asking_evaluator(setup))
     asked = to_ask(setup, kind)
     try:
         with transaction.atomic():
@@ -126,7 +119,7 @@ def asking_evaluator(setup: EvaluatorSetup) -> AskingEvaluator:
 def set_schedule(setup: EvaluatorSetup, every_days: int | None, user: User) -> None:
     """Ask again every so many days, to notice a change; None: no more.
 
-    Raises InvalidRun for a number out of range; what `require` raises.
+    Raises InvalidRun for a number out of range and an address that pages may not name; what `require` raises.
     """
     require(user, setup.project, Permission.MANAGE_RUNS)
     if every_days is None:
@@ -134,6 +127,7 @@ def set_schedule(setup: EvaluatorSetup, every_days: int | None, user: User) -> N
         return
     if not 1 <= every_days <= MOST_DAYS:
         raise InvalidRun(f"days: found {every_days}, expected a whole number from 1 to {MOST_DAYS}")
+    refuse_unlisted(asking_evaluator(setup))
     ReaskingSchedule.objects.update_or_create(
         setup=setup, defaults={"every_days": every_days, "set_by": user}
     )

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.catalogue import as_markdown, describe
+from scoring.catalogue import as_markdown, asking_evaluators, describe
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.params import declared_params
 
@@ -51,3 +51,9 @@ def test_a_description_says_what_is_needed_and_when():
 def test_an_unknown_name_is_refused():
     with pytest.raises(UnknownEvaluator):
         describe(["rogue"])
+
+
+def test_evaluators_that_ask_a_model_are_known_by_name():
+    asking = asking_evaluators()
+    assert "ice" in asking
+    assert not {"rouge", "seahorse", "jury"} & set(asking)

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from metaeval.steadiness.report import alpha_of, consistency_report, drift_report
 from scoring import working
-from scoring.models import Reasking, ReaskingSchedule
+from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule, Score
 from scoring.planning import plan_run
 from scoring.steadiness.asking_again import work_on_reasking
 from tests.factories import make_member, make_project
@@ -161,3 +164,36 @@ def test_the_schedule_is_set_changed_and_stopped(manager, setup):
 def test_another_kind_of_asking_does_not_exist(manager, setup):
     response = manager.post(address("steadiness_start", setup, setup.pk), {"kind": "other"})
     assert response.status_code == 404
+
+
+def test_more_evaluators_cost_no_more_queries(manager, setup):
+    def counted() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert manager.get(address("steadiness", setup)).status_code == 200
+        return len(queries)
+
+    def copied(number: int) -> None:
+        other = EvaluatorSetup.objects.get(pk=setup.pk)
+        other.pk, other.fingerprint, other.label = None, str(number) * 64, f"Judge {number}"
+        other.save()
+        summary = Score.objects.filter(setup=setup).first().summary
+        Score.objects.create(
+            setup=other, run=setup.runs.get(), summary=summary, dimension="attribution", value=0.5
+        )
+        for kind in Reasking.Kind:
+            Reasking.objects.create(
+                setup=other,
+                kind=kind,
+                summary_ids=[summary.pk],
+                repeats=3,
+                ended_at=timezone.now(),
+                has_changed=True if kind == Reasking.Kind.DRIFT else None,
+            )
+        ReaskingSchedule.objects.create(setup=other, every_days=7)
+
+    copied(1)
+    before = counted()
+    for number in range(2, 6):
+        copied(number)
+    assert counted() == before
+    assert manager.get(address("steadiness", setup)).content.decode().count(CHANGED) == 5

@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.errors import DomainError, NotAllowed, NotFound
-from scoring.alignment.judges import add_version, create_judge, judge_of, judging_evaluators, version_of
+from scoring.alignment.judges import add_version, create_judge, judge_of, version_of
 from scoring.errors import InvalidRun
 from scoring.models import JudgeVersion
 from tests.factories import make_member, make_project, make_rater
@@ -77,5 +77,3 @@ def test_refusals(project, researcher, first):
     with pytest.raises(NotFound):
         judge_of(make_project(), first.judge_id)
     assert first.judge.versions.count() == 1
-    assert "ice" in judging_evaluators()
-    assert "rouge" not in judging_evaluators()

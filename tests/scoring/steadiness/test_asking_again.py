@@ -14,7 +14,7 @@ from annotation.models import Summary
 from scoring import tasks, working
 from scoring.endpoints.remembered import model_at
 from scoring.errors import InvalidRun, RunBusy
-from scoring.models import ReaskedReply, Reasking, ReaskingSchedule, Score
+from scoring.models import EvaluatorSetup, ReaskedReply, Reasking, ReaskingSchedule, Score
 from scoring.planning import plan_run
 from scoring.steadiness.asking_again import LOT, MOST_ATTEMPTS, work_on_reasking
 from scoring.steadiness.comparison import steadiness_of
@@ -287,17 +287,30 @@ def test_an_address_that_pages_may_not_name_is_refused_to_people(setup, settings
         start_reasking(setup, DRIFT, make_member(setup.project, "manager"))
 
 
+def test_no_schedule_asks_at_an_address_that_pages_may_not_name(setup, settings):
+    manager = make_member(setup.project, "manager")
+    set_schedule(setup, 1, manager)
+    EvaluatorSetup.objects.filter(pk=setup.pk).update(created_at=timezone.now() - timedelta(days=2))
+    settings.LLM_ENDPOINTS = ["https://api.openai.com/v1"]
+    start_due()
+    assert "LLM_ENDPOINTS" in Reasking.objects.get().failure
+    with pytest.raises(InvalidRun, match="LLM_ENDPOINTS"):
+        set_schedule(setup, 7, manager)
+    set_schedule(setup, None, manager)  # but it can be ended
+    assert not ReaskingSchedule.objects.exists()
+
+
 def test_only_evaluators_that_ask_and_have_scored_are_asked_again(setup, endpoint):
     project = setup.project
     length = plan_run(project, "length", {})
     working.work_on_run(length.pk)
-    assert asking_setups(project) == [setup]
+    assert list(asking_setups(project)) == [setup]
     with pytest.raises(InvalidRun, match="asks no language model"):
         start_reasking(length.setup, DRIFT)
     with pytest.raises(NotFound):
         asking_setup(project, length.setup.pk)
     Score.objects.filter(setup=setup).delete()
-    assert asking_setups(project) == []
+    assert not asking_setups(project)
     with pytest.raises(InvalidRun, match="has scored no summary"):
         start_reasking(setup, DRIFT)
 
