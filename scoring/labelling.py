@@ -22,7 +22,11 @@ def label_for(project: Project, evaluator: Evaluator) -> str:
         if spec.required or params[spec.name] != _as_json(spec.default)
     ]
     label = f"{evaluator.title} ({', '.join(chosen)})" if chosen else evaluator.title
-    label = label if len(label) <= 100 else label[:99] + "…"
+    return unused(project, label if len(label) <= 100 else label[:99] + "…")
+
+
+def unused(project: Project, label: str) -> str:
+    """The label, numbered where a setup of the project has it already: people tell setups apart by it."""
     taken = set(EvaluatorSetup.objects.filter(project=project).values_list("label", flat=True))
     numbered = (f"{label} · {number}" for number in count(2))
     return label if label not in taken else next(each for each in numbered if each not in taken)

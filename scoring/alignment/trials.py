@@ -15,6 +15,7 @@ from scoring.alignment.split import articles_in, split_of
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.errors import InvalidRun, RunBusy
 from scoring.items import CHUNK, Selection
+from scoring.labelling import unused
 from scoring.models import (
     EvaluatorSetup,
     JudgeVersion,
@@ -143,7 +144,7 @@ def _mark(setup: EvaluatorSetup, version: JudgeVersion) -> None:
     split = split_of(setup.project)
     assert split is not None
     if not Trial.objects.filter(setup=setup).exists():
-        EvaluatorSetup.objects.filter(pk=setup.pk).update(label=str(version))
+        EvaluatorSetup.objects.filter(pk=setup.pk).update(label=unused(setup.project, str(version)))
     seen = SeenArticle.objects.filter(setup=setup).values_list("article", flat=True)
     shaping = articles_in(split, [Part.POOL, Part.TUNING]) - set(seen)
     SeenArticle.objects.bulk_create(

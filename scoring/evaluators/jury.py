@@ -1,5 +1,5 @@
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -122,24 +122,24 @@ class Jury(Evaluator):
         reasons: dict[str, str] = {}
         heard: dict[str, str] = {}
         for dimension in self.dimensions:
-            spoken: dict[str, float] = {}
+            spoken: list[tuple[str, float]] = []
             missing = []
             for member, own in self._jurors(dimension):
                 score = item.scores.get(member.name, {}).get(own)
                 if score is None:
                     missing.append(member.label)
                 else:
-                    spoken[member.label] = self._on_common_scale(member, own, score)
+                    spoken.append((member.label, self._on_common_scale(member, own, score)))
             if len(spoken) < self._quorum:
                 values[dimension] = math.nan
                 reasons[dimension] = f"no score by {', '.join(missing)}"
             else:
-                values[dimension] = self._joined(spoken.values())
-                said = "; ".join(f"{label}: {score:.3g}" for label, score in spoken.items())
+                values[dimension] = self._joined([score for _, score in spoken])
+                said = "; ".join(f"{label}: {score:.3g}" for label, score in spoken)
                 heard[dimension] = f"{len(spoken)} of {len(spoken) + len(missing)} jurors. {said}"
         return Scored.computed(values, reasons, heard)
 
-    def _joined(self, spoken: Iterable[float]) -> float:
+    def _joined(self, spoken: Sequence[float]) -> float:
         if self.params.how == "majority":
             return fmean(score >= self.params.threshold for score in spoken)
         return median(spoken) if self.params.how == "median" else fmean(spoken)

@@ -1,5 +1,6 @@
 """The jury: how several evaluators' scores become one, and what it refuses."""
 
+from dataclasses import replace
 from statistics import fmean, median, pstdev
 
 import pytest
@@ -53,6 +54,14 @@ def test_it_says_how_many_jurors_there_were_and_who_said_what():
     [scored] = jury(ONE, TWO, THREE, quorum=2).score([item(one=0.25, three=0.75)])
     assert scored.values == {"fluency": 0.5}
     assert scored.explanations == {"fluency": "2 of 3 jurors. Judge one: 0.25; Judge three: 0.75"}
+
+
+def test_jurors_of_one_label_are_two_jurors():
+    """As a judge whose scores were read anew, or imported twice."""
+    namesake = replace(TWO, label=ONE.label)
+    [scored] = jury(ONE, namesake).score([item(one=0.25, two=0.75)])
+    assert scored.values == {"fluency": 0.5}
+    assert scored.explanations == {"fluency": "2 of 2 jurors. Judge one: 0.25; Judge one: 0.75"}
 
 
 def test_below_the_quorum_there_is_no_score_and_the_reason_names_who_is_missing():

@@ -113,6 +113,17 @@ def test_a_version_keeps_the_examples_of_its_first_trial(labelled, version):
     assert plan_of(version, Part.TUNING).fingerprint == first.setup.fingerprint
 
 
+def test_a_version_tried_anew_after_an_upgrade_has_a_name_of_its_own(labelled, version):
+    _, user = labelled
+    first = finish(try_version(version, user).run).setup
+    first.fingerprint = "0" * 64  # as an earlier evaluator's
+    first.save()
+    again = try_version(version, user).setup
+    first.refresh_from_db()
+    again.refresh_from_db()
+    assert (first.label, again.label) == ("Coherence v1", "Coherence v1 · 2")
+
+
 def test_examples_whose_labels_people_changed_ask_for_a_new_version(labelled, version):
     _, user = labelled
     first = finish(try_version(version, user).run)
