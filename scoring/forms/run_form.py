@@ -18,6 +18,7 @@ from scoring.forms.param_fields import dimensions_field, member_field, param_fie
 from scoring.items import Selection
 from scoring.judged_dimensions import WORDS, known_dimensions, with_words_of
 from scoring.local_models import installed, tables
+from scoring.models import Run
 from scoring.params import ParamSpec, declared_params, read_params
 from scoring.weights import MissingWeights, locate_offered
 
@@ -62,6 +63,14 @@ class RunForm(forms.Form):
         label="Budget, $",
         help_text="The run pauses before its requests could cost more. Empty: no limit.",
     )
+    delivery = forms.ChoiceField(
+        required=False,
+        label="Send",
+        choices=Run.Delivery.choices,
+        initial=Run.Delivery.NOW,
+        help_text="As a batch: answered within 24 hours, where the provider offers it, often at half the "
+        "price.",
+    )
 
     def __init__(
         self, project: Project, evaluator: type[Evaluator], data: Any = None, **options: Any
@@ -75,7 +84,7 @@ class RunForm(forms.Form):
         if not self._takes_words:
             del self.fields["other_dimensions"]
         if not self._asks:
-            del self.fields["budget"]
+            del self.fields["budget"], self.fields["delivery"]
         codes = Article.objects.filter(project=project).order_by("language").distinct()
         languages = list(codes.values_list("language", flat=True))
         if len(languages) < 2:
@@ -131,9 +140,10 @@ class RunForm(forms.Form):
             yield MODELS_KNOWN, models_known(self._project.pk)
 
     def refuse(self, message: str) -> None:
-        """Put what is wrong beside the budget or parameter that the message names, else above the form."""
-        if message.startswith("budget: "):
-            return self.add_error("budget", capfirst(message.removeprefix("budget: ")))
+        """Put what is wrong beside the field or parameter that the message names, else above the form."""
+        for name in ("budget", "delivery"):
+            if message.startswith(f"{name}: "):
+                return self.add_error(name, capfirst(message.removeprefix(f"{name}: ")))
         for spec in self._specs:
             if f"parameter {spec.name!r}" in message:
                 beginning = f"parameter {spec.name!r}: "
@@ -182,6 +192,11 @@ class RunForm(forms.Form):
     def most_to_spend(self) -> Decimal | None:
         """The budget in US dollars; None: no limit."""
         return self.cleaned_data.get("budget")
+
+    @property
+    def chosen_delivery(self) -> str:
+        """A Run.Delivery."""
+        return self.cleaned_data.get("delivery") or Run.Delivery.NOW
 
     @property
     def selection(self) -> Selection:

@@ -1,5 +1,6 @@
 """How money, limits and abilities of language models are written on pages."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from django import template
@@ -7,7 +8,7 @@ from django import template
 from scoring.asking.abilities import Abilities
 from scoring.endpoints.prices import in_dollars
 from scoring.endpoints.remembered import is_being_checked, is_overdue
-from scoring.models import Endpoint, EndpointModel
+from scoring.models import Endpoint, EndpointModel, HandIn
 
 register = template.Library()
 
@@ -34,6 +35,12 @@ def limits_in_words(endpoint: Endpoint) -> str:
     ]
     allowed = f"{' and '.join(per_minute)} a minute, " if per_minute else ""
     return f"{allowed}at most {endpoint.most_in_flight} in flight"
+
+
+@register.filter
+def waiting(hand_ins: Iterable[HandIn]) -> bool:
+    """Whether something of these is at the endpoint."""
+    return any(each.is_open and each.input_file for each in hand_ins)
 
 
 @register.filter

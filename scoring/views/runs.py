@@ -29,7 +29,7 @@ from scoring.forms.budget_form import BudgetForm
 from scoring.forms.run_form import RunForm
 from scoring.models import EvaluatorSetup, Probe, Run
 from scoring.params import value_as_text
-from scoring.planning import plan, plan_run
+from scoring.planning import plan, plan_run, refuse_delivery
 from scoring.presence import is_served
 from scoring.probing import is_overdue, latest_probe, probe_of, seconds_expected, start_probe
 from scoring.progress import (
@@ -84,10 +84,17 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             if request.POST.get("action") == "start":
                 started = plan_run(
-                    project, name, form.given, request.user, form.selection, form.most_to_spend
+                    project,
+                    name,
+                    form.given,
+                    request.user,
+                    form.selection,
+                    form.most_to_spend,
+                    form.chosen_delivery,
                 )
                 return redirect("run", slug, started.pk)
             planned = plan(project, name, form.given, form.selection)
+            refuse_delivery(planned, form.chosen_delivery)
             if request.POST.get("action") == "probe":
                 probe = start_probe(project, name, form.given, request.user, form.selection)
             else:
@@ -202,6 +209,7 @@ def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpRespons
         "reasons": reasons_of(found),
         "cut": cut_in(found),
         "postponed": postponed_batches(found) if found.is_unfinished else None,
+        "hand_ins": found.hand_ins.defer("requests", "summary_ids"),
         "account": account_of(found),
         "budget_form": BudgetForm(),
         **forms,
@@ -218,7 +226,7 @@ def _act(
     try:
         act(found, request.user)
         messages.success(request, done)
-    except RunBusy as error:  # the page was behind the run
+    except (InvalidRun, RunBusy) as error:  # the page was behind the run, or the operator says no
         messages.warning(request, str(error))
     return redirect("run", slug, run_id)
 

@@ -1,0 +1,93 @@
+"""The process that hands requests in is killed when the endpoint has them and the database does not know."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+
+pytestmark = pytest.mark.database
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+PATIENCE_S = 90
+
+HAND_IN = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from annotation.actions.projects import create_project
+from annotation.models import Article, Summary, System
+from annotation.protocol import SEAHORSE
+from scoring.planning import plan_run
+project = create_project("Killed", SEAHORSE)
+system = System.objects.create(project=project, name="system")
+for number in range(4):
+    article = Article.objects.create(project=project, external_id=str(number), language="en", text="A text.")
+    Summary.objects.create(project=project, article=article, system=system, text=f"Summary {{number}}.")
+settings = {{"model": "scripted", "base_url": {url!r}, "prompt": "described", "examples": 0}}
+plan_run(project, "ice", {{**settings, "dimensions": "attribution"}}, delivery="batch")
+from scoring.delivery.delivering import work_on_hand_in
+work_on_hand_in(1)
+"""
+GO_ON = """
+from scoring.delivery.delivering import work_on_hand_in
+from scoring.models import HandIn, Run
+from scoring.working import work_on_run
+for _ in range(6):
+    HandIn.objects.update(not_before=None, claimed_until=None)
+    for hand_in in HandIn.objects.open():
+        work_on_hand_in(hand_in.pk)
+    work_on_run(Run.objects.get().pk)
+"""
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {
+        **os.environ,
+        "VAR_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'touchstone.sqlite3'}",
+        "BROKER_URL": "memory://",
+        "OPENAI_API_KEY": "any",
+    }
+
+
+def start(environment, script):
+    command = [sys.executable, "manage.py", "shell", "--verbosity", "0", "-c", script]
+    return subprocess.Popen(command, cwd=ROOT, env=environment)
+
+
+def rows(environment, statement):
+    path = environment["DATABASE_URL"].removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, timeout=30)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_what_is_handed_in_is_found_again_and_not_handed_in_twice(environment):
+    started, killed = threading.Event(), threading.Event()
+
+    def starting():
+        started.set()
+        killed.wait(PATIENCE_S)  # so that nobody hears of the batch
+
+    with ScriptedEndpoint(lambda _: Answer("0.5", usage=(100, 2)), takes_batches=True) as endpoint:
+        endpoint.starting = starting
+        worker = start(environment, HAND_IN.format(url=endpoint.base_url))
+        assert started.wait(PATIENCE_S)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        killed.set()
+        told = "SELECT state, input_file, remote_id FROM scoring_handin"
+        assert rows(environment, told) == [("waiting", "file-0", "")]
+
+        assert start(environment, GO_ON).wait(PATIENCE_S) == 0
+        assert rows(environment, told) == [("done", "file-0", "batch_0")]
+        assert list(endpoint.batches.batches) == ["batch_0"]
+    assert rows(environment, "SELECT status, prompt_tokens FROM scoring_run") == [("done", 400)]
+    assert rows(environment, "SELECT value FROM scoring_score") == [(0.5,)] * 4
