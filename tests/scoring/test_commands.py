@@ -159,10 +159,9 @@ class TestAskingModels:
     def test_at_the_end_it_says_what_was_used(self, endpoint):
         project = asking_project(3)
         price(project, endpoint, "100", "0")
-        output = io.StringIO()
-        with Worker(lambda run: work_on_run(run.pk)), pytest.raises(CommandError, match="1 summaries lack"):
-            call_command(*self.arguments(endpoint, "--project", project.slug), stdout=output)
-        assert "300 tokens sent, 6 received, $0.03." in output.getvalue()
+        with Worker(lambda run: work_on_run(run.pk)):
+            output = run_command(*self.arguments(endpoint, "--project", project.slug))
+        assert "300 tokens sent, 6 received, $0.03." in output
 
     def test_a_paused_run_ends_with_its_reason_and_exit_code_1(self, endpoint):
         project = asking_project(9)
@@ -326,6 +325,17 @@ class TestScoreFile:
         assert error.returncode == 2
         assert "line 1, summary" in str(error)
         assert "line 2, summary" in str(error)
+
+    def test_articles_that_it_has_learnt_from_are_listed_and_no_failure(self, tmp_path):
+        examples, scores = tmp_path / "examples.jsonl", tmp_path / "scores.jsonl"
+        rows = [
+            {"id": "a", "summary": "s", "article_id": "1", "split": "train", "labels": {"fluency": 1}},
+            {"id": "b", "summary": "s", "article_id": "2"},
+        ]
+        examples.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        output = run_command("score", "majority", "--input", str(examples), "--output", str(scores))
+        assert "1 of 2 summaries have a score on every dimension." in output
+        assert "1  article is in the labelled pool" in output
 
     def test_an_evaluator_that_cannot_work_at_all_writes_nothing(self, tmp_path, examples):
         error = refused("score", "majority", "--input", str(examples), "--output", str(tmp_path / "s.jsonl"))

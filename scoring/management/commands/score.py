@@ -17,7 +17,7 @@ from scoring.contract import EvaluatorError
 from scoring.endpoints.estimates import Estimate, estimate, estimate_without_project
 from scoring.endpoints.prices import in_dollars
 from scoring.errors import RunBusy
-from scoring.evaluators import UnknownEvaluator
+from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.items import Selection
 from scoring.management.dry_run import dry_run
 from scoring.models import Batch, Run
@@ -36,7 +36,8 @@ class Command(BaseCommand):
     help = (
         "Run an evaluator over a project's summaries, on the workers, and show its progress until it ends; "
         "or over an examples file (--input, --output), here and now, without database or broker. "
-        "Exit code 0: done; 1: failed in part, with the reasons listed, or paused; 2: bad arguments."
+        "Exit code 0: done, but for articles that the evaluator has learnt from; 1: failed in part, with the "
+        "reasons listed, or paused; 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -114,7 +115,7 @@ class Command(BaseCommand):
                 f"{result.cut:,} summaries were judged without the end of some text, which the model's limit "
                 "cut; shares_read in their lines says how much was read."
             )
-        self._conclude(result.scored, result.total, result.reasons.items())
+        self._conclude(options["evaluator"], result.scored, result.total, result.reasons.items())
 
     def _score_project(self, options: dict[str, Any], given: dict[str, str]) -> None:
         project = named_project(options["project"])
@@ -153,7 +154,7 @@ class Command(BaseCommand):
             raise CommandError(f"The run failed: {run.failure}", returncode=FAILED_IN_PART)
         if run.total:
             progress = progress_of(run)
-            self._conclude(progress.scored, progress.total, reasons_of(run))
+            self._conclude(run.setup.evaluator, progress.scored, progress.total, reasons_of(run))
 
     def _try_file(self, options: dict[str, Any], given: dict[str, str]) -> None:
         scale = tuple(options["label_scale"] or (0.0, 1.0))
@@ -207,12 +208,14 @@ class Command(BaseCommand):
                     )
                 time.sleep(LOOK_EVERY_S)
 
-    def _conclude(self, scored: int, total: int, reasons: Iterable[tuple[str, int]]) -> None:
+    def _conclude(self, evaluator: str, scored: int, total: int, reasons: Iterable[tuple[str, int]]) -> None:
         self.stdout.write(f"{scored:,} of {total:,} summaries have a score on every dimension.")
-        if scored < total:
-            for reason, count in reasons:
-                self.stdout.write(f"{count:>9,}  {reason}")
-            raise CommandError(f"{total - scored:,} summaries lack a score.", returncode=FAILED_IN_PART)
+        counts = dict(reasons)
+        for reason, count in counts.items():
+            self.stdout.write(f"{count:>9,}  {reason}")
+        lacking = total - scored - counts.get(load_evaluator(evaluator).seen_reason, 0)
+        if lacking:
+            raise CommandError(f"{lacking:,} summaries lack a score.", returncode=FAILED_IN_PART)
 
 
 def _dollars(text: str) -> Decimal:
