@@ -6,6 +6,7 @@ Whoever writes scores or changes a run locks its setup first, so that they never
 import uuid
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +23,9 @@ from annotation.permissions import Permission, require
 from annotation.protocol import LARGEST_NUMBER
 from scoring.contract import Scored, shares_in_words
 from scoring.delivery.hand_ins import take_up, withdraw
+from scoring.endpoints.remembered import refuse_unlisted, unfitted
 from scoring.errors import RunBusy
+from scoring.evaluators import UnknownEvaluator
 from scoring.items import CHUNK
 from scoring.models import Batch, EvaluatorSetup, Reservation, Run, Score
 from scoring.waking import wake
@@ -219,10 +222,13 @@ def resume_run(run: Run, user: User) -> None:
     """Take up a cancelled, failed or paused run with the batches that it has not finished.
 
     One whose budget is spent pauses again unless `set_budget` has raised it. Raises RunBusy for a run in
-    another state, or if another run of the same setup is under way.
+    another state, or if another run of the same setup is under way; InvalidRun where it would ask an endpoint
+    that pages may not name.
     """
     with transaction.atomic():
         resumed = _locked_for(run, user)
+        with suppress(UnknownEvaluator, ValueError):  # a worker will say so
+            refuse_unlisted(unfitted(run.setup))
         if resumed.status not in RESUMABLE:
             raise RunBusy(f"This run cannot be resumed: it is {resumed.get_status_display()}.")
         other = resumed.setup.runs.filter(status__in=Run.UNFINISHED).first()

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils.text import capfirst
 
 from annotation.errors import DomainError
 from annotation.models import Project
@@ -43,7 +44,7 @@ def add_endpoint(project: Project, base_url: str, user: User) -> Endpoint:
         raise DomainError(f"Leave out {path}, which is added to each request: {address.removesuffix(path)}")
     refusal = refusal_of(address)
     if refusal:
-        raise DomainError(refusal[0].upper() + refusal[1:])
+        raise DomainError(capfirst(refusal))
     endpoint, created = Endpoint.objects.get_or_create(project=project, base_url=address)
     if not created:
         raise TakenName(f"{address} is in the list already.")

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
@@ -44,8 +45,14 @@ def address_of(setup: SetUp) -> Address | None:
 
     Raises UnknownEvaluator and ValueError where this version does not have it.
     """
+    return address_asked_by(unfitted(setup))
+
+
+def unfitted(setup: SetUp) -> Evaluator:
+    """The setup's evaluator without what it has learnt. Raises as `address_of`."""
     evaluator_class = load_evaluator(setup.evaluator)
-    return address_asked_by(evaluator_class(read_params(evaluator_class, setup.params)))
+    evaluator: Evaluator = evaluator_class(read_params(evaluator_class, setup.params))
+    return evaluator
 
 
 def address_asked_by(evaluator: Evaluator) -> Address | None:
@@ -142,7 +149,7 @@ def ask_for_check(model: EndpointModel, user: User) -> None:
     require(user, model.endpoint.project, Permission.MANAGE_PROJECT)
     refusal = refusal_of(model.endpoint.base_url)
     if refusal:
-        raise DomainError(refusal[0].upper() + refusal[1:])
+        raise DomainError(capfirst(refusal))
     model.check_asked_at, model.check_failure = timezone.now(), ""
     model.save(update_fields=["check_asked_at", "check_failure"])
     wake_for_check(model, expires_s=PATIENCE_S)

@@ -5,6 +5,7 @@ import pytest
 from scoring.errors import InvalidRun
 from scoring.models import Run
 from scoring.planning import plan_run
+from scoring.runs import cancel_run, resume_run
 from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 
@@ -62,3 +63,14 @@ def test_the_command_line_is_the_operators_own(project):
 
 def test_evaluators_without_an_endpoint_are_not_concerned(project):
     assert plan_run(project, "length", {}, make_member(project, "researcher")).total > 0
+
+
+def test_a_run_does_not_go_on_at_an_endpoint_that_is_listed_no_more(project, settings):
+    user = make_member(project, "researcher")
+    run = start(project, LISTED, user)
+    cancel_run(run, user)
+    settings.LLM_ENDPOINTS = ["https://other.example.org/v1"]
+    with pytest.raises(InvalidRun, match="LLM_ENDPOINTS"):
+        resume_run(run, user)
+    run.refresh_from_db()
+    assert run.status == Run.Status.CANCELLED
