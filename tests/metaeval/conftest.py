@@ -5,7 +5,7 @@ import pytest
 
 from annotation import protocol
 from tests.factories import make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 
 @pytest.fixture
@@ -16,8 +16,10 @@ def compared(db):
     summaries = make_summaries(project, [f"a{n}" for n in range(30)], [f"s{n}" for n in range(4)])
     rng = np.random.default_rng(3)
     quality = rng.integers(1, 6, len(summaries))
-    for summary, answer in zip(summaries, quality, strict=True):
-        rate(summary, rater, coherence=str(answer))
+    rate_all(
+        (summary, rater, {"coherence": str(answer)})
+        for summary, answer in zip(summaries, quality, strict=True)
+    )
     noise = rng.normal(size=len(summaries))
     for label, values in {
         "Good": quality + 0.5 * noise,

@@ -98,7 +98,7 @@ def load_ice(shared: Path) -> Project:
     summaries = make_summaries(project, list(articles), ICE_SYSTEMS)
     published = [row["scores"] for article in articles.values() for row in article["sys_summs"].values()]
     rater = Rater.objects.create(project=project, pseudonym="imported-labels", status="qualified")
-    _rate_all(
+    rate_all(
         [
             (summary, rater, {key: str(row[f"human_score_{key}"]) for key in DIMENSIONS})
             for summary, row in zip(summaries, published, strict=True)
@@ -142,7 +142,7 @@ def load_summeval_ratings(shared: Path, dimensions: Sequence[str] = DIMENSIONS) 
         for group, (_, times) in groups.items()
         for place in range(times)
     }
-    _rate_all(
+    rate_all(
         [
             (
                 by_name[row["id"], row["model_id"]],
@@ -196,7 +196,8 @@ def _score_summeval(shared: Path, project: Project, dimensions: Sequence[str]) -
             )
 
 
-def _rate_all(given: Iterable[tuple[Summary, Rater, Mapping[str, str]]]) -> None:
+def rate_all(given: Iterable[tuple[Summary, Rater, Mapping[str, str]]]) -> None:
+    """As `rate` does each, in few statements; raters of one project."""
     given = list(given)
     ratings = Rating.objects.bulk_create(
         Rating(summary=summary, rater=rater, created_at=RATED_AT, completed_at=RATED_AT)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation import protocol
 from annotation.models import Project
 from tests.factories import make_member, make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -26,8 +26,7 @@ def judged(project):
     summaries = make_summaries(project, [f"article {place}" for place in range(15)], ["a", "b"])
     truth = {summary: int(rng.integers(1, 6)) for summary in summaries}
     rater = make_rater(project)
-    for summary, point in truth.items():
-        rate(summary, rater, coherence=str(point))
+    rate_all((summary, rater, {"coherence": str(point)}) for summary, point in truth.items())
     for label, noise in (("Good", 0.5), ("Poor", 9.0)):
         score(make_setup(project, label), {s: t + noise * rng.normal() for s, t in truth.items()})
     return project

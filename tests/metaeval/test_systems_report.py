@@ -13,7 +13,7 @@ from metaeval.stats.labels.prediction_powered import prediction_powered
 from metaeval.systems_report import label_figures, powered_figures, score_figures
 from scoring.models import SeenArticle
 from tests.factories import make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 
 ARTICLES = 40
 LABELLED = 12
@@ -30,8 +30,7 @@ def project(db):
         summary: int(rng.integers(3, 6) if place % 2 == 0 else rng.integers(1, 4))
         for place, summary in enumerate(summaries)
     }
-    for summary in summaries[: 2 * LABELLED]:
-        rate(summary, rater, coherence=str(truth[summary]))
+    rate_all((each, rater, {"coherence": str(truth[each])}) for each in summaries[: 2 * LABELLED])
     score(make_setup(project, "Closeness"), {s: t + 0.3 * rng.random() for s, t in truth.items()})
     score(make_setup(project, "Length"), {s: float(t) for s, t in truth.items()}, "fluency")
     return project

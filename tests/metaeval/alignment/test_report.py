@@ -12,7 +12,7 @@ from metaeval.snapshot import snapshot_of
 from scoring.alignment.parts import Part
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.alignment.tried_judges import next_version, open_with, summaries_of, try_with
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 from tests.scoring.alignment.aligned import make_judge, make_labelled, split
 
 pytestmark = pytest.mark.django_db
@@ -169,10 +169,9 @@ def test_decisions_on_yes_no_questions_stand_beside_the_majority(db):
     project = make_project()
     user, rater = make_member(project, "researcher"), make_rater(project)
     split(project, user)
-    says_yes = {}
-    for place, summary in enumerate(make_summaries(project, [f"a{n}" for n in range(60)], ["s0"])):
-        says_yes[summary.pk] = place % 3 > 0
-        rate(summary, rater, comprehensibility="yes" if place % 3 else "no")
+    made = make_summaries(project, [f"a{n}" for n in range(60)], ["s0"])
+    says_yes = {summary.pk: place % 3 > 0 for place, summary in enumerate(made)}
+    rate_all((each, rater, {"comprehensibility": "yes" if says_yes[each.pk] else "no"}) for each in made)
     version = make_judge(project, user, dimensions="comprehensibility")
     tuning = summaries_of(project, Part.TUNING)
     wrong = {each.pk for each in tuning[::4]}

@@ -17,7 +17,7 @@ from metaeval.metaeval_report import metaeval_rows
 from scoring.models import EvaluatorSetup, Score, SeenArticle
 from tests.factories import make_project, make_rater
 from tests.metaeval.carded_projects import ARTICLES, RATERS, SYSTEMS, make_carded_project
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 N = ARTICLES * len(SYSTEMS)
 
@@ -244,8 +244,10 @@ class TestYesNoQuestions:
         project = make_project(protocol.SEAHORSE)
         rater = make_rater(project)
         summaries = make_summaries(project, [f"article-{number}" for number in range(12)], ["a", "b"])
-        for number, summary in enumerate(summaries):
-            rate(summary, rater, comprehensibility="yes" if number % 2 else "no")
+        rate_all(
+            (summary, rater, {"comprehensibility": "yes" if number % 2 else "no"})
+            for number, summary in enumerate(summaries)
+        )
         scores = [0.9 if number % 2 else 0.2 for number in range(len(summaries))]
         scores[0] = 0.95
         given = dict(zip(summaries, scores, strict=True))
