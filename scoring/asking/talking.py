@@ -1,6 +1,7 @@
 """One request over the wire, in the manner that the model wants."""
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from openai import APIStatusError, AsyncOpenAI
 
+KEY = re.compile(r"[!-~]+")
+"""What can stand in a header. Libraries quote a header that they refuse, key and all."""
 _PLAIN = wire.Manner()
 _manners: dict[Address, wire.Manner] = {}
 """As models said when spoken to otherwise; for as long as the process lives."""
@@ -24,18 +27,25 @@ _manners: dict[Address, wire.Manner] = {}
 def secret_of(address: Address, key: str | None) -> str:
     """The key given, or the environment's, or NO_KEY for an endpoint nearby.
 
-    Raises EvaluatorError, permanent, if there is none for another one.
+    Raises EvaluatorError, permanent and without the key, if there is none for another one, and for one in the
+    environment that no header can carry.
     """
     secret = key or os.environ.get(address.api_key_env)
-    if secret:
-        return secret
-    if is_nearby(address.base_url):
+    if not secret and is_nearby(address.base_url):
         return NO_KEY
-    raise EvaluatorError(
-        f"the environment variable {address.api_key_env} is not set (any text will do for an endpoint "
-        "that asks for no key)",
-        permanent=True,
-    )
+    if not secret:
+        raise EvaluatorError(
+            f"there is no key for {address.base_url}: the environment variable {address.api_key_env} is not "
+            "set (any text will do for an endpoint that asks for no key)",
+            permanent=True,
+        )
+    if not KEY.fullmatch(secret):
+        raise EvaluatorError(
+            f"the environment variable {address.api_key_env} holds no key: white space or other characters "
+            "that no header can carry",
+            permanent=True,
+        )
+    return secret
 
 
 def client_for(address: Address, secret: str) -> "AsyncOpenAI":

@@ -1,8 +1,6 @@
 """Keys of endpoints: encrypted in the database, or in the environment of the worker; never shown again."""
 
 import base64
-import os
-import re
 
 from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -13,14 +11,13 @@ from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
-from scoring.asking.addresses import NO_KEY, is_nearby, same_address
+from scoring.asking.addresses import same_address
 from scoring.asking.request import Address
+from scoring.asking.talking import KEY, secret_of
 from scoring.contract import EvaluatorError
 from scoring.models import Endpoint
 
 LONGEST_KEY = 2000  # characters
-_KEY = re.compile(r"[!-~]+")
-"""What can stand in a header. Libraries quote a header that they refuse, key and all."""
 _FIELDS = ["encrypted_key", "key_set_at"]
 
 
@@ -31,7 +28,7 @@ def set_key(endpoint: Endpoint, key: str, user: User) -> None:
     """
     require(user, endpoint.project, Permission.MANAGE_PROJECT)
     key = key.strip()
-    if not _KEY.fullmatch(key) or len(key) > LONGEST_KEY:
+    if not KEY.fullmatch(key) or len(key) > LONGEST_KEY:
         raise DomainError(
             f"This cannot be a key: found {len(key):,} characters, expected 1 to {LONGEST_KEY:,} letters, "
             "digits and signs of ASCII, without white space."
@@ -49,33 +46,18 @@ def remove_key(endpoint: Endpoint, user: User) -> None:
 
 
 def key_for(project_id: int, address: Address) -> str:
-    """The key that the project keeps for this very address, else the worker's own.
+    """The key that the project keeps for this very address, else the worker's own (see `secret_of`).
 
-    NO_KEY if there is none and the endpoint is nearby. Raises EvaluatorError, permanent, if there is none for
-    another one, or it cannot be read; the key is never in it.
+    Raises EvaluatorError, permanent, where there is none or it cannot be read; the key is never in it.
     """
-    base_url = same_address(address.base_url)
-    endpoint = (
-        Endpoint.objects.filter(project=project_id, base_url=base_url).exclude(encrypted_key="").first()
-    )
+    kept = Endpoint.objects.filter(project=project_id, base_url=same_address(address.base_url))
+    endpoint = kept.exclude(encrypted_key="").first()
     if endpoint is not None:
         return _decrypted(endpoint)
-    key = os.environ.get(address.api_key_env, "")
-    if not key and is_nearby(base_url):
-        return NO_KEY
-    if not key:
-        raise EvaluatorError(
-            f"there is no key for {base_url}: the project keeps none, and the worker's environment variable "
-            f"{address.api_key_env} is not set (any text will do for an endpoint that asks for no key)",
-            permanent=True,
-        )
-    if not _KEY.fullmatch(key):
-        raise EvaluatorError(
-            f"the environment variable {address.api_key_env} holds no key: white space or other characters "
-            "that no header can carry",
-            permanent=True,
-        )
-    return key
+    try:
+        return secret_of(address, None)
+    except EvaluatorError as error:
+        raise EvaluatorError(f"{error}; nor does the project keep one", permanent=True) from None
 
 
 def _decrypted(endpoint: Endpoint) -> str:

@@ -101,6 +101,15 @@ class TestReplies:
         assert len(sender(server).replies([Request("\ud83d", max_tokens=1), *some(1)])) == 2
 
 
+def test_a_key_that_no_header_can_carry_is_refused_and_not_told(server, monkeypatch):
+    monkeypatch.setenv("TINY_API_KEY", "sk-never-told\n")
+    with pytest.raises(EvaluatorError, match="TINY_API_KEY holds no key") as raised:
+        Sender(server.address()).replies([Request("Hello.")])
+    assert raised.value.permanent
+    assert "never-told" not in str(raised.value)
+    assert not server.asked
+
+
 def server_was_slow_with(server):
     """Place of the request that came first, which was answered late."""
     return int(server.asked[-1]["messages"][-1]["content"].split()[3])
