@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 from annotation.models import Project
 from scoring.contract import Evaluator
 from scoring.models import EvaluatorSetup
-from scoring.params import ParamSpec, declared_params, params_as_json, value_as_text
+from scoring.params import ParamSpec, declared_params, params_as_json, value_as_text, with_defaults
 
 LONGEST_VALUE = 30  # characters
 
@@ -15,11 +16,12 @@ LONGEST_VALUE = 30  # characters
 def label_for(project: Project, evaluator: Evaluator) -> str:
     """The evaluator's title and what differs from the defaults; numbered where it would occur twice."""
     params = params_as_json(evaluator.params)
+    defaults = with_defaults(type(evaluator), {})
     labels = {member.name: member.label for member in evaluator.members}
     chosen = [
-        f"{spec.name} {_in_short(spec, params[spec.name], labels)}"
+        _said(spec, params[spec.name], labels)
         for spec in declared_params(type(evaluator.params))
-        if spec.required or params[spec.name] != _as_json(spec.default)
+        if spec.required or params[spec.name] != defaults[spec.name]
     ]
     label = f"{evaluator.title} ({', '.join(chosen)})" if chosen else evaluator.title
     return unused(project, label if len(label) <= 100 else label[:99] + "…")
@@ -30,6 +32,12 @@ def unused(project: Project, label: str) -> str:
     taken = set(EvaluatorSetup.objects.filter(project=project).values_list("label", flat=True))
     numbered = (f"{label} · {number}" for number in count(2))
     return label if label not in taken else next(each for each in numbered if each not in taken)
+
+
+def _said(spec: ParamSpec, value: Any, labels: Mapping[str, str]) -> str:
+    """The parameter with its value; of an endpoint its host and port, which tell one from another."""
+    host = urlsplit(value).netloc if spec.name == "base_url" else ""
+    return f"at {host}" if host else f"{spec.name} {_in_short(spec, value, labels)}"
 
 
 def _in_short(spec: ParamSpec, value: Any, labels: Mapping[str, str]) -> str:
@@ -44,7 +52,3 @@ def _in_short(spec: ParamSpec, value: Any, labels: Mapping[str, str]) -> str:
     if spec.is_weights:
         text = text.rstrip("/").rpartition("/")[2]
     return text if len(text) <= LONGEST_VALUE else f"{text[:18]}…{text[-11:]}"
-
-
-def _as_json(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

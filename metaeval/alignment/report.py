@@ -66,6 +66,12 @@ class VersionRow:
         return self.trial.run if self.trial else None
 
     @property
+    def opening_run(self) -> Run | None:
+        """That of the latest opening, as long as it is not done: what it shows is not all yet."""
+        run = self.openings[-1].run if self.openings else None
+        return run if run and run.status != Run.Status.DONE else None
+
+    @property
     def setup_key(self) -> str:
         return str(self.trial.setup_id) if self.trial and self.trial.setup_id else ""
 

@@ -178,6 +178,14 @@ def test_a_label_shows_every_parameter_though_a_model_has_a_long_name(monkeypatc
     assert setup.label == "Embedding similarity (model a-model-with-a-nam…ull-base-v2, against article)"
 
 
+def test_a_label_names_an_endpoint_by_its_host():
+    project = make_project()
+    make_summary(project)
+    without_examples = ICE | {"examples": "0", "prompt": "described"}
+    setup = plan_run(project, "ice", without_examples).setup
+    assert setup.label.startswith("ICE (model tiny, at 127.0.0.1:9, prompt described, dimensions attribution")
+
+
 def test_dimensions_that_no_question_has_are_named(monkeypatch):
     weights = tiny_model("t5")
     monkeypatch.setenv("WEIGHTS_DIR", str(weights.parent))

@@ -3,7 +3,10 @@
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from metaeval.actions import tag_disagreement
 from scoring.alignment.parts import Part
@@ -283,6 +286,10 @@ def test_the_sealed_part_is_opened_after_a_question_and_counted_with_the_name(re
     assert "The sealed part is opened for Coherence v1" in opened
     assert "Opened 1 time . After the first" in opened
     assert f"Coherence v1 , by {user}" in opened
+    of_sealed = reader.get(judge_address(version)).context["rows"][0]
+    assert of_sealed.opening_run == Run.objects.latest("pk"), "no figure stands there before its run is done"
+    Run.objects.update(status="done")
+    assert reader.get(judge_address(version)).context["rows"][0].opening_run is None
 
 
 def test_annotators_never_and_managers_always(client, labelled, version):
@@ -292,3 +299,26 @@ def test_annotators_never_and_managers_always(client, labelled, version):
     rater = project.raters.first()
     client.force_login(rater.user)
     assert client.get(judge_address(version)).status_code == 403
+
+
+def test_more_judges_and_versions_cost_no_more_queries(labelled, version, reader):
+    project, user = labelled
+
+    def counted(url):
+        with CaptureQueriesContext(connection) as queries:
+            assert reader.get(url).status_code == 200
+        return len(queries)
+
+    def another(number):
+        made = make_judge(project, user, name=f"Judge {number}")
+        for judged in (made, next_version(version, user, 100 + number)):
+            trial = try_with(judged, [0.5] * len(summaries_of(project, Part.TUNING)))
+            Run.objects.filter(pk=trial.run_id).update(status="cancelled")
+            SealedOpening.objects.create(version=judged, opened_by=user, opened_at=timezone.now())
+
+    pages = (reverse("alignment", args=[project.slug]), judge_address(version))
+    another(1)
+    before = [counted(url) for url in pages for _ in "ab"][1::2]
+    for number in range(2, 5):
+        another(number)
+    assert [counted(url) for url in pages for _ in "ab"][1::2] == before
