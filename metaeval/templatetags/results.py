@@ -1,6 +1,7 @@
 """How numbers and times are written on the pages with results."""
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 
 from django import template
@@ -52,6 +53,12 @@ def score(value: float) -> str:
 def thousands(number: int) -> str:
     """'1,536'."""
     return f"{number:,}"
+
+
+@register.filter
+def total(counts: Mapping[str, int]) -> int:
+    """How many there are, whatever the reason."""
+    return sum(counts.values())
 
 
 @register.filter

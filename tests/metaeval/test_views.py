@@ -319,6 +319,16 @@ class TestMetaeval:
         assert "1 article left out: seen by ROUGE-1." in page.text("lede")
         assert "3 summaries have a human label" in page.text("lede")
 
+    def test_where_many_have_seen_articles_only_their_number_is_above_the_table(self, researcher, judged):
+        other = make_setup(judged, "Learnt")
+        score(other, dict.fromkeys(judged.summaries.all(), 1.0), "coherence")
+        setups = (judged.setups.get(label="ROUGE-1"), other)
+        for setup, article in zip(setups, judged.articles.order_by("pk"), strict=False):
+            SeenArticle.objects.create(setup=setup, article=article, role="in-context example")
+        judged.bump_revision()
+        lede = read(researcher.get(address("metaeval", judged))).text("lede")
+        assert "2 articles left out, each seen by one at least of the evaluators compared" in lede
+
     def test_the_definition_of_the_number_at_hand_stands_on_the_page(self, researcher, judged):
         text = read(researcher.get(address("metaeval", judged), {"coefficient": "kendall_b"})).text("how")
         assert "τ-b = (C − D)" in text
