@@ -215,3 +215,11 @@ def take_screenshot(page: Page, name: str) -> None:
     page.wait_for_load_state("load")
     SCREENSHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def look_at(page: Page, name: str) -> None:
+    """Pictures of the page at both widths; nothing runs over."""
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
+        take_screenshot(page, f"{name}-{'phone' if size is PHONE else 'desktop'}")

@@ -3,23 +3,15 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP, PHONE, OpenContext, Platform, sign_in, take_screenshot
+from tests.browser.conftest import DESKTOP, OpenContext, Platform, look_at, sign_in
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 pytestmark = pytest.mark.browser
 
 KEY = "sk-browser-never-shown"
 WORKER_MS = 30_000
-
-
-def look_at(page: Page, name: str) -> None:
-    """At both widths; nothing runs over."""
-    for size in (PHONE, DESKTOP):
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-        take_screenshot(page, f"{name}-{size['width']}")
 
 
 def test_a_judge_is_priced_tried_dry_paused_at_its_budget_and_goes_on(
