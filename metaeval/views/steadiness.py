@@ -1,5 +1,7 @@
 """Pages on how steady judges are: all of them, one, and what is started there."""
 
+from decimal import Decimal
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -11,6 +13,7 @@ from annotation.context import open_project
 from annotation.errors import NotFound
 from annotation.permissions import Permission, permissions_of
 from annotation.signed_in import SignedInRequest
+from metaeval.forms.steadiness import SpendingForm
 from metaeval.steadiness.page import steadiness_page, steadiness_rows
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import Reasking
@@ -31,10 +34,14 @@ def steadiness(request: SignedInRequest, slug: str) -> HttpResponse:
 def steadiness_setup(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
     """The page, and for its own polling all that moves."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
+    page = steadiness_page(asking_setup(project, setup_id))
+    kept = {"budget": page.schedule.budget if page.schedule else None}
     context = {
-        "page": steadiness_page(asking_setup(project, setup_id)),
+        "page": page,
         "may_start": Permission.MANAGE_RUNS in permissions_of(request.user, project),
         "most_days": MOST_DAYS,
+        "spending_forms": [SpendingForm(part.kind) for part in page.parts],
+        "schedule_form": SpendingForm("schedule", initial=kept),
     }
     template = "metaeval/steadiness_setup.html"
     return render(request, f"{template}#found" if request.htmx else template, context)
@@ -49,7 +56,7 @@ def steadiness_start(request: SignedInRequest, slug: str, setup_id: int) -> Http
         raise NotFound("There is no such way of asking again.")
     setup = asking_setup(project, setup_id)
     try:
-        start_reasking(setup, kind, request.user)
+        start_reasking(setup, kind, request.user, _most_to_spend(request))
     except (InvalidRun, RunBusy) as error:
         messages.warning(request, str(error))
     return redirect("steadiness_setup", slug, setup_id)
@@ -63,7 +70,8 @@ def steadiness_schedule(request: SignedInRequest, slug: str, setup_id: int) -> H
     setup = asking_setup(project, setup_id)
     given = request.POST.get("days", "").strip()
     try:
-        set_schedule(setup, int(given) if given.isdecimal() else None if not given else 0, request.user)
+        days = int(given) if given.isdecimal() else None if not given else 0
+        set_schedule(setup, days, request.user, _most_to_spend(request))
     except InvalidRun as error:
         messages.warning(request, str(error))
     else:
@@ -72,3 +80,12 @@ def steadiness_schedule(request: SignedInRequest, slug: str, setup_id: int) -> H
         )
         messages.success(request, told)
     return redirect("steadiness_setup", slug, setup_id)
+
+
+def _most_to_spend(request: SignedInRequest) -> Decimal | None:
+    """Raises InvalidRun for what is no amount."""
+    form = SpendingForm("sent", request.POST)
+    if not form.is_valid():
+        raise InvalidRun(form.problem)
+    budget: Decimal | None = form.cleaned_data["budget"]
+    return budget

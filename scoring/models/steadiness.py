@@ -53,6 +53,15 @@ class Reasking(models.Model):
         blank=True,
         help_text="US dollars; null: no price was known.",
     )
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars; null: no limit."
+    )
+    set_aside = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        default=0,
+        help_text="US dollars, for requests under way or of workers that were killed.",
+    )
     has_changed = models.BooleanField(
         null=True, blank=True, help_text="Of a drift: whether the model answers differently."
     )
@@ -112,6 +121,13 @@ class ReaskingSchedule(models.Model):
 
     setup = models.OneToOneField(EvaluatorSetup, on_delete=models.CASCADE, related_name="reasking_schedule")
     every_days = models.PositiveSmallIntegerField()
+    budget = models.DecimalField(
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="US dollars, each time; null: no limit.",
+    )
     set_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )

@@ -6,25 +6,26 @@ Each reply is kept with the lot that it came in, so that a killed worker costs o
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from scoring.asking.request import Asking, Reply, Request
+from scoring.asking.request import Reply, Request
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.contract import EvaluatorError, Item, Scored
 from scoring.endpoints.at_work import sender_for
-from scoring.endpoints.prices import Price, most_used, price_of
-from scoring.endpoints.remembered import known_model, model_at
+from scoring.endpoints.budgets import OutOfBudget
+from scoring.endpoints.remembered import model_at
 from scoring.errors import InvalidRun
 from scoring.items import inputs_digest, items_of
 from scoring.models import ReaskedReply, Reasking, Score, StoredReply
 from scoring.steadiness.comparison import LEVEL, p_unchanged
+from scoring.steadiness.purse import Purse, purse_of
 from scoring.steadiness.reading import replies_of
 from scoring.steadiness.starting import asking_evaluator
 
@@ -56,7 +57,7 @@ def work_on_reasking(reasking_id: int) -> None:
         return
     try:
         _ask_all(reasking, asking_evaluator(reasking.setup), token)
-    except InvalidRun as error:
+    except (InvalidRun, OutOfBudget) as error:
         _end(reasking, token, str(error))
     except EvaluatorError as error:
         if error.permanent or reasking.attempts >= MOST_ATTEMPTS:
@@ -73,33 +74,33 @@ def work_on_reasking(reasking_id: int) -> None:
 
 
 def _ask_all(reasking: Reasking, evaluator: AskingEvaluator, token: str) -> None:
+    purse = purse_of(reasking, evaluator)
     answered = set(reasking.replies.filter(repeat__gt=0).values_list("summary", flat=True))
     waiting = [pk for pk in reasking.summary_ids if pk not in answered]
-    for start in range(0, len(waiting), LOT):
-        items = items_of(waiting[start : start + LOT], evaluator.needs_for(evaluator.params))
+    while waiting:
+        lot, waiting = waiting[:LOT], waiting[LOT:]
+        items = items_of(lot, evaluator.needs_for(evaluator.params))
         first = _first_replies(reasking, evaluator, items)
         if reasking.kind == Reasking.Kind.DRIFT:  # a text that has changed since has another reply anyway
             items = {pk: item for pk, item in items.items() if pk in first}
-        if not _ask(reasking, evaluator, items, first, token):
+        requests = {pk: evaluator.requests(item) for pk, item in items.items()}
+        postponed = purse.too_dear({pk: each * reasking.repeats for pk, each in requests.items()})
+        waiting = postponed + waiting
+        items = {pk: item for pk, item in items.items() if pk not in postponed}
+        if not _ask(reasking, purse, items, first, token):
             return
     _end(reasking, token)
 
 
-def _asking(reasking: Reasking, evaluator: AskingEvaluator, requests: Sequence[Request]) -> Asking:
-    address = evaluator.address
-    if address is None:
-        return evaluator.model_itself()
-    return sender_for(model_at(reasking.setup.project_id, address), address, requests)
-
-
 def _ask(
     reasking: Reasking,
-    evaluator: AskingEvaluator,
+    purse: Purse,
     items: Mapping[int, Item],
     first: Mapping[int, list[ReaskedReply]],
     token: str,
 ) -> bool:
     """One lot: asked and kept; False if another worker has taken over."""
+    evaluator = purse.evaluator
     asked = [
         (pk, repeat, [replace(each, occasion=f"reasking {reasking.pk}, {repeat}") for each in requests])
         for pk, item in items.items()
@@ -107,29 +108,42 @@ def _ask(
         for repeat in range(1, reasking.repeats + 1)
     ]
     sent = [request for _, _, requests in asked for request in requests]
-    replies = _asking(reasking, evaluator, sent).replies(sent) if sent else []
-    came = iter(replies)
+    held = Reasking.objects.filter(pk=reasking.pk, claimed_by=token, ended_at=None)
+    if not held.update(claimed_until=_lease_end(timezone.now()), **purse.opened_for(sent)):
+        return False
+    replies: dict[int, Reply] = {}
+    try:
+        _collect(reasking, evaluator, sent, replies)
+    except EvaluatorError:  # nothing is under way any more
+        held.update(**purse.closed_after(sent, replies))
+        raise
+    came = iter(replies[place] for place in range(len(sent)))
     rows: list[ReaskedReply] = []
     for pk, repeat, requests in asked:
         own = [next(came) for _ in requests]
         rows += _rows(reasking, pk, repeat, evaluator.read(items[pk], own), own[0].model)
     if reasking.kind == Reasking.Kind.DRIFT:
         rows += [row for pk in items for row in first[pk]]
-    now = timezone.now()
     with transaction.atomic():
-        held = Reasking.objects.filter(pk=reasking.pk, claimed_by=token, ended_at=None)
-        prompt, completion, cost = _used(reasking, evaluator, sent, replies)
-        if not held.update(
-            claimed_until=_lease_end(now),
-            prompt_tokens=F("prompt_tokens") + prompt,
-            completion_tokens=F("completion_tokens") + completion,
-        ):
+        if not held.update(claimed_until=_lease_end(timezone.now()), **purse.closed_after(sent, replies)):
             return False
-        if cost is not None:
-            reasking.cost = (reasking.cost or Decimal(0)) + cost
-            held.update(cost=reasking.cost)
         ReaskedReply.objects.bulk_create(rows)
     return True
+
+
+def _collect(
+    reasking: Reasking, evaluator: AskingEvaluator, sent: Sequence[Request], replies: dict[int, Reply]
+) -> None:
+    """Puts a reply for each place of `sent` into `replies`. Raises EvaluatorError when some cannot be had."""
+    if not sent:
+        return
+    if (address := evaluator.address) is None:
+        replies.update(enumerate(evaluator.model_itself().replies(sent)))
+        return
+    sender = sender_for(model_at(reasking.setup.project_id, address), address, sent)
+    with closing(sender.arrivals(sent)) as arrivals:
+        for came in arrivals:
+            replies.update(came)
 
 
 def _first_replies(
@@ -183,23 +197,6 @@ def _rows(reasking: Reasking, summary_id: int, repeat: int, scored: Scored, mode
         )
         for dimension, value in scored.values.items()
     ]
-
-
-def _used(
-    reasking: Reasking, evaluator: AskingEvaluator, sent: Sequence[Request], replies: Sequence[Reply]
-) -> tuple[int, int, Decimal | None]:
-    """Tokens of prompts and replies, and US dollars where a price is known."""
-    uses = [
-        reply.usage or most_used(request, evaluator.tokens_at_most)
-        for request, reply in zip(sent, replies, strict=True)
-    ]
-    address = evaluator.address
-    price: Price | None = price_of(known_model(reasking.setup.project_id, address)) if address else None
-    return (
-        sum(use.prompt_tokens for use in uses),
-        sum(use.completion_tokens for use in uses),
-        sum((price.cost(use) for use in uses), Decimal(0)) if price else None,
-    )
 
 
 def _end(reasking: Reasking, token: str, failure: str = "") -> None:

@@ -16,12 +16,14 @@ from annotation.permissions import Permission, require
 from scoring.asking_evaluator import AskingEvaluator
 from scoring.catalogue import asking_evaluators
 from scoring.contract import EvaluatorError
-from scoring.endpoints.prices import most_used, price_of
-from scoring.endpoints.remembered import known_model, refuse_unlisted
+from scoring.endpoints.budgets import refuse_budget
+from scoring.endpoints.prices import most_used
+from scoring.endpoints.remembered import refuse_unlisted
 from scoring.errors import InvalidRun, RunBusy
 from scoring.items import items_of
 from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule, Score
 from scoring.steadiness.drawing import at_random, evenly_over_scores
+from scoring.steadiness.purse import price_at
 from scoring.waking import wake_for_reasking
 from scoring.working import evaluator_of
 
@@ -70,7 +72,7 @@ def to_ask(setup: EvaluatorSetup, kind: str) -> Asked:
         raise InvalidRun(f"{setup.label} has scored no summary that could be asked again.")
     repeats = REPEATS[Reasking.Kind(kind)]
     uses = [most_used(request, evaluator.tokens_at_most) for request in requests]
-    price = price_of(known_model(setup.project_id, evaluator.address)) if evaluator.address else None
+    price = price_at(setup, evaluator)
     return Asked(
         summary_ids=tuple(items),
         repeats=repeats,
@@ -80,15 +82,21 @@ def to_ask(setup: EvaluatorSetup, kind: str) -> Asked:
     )
 
 
-def start_reasking(setup: EvaluatorSetup, kind: str, user: User | None = None) -> Reasking:
+def start_reasking(
+    setup: EvaluatorSetup, kind: str, user: User | None = None, budget: Decimal | None = None
+) -> Reasking:
     """Ask a worker to ask the setup's model again; `user` is None for the schedule, which somebody has set.
 
-    Raises InvalidRun as `to_ask` does and for an address that pages may not name, RunBusy if it is being done
-    already; what `require` raises.
+    It ends before its requests could cost more than `budget`, in US dollars; None: no limit. Raises
+    InvalidRun as `to_ask` and `refuse_budget` do and for an address that pages may not name, RunBusy if it is
+    being done already; what `require` raises.
     """
     if user is not None:
         require(user, setup.project, Permission.MANAGE_RUNS)
-    refuse_unlisted(asking_evaluator(setup))
+    evaluator = asking_evaluator(setup)
+    refuse_unlisted(evaluator)
+    if budget is not None:
+        refuse_budget(setup.project, evaluator.address, budget)
     asked = to_ask(setup, kind)
     try:
         with transaction.atomic():
@@ -98,6 +106,7 @@ def start_reasking(setup: EvaluatorSetup, kind: str, user: User | None = None) -
                 summary_ids=list(asked.summary_ids),
                 repeats=asked.repeats,
                 started_by=user,
+                budget=budget,
             )
             wake_for_reasking(reasking)
     except IntegrityError as error:
@@ -116,10 +125,13 @@ def asking_evaluator(setup: EvaluatorSetup) -> AskingEvaluator:
     return evaluator
 
 
-def set_schedule(setup: EvaluatorSetup, every_days: int | None, user: User) -> None:
-    """Ask again every so many days, to notice a change; None: no more.
+def set_schedule(
+    setup: EvaluatorSetup, every_days: int | None, user: User, budget: Decimal | None = None
+) -> None:
+    """Ask again every so many days, to notice a change; None: no more. `budget` is for each time.
 
-    Raises InvalidRun for a number out of range and an address that pages may not name; what `require` raises.
+    Raises InvalidRun for a number out of range, as `refuse_budget` does, and for an address that pages may
+    not name; what `require` raises.
     """
     require(user, setup.project, Permission.MANAGE_RUNS)
     if every_days is None:
@@ -127,9 +139,12 @@ def set_schedule(setup: EvaluatorSetup, every_days: int | None, user: User) -> N
         return
     if not 1 <= every_days <= MOST_DAYS:
         raise InvalidRun(f"days: found {every_days}, expected a whole number from 1 to {MOST_DAYS}")
-    refuse_unlisted(asking_evaluator(setup))
+    evaluator = asking_evaluator(setup)
+    refuse_unlisted(evaluator)
+    if budget is not None:
+        refuse_budget(setup.project, evaluator.address, budget)
     ReaskingSchedule.objects.update_or_create(
-        setup=setup, defaults={"every_days": every_days, "set_by": user}
+        setup=setup, defaults={"every_days": every_days, "set_by": user, "budget": budget}
     )
 
 
@@ -141,7 +156,7 @@ def start_due() -> None:
         if timezone.now() - since < timedelta(days=schedule.every_days):
             continue
         try:
-            start_reasking(schedule.setup, Reasking.Kind.DRIFT)
+            start_reasking(schedule.setup, Reasking.Kind.DRIFT, budget=schedule.budget)
         except RunBusy:
             logger.info("%s is being asked again already.", schedule.setup)
         except InvalidRun as error:

@@ -1,6 +1,8 @@
 """The pages on steadiness, and the notices on others."""
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -11,9 +13,11 @@ from django.utils import timezone
 
 from metaeval.steadiness.report import alpha_of, consistency_report, drift_report
 from scoring import working
+from scoring.endpoints.remembered import model_at
 from scoring.models import EvaluatorSetup, Reasking, ReaskingSchedule, Score
 from scoring.planning import plan_run
 from scoring.steadiness.asking_again import work_on_reasking
+from scoring.steadiness.starting import asking_evaluator
 from tests.factories import make_member, make_project
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 from tests.scoring.steadiness.asked_projects import answering, scored_project
@@ -197,3 +201,27 @@ def test_more_evaluators_cost_no_more_queries(manager, setup):
         copied(number)
     assert counted() == before
     assert manager.get(address("steadiness", setup)).content.decode().count(CHANGED) == 5
+
+
+def test_what_asking_again_may_cost_is_set_on_the_page(setup, manager):
+    assert 'name="budget"' not in page(manager, setup), "there is no price to keep it by"
+    model = model_at(setup.project_id, asking_evaluator(setup).address)
+    model.input_price = model.output_price = Decimal(10)
+    model.save()
+    shown = page(manager, setup)
+    ids = re.findall(r'id="([a-z]+-budget)"', shown)
+    assert ids == ["consistency-budget", "drift-budget", "schedule-budget"]
+    url = address("steadiness_start", setup, setup.pk)
+    refused = manager.post(url, {"kind": "consistency", "budget": "much"}, follow=True)
+    assert "budget: Enter a number." in refused.content.decode()
+    assert not Reasking.objects.exists()
+    manager.post(url, {"kind": "consistency", "budget": "0.02"})
+    reasking = Reasking.objects.get()
+    assert reasking.budget == Decimal("0.02")
+    work_on_reasking(reasking.pk)
+    shown = page(manager, setup)
+    assert "of the budget of $0.02" in shown.lower()
+    assert "of $0.02</span>" in shown
+    manager.post(address("steadiness_schedule", setup, setup.pk), {"days": 7, "budget": "0.5"})
+    assert ReaskingSchedule.objects.get().budget == Decimal("0.5")
+    assert "for $0.50 at most each time" in page(manager, setup)

@@ -90,9 +90,7 @@ def test_a_reply_without_a_score_has_its_reason(setup, endpoint):
 
 
 def test_tokens_and_cost_are_counted_and_told_before(setup, endpoint):
-    model = model_at(setup.project_id, asking_evaluator(setup).address)
-    model.input_price, model.output_price = Decimal(10), Decimal(20)
-    model.save()
+    priced(setup)
     before = to_ask(setup, DRIFT)
     assert (before.requests, len(before.summary_ids), before.repeats) == (40, 20, 2)
     reasking = asked_again(setup, DRIFT)
@@ -105,6 +103,115 @@ def test_tokens_and_cost_are_counted_and_told_before(setup, endpoint):
 def test_without_a_price_no_cost_is_told(setup):
     assert to_ask(setup, DRIFT).cost_at_most is None
     assert asked_again(setup, DRIFT).cost is None
+
+
+def priced(setup):
+    """The model costs ten dollars for a million tokens of prompts, twenty for those of replies."""
+    model = model_at(setup.project_id, asking_evaluator(setup).address)
+    model.input_price, model.output_price = Decimal(10), Decimal(20)
+    model.save()
+    return model
+
+
+def test_a_budget_needs_a_price(setup):
+    with pytest.raises(InvalidRun, match="no price is known for judge"):
+        start_reasking(setup, DRIFT, budget=Decimal(1))
+    with pytest.raises(InvalidRun, match="no price is known for judge"):
+        set_schedule(setup, 7, make_member(setup.project, "manager"), Decimal(1))
+    priced(setup)
+    with pytest.raises(InvalidRun, match="budget: found -1"):
+        start_reasking(setup, DRIFT, budget=Decimal(-1))
+    assert not Reasking.objects.exists()
+
+
+def test_a_budget_that_lasts_changes_nothing(setup, endpoint):
+    priced(setup)
+    reasking = start_reasking(setup, DRIFT, budget=Decimal(1))
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert (reasking.failure, reasking.has_changed, reasking.set_aside) == ("", False, 0)
+    assert reasking.cost == Decimal("0.0416")
+
+
+@pytest.mark.parametrize("budget", [Decimal("0.015"), Decimal("0.03"), Decimal("0.05")])
+def test_it_ends_before_it_could_cost_more_than_its_budget_and_says_so(setup, endpoint, budget):
+    priced(setup)
+    reasking = start_reasking(setup, CONSISTENCY, budget=budget)
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    asked = len(endpoint.asked)
+    assert 0 < asked < 3 * SUMMARIES
+    assert reasking.cost == asked * Decimal("0.00104") <= budget
+    assert f"{asked // 3} of {SUMMARIES} were answered" in reasking.failure
+    assert "larger budget" in reasking.failure
+    assert reasking.replies.count() == asked, "what was paid for is kept"
+
+
+def test_a_budget_too_small_for_the_first_summary_asks_nothing(setup, endpoint):
+    priced(setup)
+    reasking = start_reasking(setup, CONSISTENCY, budget=Decimal("0.0001"))
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert f"0 of {SUMMARIES} were answered" in reasking.failure
+    assert not endpoint.asked
+
+
+def test_a_price_that_was_removed_ends_what_has_a_budget(setup, endpoint):
+    model = priced(setup)
+    reasking = start_reasking(setup, CONSISTENCY, budget=Decimal(1))
+    model.input_price = model.output_price = None
+    model.save()
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert "no price is known for judge" in reasking.failure
+    assert not endpoint.asked
+
+
+def test_what_a_killed_worker_may_have_spent_counts(setup, endpoint, monkeypatch):
+    priced(setup)
+    reasking = start_reasking(setup, CONSISTENCY, budget=Decimal("0.05"))
+
+    def killed(rows):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ReaskedReply.objects, "bulk_create", killed)
+        with pytest.raises(SystemExit):
+            work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    lost = reasking.set_aside
+    assert lost > len(endpoint.asked) * Decimal("0.00104") > 0
+    assert not reasking.cost
+    Reasking.objects.filter(pk=reasking.pk).update(claimed_until=None)
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert reasking.set_aside == lost
+    assert (reasking.cost or 0) + lost <= Decimal("0.05")
+    assert "were answered" in reasking.failure
+
+
+def test_replies_that_came_before_an_outage_are_paid_for_and_the_rest_is_free_again(
+    setup, endpoint, monkeypatch
+):
+    monkeypatch.setattr("scoring.asking.sender.PATIENCE_S", 0.0)
+    priced(setup)
+    turns = count()
+    endpoint.answer = answering(lambda _: "0.5" if next(turns) < 5 else Answer(status=503))
+    reasking = start_reasking(setup, CONSISTENCY, budget=Decimal(1))
+    work_on_reasking(reasking.pk)
+    reasking.refresh_from_db()
+    assert reasking.is_unfinished
+    assert reasking.set_aside == 0
+    assert reasking.cost == 5 * Decimal("0.00104")
+    assert (reasking.prompt_tokens, reasking.completion_tokens) == (500, 10)
+
+
+def test_a_schedule_keeps_its_budget_each_time(setup):
+    priced(setup)
+    set_schedule(setup, 7, make_member(setup.project, "manager"), Decimal("0.5"))
+    EvaluatorSetup.objects.filter(pk=setup.pk).update(created_at=timezone.now() - timedelta(days=8))
+    start_due()
+    assert Reasking.objects.get().budget == Decimal("0.5")
 
 
 def test_a_model_that_answers_as_before_has_not_changed(setup):
