@@ -136,7 +136,11 @@ class Ice(AskingEvaluator):
         asked = self.params.dimensions or sorted({name for each in pool for name in each.labels})
         dimensions = tuple(dict.fromkeys(asked))
         if not dimensions:
-            raise EvaluatorError("the labelled pool holds no label", permanent=True)
+            raise EvaluatorError(
+                "the labelled pool holds no label: it takes some ratings, or `examples` 0 with the prompt "
+                "described and the names of `dimensions`",
+                permanent=True,
+            )
         try:
             self._judged = self.params.judged(dimensions)
         except ValueError as error:

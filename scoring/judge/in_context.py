@@ -71,7 +71,7 @@ class InContext:
             raise EvaluatorError(
                 f"{judged.name} needs {count} labelled examples of different articles, with the "
                 f"{judged.sees}{self.prompting.wants_of_labels}; the pool has {len(drawn)}: "
-                "take fewer examples, or have more articles rated",
+                "take fewer examples, have more articles rated, or name other dimensions",
                 permanent=True,
             )
         return drawn
