@@ -14,7 +14,7 @@ from scoring.forms.budget_form import BudgetField
 from scoring.forms.run_form import RunForm
 from scoring.params import declared_params, value_as_text
 
-OF_RUNS = ("languages", "rated_only", "budget")
+OF_RUNS = ("languages", "rated_only", "budget", "delivery")
 """Fields of the form of a run that a version has none of."""
 
 

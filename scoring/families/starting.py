@@ -35,6 +35,8 @@ class FamilyWanted:
     selection: Selection = EVERYTHING
     budget: Decimal | None = None
     """US dollars, for all runs together; None: no limit."""
+    delivery: str = Run.Delivery.NOW
+    """How requests are sent: a Run.Delivery."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def start_family(planned: FamilyPlan, user: User) -> RunFamily:
         refused: dict[str, str] = {}
         for value, member in new:
             try:
-                start(member, user, share if member.to_score else None)
+                start(member, user, share if member.to_score else None, wanted.delivery)
             except InvalidRun as error:
                 refused[value] = str(error)
         if refused:

@@ -101,6 +101,7 @@ class FamilyForm(RunForm):
             params=self.others,
             selection=self.selection,
             budget=self.most_to_spend,
+            delivery=self.chosen_delivery,
         )
 
 

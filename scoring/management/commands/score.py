@@ -74,6 +74,12 @@ class Command(BaseCommand):
             help="with --project: what asking a model may cost at most; then the run pauses",
         )
         parser.add_argument(
+            "--batch",
+            action="store_true",
+            help="with --project: hand the requests in together, by the endpoint's Batch API, to be answered "
+            "within 24 hours, often at half the price",
+        )
+        parser.add_argument(
             "--dry-run",
             action="store_true",
             help="for evaluators that ask a model: print three prompts, requests, tokens, cost; send nothing",
@@ -85,7 +91,7 @@ class Command(BaseCommand):
             _refuse(options, ("output", "label_scale"), "--input")
             self._score_project(options, given)
         else:
-            _refuse(options, ("language", "rated_only", "budget"), "--project")
+            _refuse(options, ("language", "rated_only", "budget", "batch"), "--project")
             if options["dry_run"]:
                 self._try_file(options, given)
                 return
@@ -126,7 +132,8 @@ class Command(BaseCommand):
             if options["dry_run"]:
                 self._show(estimate(planned))
                 return
-            run = start(planned, budget=options["budget"])
+            delivery = Run.Delivery.BATCH if options["batch"] else Run.Delivery.NOW
+            run = start(planned, None, options["budget"], delivery)
         except RunBusy as error:
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
@@ -190,7 +197,7 @@ class Command(BaseCommand):
 
     def _follow(self, run: Run) -> None:
         """Show how far the run is until it has ended; say so if no worker seems to be there."""
-        idle_since, warned = time.monotonic(), False
+        idle_since, warned, handed_in = time.monotonic(), False, 0
         with ProgressBar(sys.stderr, unit="summaries") as bar:
             while True:
                 run.refresh_from_db(fields=["status", "failure"])
@@ -198,6 +205,8 @@ class Command(BaseCommand):
                     bar(run.setup.label, progress_of(run).done, run.total)
                 if not run.is_unfinished:
                     return
+                if run.hand_ins.at_endpoint().count() > handed_in:
+                    handed_in = self._tell_hand_ins(run)
                 if _is_being_worked_on(run):
                     idle_since = time.monotonic()
                 elif not warned and time.monotonic() - idle_since > PATIENCE_S:
@@ -207,6 +216,15 @@ class Command(BaseCommand):
                         "no worker is running, script/up starts one."
                     )
                 time.sleep(LOOK_EVERY_S)
+
+    def _tell_hand_ins(self, run: Run) -> int:
+        """How many there are at the endpoint."""
+        numbers = list(run.hand_ins.at_endpoint().values_list("number", flat=True))
+        self.stderr.write(
+            f"{sum(filter(None, numbers)):,} requests are handed in, to be answered within 24 hours. The run "
+            f"goes on without this command; its page shows how far it is: {_page(run)}"
+        )
+        return len(numbers)
 
     def _conclude(self, evaluator: str, scored: int, total: int, reasons: Iterable[tuple[str, int]]) -> None:
         self.stdout.write(f"{scored:,} of {total:,} summaries have a score on every dimension.")
@@ -242,11 +260,13 @@ def _refuse(options: dict[str, Any], names: tuple[str, ...], other: str) -> None
 
 
 def _is_being_worked_on(run: Run) -> bool:
-    """Whether a worker holds a batch, or waits for a moment that is set."""
+    """Whether a worker holds a batch, or something waits for a moment that is set or for the endpoint."""
     now = timezone.now()
     batches = Batch.objects.filter(run=run)
     claimed = batches.filter(state=Batch.State.CLAIMED, claimed_until__gt=now)
-    return claimed.exists() or batches.filter(state=Batch.State.WAITING, not_before__gt=now).exists()
+    later = batches.filter(state=Batch.State.WAITING, not_before__gt=now)
+    collected = run.hand_ins.open().filter(claimed_until__gt=now)
+    return any(each.exists() for each in (claimed, later, collected, run.hand_ins.at_endpoint()))
 
 
 def _page(run: Run) -> str:

@@ -15,7 +15,7 @@ from scoring.families.starting import (
     plan_family,
     start_family,
 )
-from scoring.models import EvaluatorSetup, Run, RunFamily
+from scoring.models import EndpointModel, EvaluatorSetup, Run, RunFamily
 from scoring.planning import plan_run
 from scoring.working import work_on_run
 from tests.factories import make_member, make_project, make_rater, make_summary
@@ -143,6 +143,17 @@ class TestMoney:
         budgets = [member.setup.runs.get().budget for member in family.members.all()]
         assert budgets == [Decimal("0.3333")] * 3
         assert sum(budgets) <= 1
+
+    def test_all_of_them_can_be_sent_as_batches(self, project, researcher, seeds):
+        start_family(plan_family(project, replace(seeds, delivery=Run.Delivery.BATCH)), researcher)
+        assert set(Run.objects.values_list("delivery", flat=True)) == {Run.Delivery.BATCH}
+
+    def test_where_there_are_no_batches_none_is_started(self, project, researcher, endpoint, seeds):
+        price(project, endpoint, "2", "8")
+        EndpointModel.objects.update(abilities={"batches": False})
+        with pytest.raises(InvalidFamily, match="takes no batches"):
+            start_family(plan_family(project, replace(seeds, delivery=Run.Delivery.BATCH)), researcher)
+        assert not Run.objects.exists()
 
     def test_a_run_under_way_keeps_its_budget_and_takes_no_share(self, project, researcher, endpoint, seeds):
         price(project, endpoint, "2", "8")
