@@ -1,9 +1,16 @@
 """A broker in memory, so that tests neither wake real workers nor leave messages for them."""
 
-from collections.abc import Callable
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
+from redis.exceptions import ConnectionError
 
 from touchstone.celery import app
 
@@ -40,3 +47,29 @@ def sent() -> Sent:
     for queue in ("cpu", "gpu", "llm"):
         look(queue)
     return look
+
+
+@pytest.fixture
+def redis_port(tmp_path: Path) -> Iterator[int]:
+    """Of a Redis of this test alone."""
+    server = shutil.which("redis-server")
+    if not server:
+        pytest.skip("redis-server is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+    )
+    client = Redis(port=port)
+    for _ in range(100):
+        try:
+            client.ping()
+            break
+        except ConnectionError:
+            time.sleep(0.05)
+    yield port
+    client.close()
+    process.terminate()
+    process.wait()

@@ -1,8 +1,6 @@
 """Limits a minute, counted by several processes together."""
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -12,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
-from redis.exceptions import ConnectionError
 
 from scoring.asking import limits as limits_module
 from scoring.asking.limits import Limits, expected_tokens, in_folder, in_memory, in_redis
@@ -42,31 +39,6 @@ print(taken, began, time.time())
 @pytest.fixture(autouse=True)
 def nothing_counted(monkeypatch):
     monkeypatch.setattr(limits_module, "_in_this_process", {})
-
-
-@pytest.fixture
-def redis_port(tmp_path):
-    server = shutil.which("redis-server")
-    if not server:
-        pytest.skip("redis-server is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    )
-    client = Redis(port=port)
-    for _ in range(100):
-        try:
-            client.ping()
-            break
-        except ConnectionError:
-            time.sleep(0.05)
-    yield port
-    client.close()
-    process.terminate()
-    process.wait()
 
 
 def is_taken(limits, request=SHORT):

@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 
 import pytest
+from redis import Redis
 
 from scoring import working
 from scoring.endpoints.at_work import for_claim
@@ -65,12 +66,23 @@ def test_no_more_are_under_way_than_the_manager_allows(endpoint):
     assert most == 2
 
 
-def test_requests_are_counted_where_other_workers_see_them_but_not_the_key(endpoint, tmp_path):
+def test_requests_are_counted_where_other_workers_see_them_but_not_the_key(endpoint, settings, tmp_path):
+    settings.CELERY_BROKER_URL = "memory://"
     assert work(limited(endpoint, requests_per_minute=10_000)).status == Run.Status.DONE
     with closing(sqlite3.connect(tmp_path / "rate_limits.sqlite3")) as counts:
         [(name,)] = counts.execute("SELECT name FROM bucket").fetchall()
     assert name.endswith(f":requests:{endpoint.base_url}")
     assert "any-key" not in name
+
+
+def test_on_redis_workers_of_all_machines_see_them(endpoint, settings, tmp_path, redis_port):
+    settings.CELERY_BROKER_URL = f"redis://127.0.0.1:{redis_port}/0"
+    assert work(limited(endpoint, requests_per_minute=10_000)).status == Run.Status.DONE
+    with Redis(port=redis_port, decode_responses=True) as counts:
+        [name] = counts.keys()
+    assert name.endswith(f":requests:{endpoint.base_url}")
+    assert "any-key" not in name
+    assert not (tmp_path / "rate_limits.sqlite3").exists()
 
 
 def test_a_limit_that_no_request_fits_ends_the_run_with_what_to_do(endpoint):
