@@ -209,6 +209,7 @@ def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpRespons
         "reasons": reasons_of(found),
         "cut": cut_in(found),
         "postponed": postponed_batches(found) if found.is_unfinished else None,
+        "trial": found.trials.select_related("version").first(),
         "hand_ins": found.hand_ins.defer("requests", "summary_ids"),
         "account": account_of(found),
         "budget_form": BudgetForm(),

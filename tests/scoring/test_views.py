@@ -160,6 +160,7 @@ class TestList:
         page = text_of(researcher.get(address("run", project, run.pk)))
         assert "computed elsewhere" in page
         assert "not in the file" in page
+        assert "Compare with people" in page
 
     def test_twenty_runs_cost_as_many_queries_as_two(
         self, project, researcher, django_assert_max_num_queries

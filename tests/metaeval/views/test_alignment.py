@@ -287,6 +287,11 @@ def test_the_sealed_part_is_opened_after_a_question_and_counted_with_the_name(re
     assert "Opened 1 time . After the first" in opened
     assert f"Coherence v1 , by {user}" in opened
     of_sealed = reader.get(judge_address(version)).context["rows"][0]
+    trial_page = words(
+        reader.get(reverse("run", args=[version.judge.project.slug, version.trials.get().run_id]))
+    )
+    assert "To the judge" in trial_page
+    assert "Compare with people" not in trial_page, "versions take no part in the Comparison by a trial"
     assert of_sealed.opening_run == Run.objects.latest("pk"), "no figure stands there before its run is done"
     Run.objects.update(status="done")
     assert reader.get(judge_address(version)).context["rows"][0].opening_run is None
@@ -312,7 +317,8 @@ def test_more_judges_and_versions_cost_no_more_queries(labelled, version, reader
     def another(number):
         made = make_judge(project, user, name=f"Judge {number}")
         for judged in (made, next_version(version, user, 100 + number)):
-            trial = try_with(judged, [0.5] * len(summaries_of(project, Part.TUNING)))
+            tried = summaries_of(project, Part.TUNING)
+            trial = try_with(judged, {summary: place / 100 for place, summary in enumerate(tried)})
             Run.objects.filter(pk=trial.run_id).update(status="cancelled")
             SealedOpening.objects.create(version=judged, opened_by=user, opened_at=timezone.now())
 
