@@ -23,7 +23,7 @@ def evaluators_chart(figures: Sequence[MetaevalFigure], ceiling: float, interval
         "evaluators",
         (labels.key, first.level, first.coefficient),
         lambda: evaluator_bars(
-            [_measured(figure) for figure in figures],
+            [Measured.of(figure.evaluator.label, figure.estimate) for figure in figures],
             title=f"Agreement of each evaluator with human labels, {labels.title}",
             value_title=f"{coefficient}, {LEVELS[first.level].label}",
             chance=0.5 if first.coefficient == "roc_auc" else 0.0,
@@ -43,9 +43,3 @@ def _caption(figures: Sequence[MetaevalFigure], has_ceiling: bool, intervals_of:
     )
     parts += ["dashed: one rater against the others"] if has_ceiling else []
     return f"{'; '.join(parts)}."
-
-
-def _measured(figure: MetaevalFigure) -> Measured:
-    interval = figure.estimate.interval
-    ends = (interval.low, interval.high) if interval else (math.nan, math.nan)
-    return Measured(figure.evaluator.label, figure.estimate.value, *ends)

@@ -8,10 +8,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from metaeval.alignment.figures import MEASURES, RESAMPLES
 from metaeval.alignment.report import JudgeReport
-from metaeval.charts.measured_rows import Measured as MeasuredRow
-from metaeval.charts.measured_rows import interval_dots
+from metaeval.charts import Measured, interval_dots
 from metaeval.choices import Control
-from metaeval.stats.result import Estimate
 
 MOST_ROWS = 20
 """Versions drawn, the latest; all are in the table."""
@@ -26,13 +24,13 @@ class JudgePage:
     def chart(self) -> SafeString | None:
         """The versions' dots with their intervals, in their order, with the ceiling as a line."""
         report = self.report
-        drawn = [_row(f"v{row.version.number}", row.tuning) for row in report.rows if row.tuning is not None][
-            -MOST_ROWS:
-        ]
+        drawn = [
+            Measured.of(f"v{row.version.number}", row.tuning) for row in report.rows if row.tuning is not None
+        ][-MOST_ROWS:]
         if report.question is None or report.measured is None or not drawn:
             return None
         if report.baseline:
-            drawn.append(_row(*report.baseline))
+            drawn.append(Measured.of(*report.baseline))
         ceiling = report.measured.ceiling
         return mark_safe(
             interval_dots(
@@ -81,9 +79,3 @@ def judge_page(report: JudgeReport) -> JudgePage:
         questions = [(each.key, each.title) for each in report.questions]
         controls.insert(0, Control("question", "Question", questions, question.key))
     return JudgePage(report, controls)
-
-
-def _row(label: str, estimate: Estimate) -> MeasuredRow:
-    interval = estimate.interval
-    low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
-    return MeasuredRow(label, estimate.value, low, high)

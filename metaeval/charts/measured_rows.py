@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from metaeval.charts.parts import Axis, Range, column, drawing, line, nice_range, short, text_at, ticks, unit
+from metaeval.stats.result import Estimate
 
 WIDTH = 460
 ROW = 28
@@ -27,6 +28,13 @@ class Measured(NamedTuple):
     low: float = math.nan
     """End of the interval; nan if there is none."""
     high: float = math.nan
+
+    @classmethod
+    def of(cls, label: str, estimate: Estimate) -> Self:
+        """With the ends of the estimate's interval, if it has one."""
+        interval = estimate.interval
+        ends = (interval.low, interval.high) if interval else (math.nan, math.nan)
+        return cls(label, estimate.value, *ends)
 
 
 def evaluator_bars(

@@ -106,7 +106,7 @@ def _span(questions: Sequence[QuestionFigures]) -> Range:
 
 
 def _measured(each: MemberFigure) -> Measured:
-    return Measured(each.member, each.figure.estimate.value, each.low, each.high)
+    return Measured.of(each.member, each.figure.estimate)
 
 
 def _value_title(level: str, coefficient: str) -> str:

@@ -1,6 +1,5 @@
 """The figures of an experiment: those of the Comparison page, by member of the family and by question."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,17 +21,6 @@ class MemberFigure:
     figure: MetaevalFigure
     left_out: Mapping[str, int]
     """Reason -> how many, all articles that some member has seen under one reason."""
-
-    @property
-    def low(self) -> float:
-        """End of the interval; nan if there is none."""
-        interval = self.figure.estimate.interval
-        return interval.low if interval else math.nan
-
-    @property
-    def high(self) -> float:
-        interval = self.figure.estimate.interval
-        return interval.high if interval else math.nan
 
     def as_json(self) -> dict[str, object]:
         """The row of the Comparison, with the member's name before it."""

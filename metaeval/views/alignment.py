@@ -31,7 +31,7 @@ from scoring.endpoints.estimates import estimate
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import Judge, JudgeVersion, Run
 from scoring.planning import RunPlan
-from scoring.progress import progress_of
+from scoring.progress import progress_of_runs
 
 PROPOSED = Shares(seed=0, pool=0.2, tuning=0.4)
 
@@ -184,8 +184,10 @@ def _judges(project: Project) -> list[dict[str, object]]:
 
 def _running(judge: Judge) -> list[dict[str, object]]:
     """Runs of its versions under way, on either part."""
-    runs = Run.objects.filter(status__in=Run.UNFINISHED, setup__trials__version__judge=judge).distinct()
-    return [{"run": run, "progress": progress_of(run)} for run in runs.select_related("setup")]
+    trials = Run.objects.filter(status__in=Run.UNFINISHED, setup__trials__version__judge=judge)
+    runs = list(trials.distinct().select_related("setup"))
+    progress = progress_of_runs(runs)
+    return [{"run": run, "progress": progress[run.pk]} for run in runs]
 
 
 def _in_percent(shares: Shares) -> dict[str, int]:

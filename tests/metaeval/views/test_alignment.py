@@ -309,22 +309,19 @@ def test_annotators_never_and_managers_always(client, labelled, version):
 def test_more_judges_and_versions_cost_no_more_queries(labelled, version, reader):
     project, user = labelled
 
-    def counted(url):
+    def counted():
         with CaptureQueriesContext(connection) as queries:
-            assert reader.get(url).status_code == 200
+            assert reader.get(reverse("alignment", args=[project.slug])).status_code == 200
         return len(queries)
 
     def another(number):
         made = make_judge(project, user, name=f"Judge {number}")
         for judged in (made, next_version(version, user, 100 + number)):
-            tried = summaries_of(project, Part.TUNING)
-            trial = try_with(judged, {summary: place / 100 for place, summary in enumerate(tried)})
-            Run.objects.filter(pk=trial.run_id).update(status="cancelled")
+            try_with(judged, {summaries_of(project, Part.TUNING)[0]: 0.5})
             SealedOpening.objects.create(version=judged, opened_by=user, opened_at=timezone.now())
 
-    pages = (reverse("alignment", args=[project.slug]), judge_address(version))
     another(1)
-    before = [counted(url) for url in pages for _ in "ab"][1::2]
+    before = counted()
     for number in range(2, 5):
         another(number)
-    assert [counted(url) for url in pages for _ in "ab"][1::2] == before
+    assert counted() == before

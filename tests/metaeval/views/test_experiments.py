@@ -6,6 +6,8 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import protocol
@@ -331,3 +333,18 @@ class TestFiles:
         svg = ET.fromstring(researcher.get(where).content)
         assert svg.find("{*}polyline[@class='path']") is not None
         assert "number of examples" in [text.text for text in svg.findall("{*}text")]
+
+
+def test_more_experiments_and_members_cost_no_more_queries(researcher, compared, family):
+    def counted():
+        with CaptureQueriesContext(connection) as queries:
+            shown(researcher, "experiments", compared)
+        return len(queries)
+
+    before = counted()
+    user = make_member(compared, "manager")
+    for number in range(3):
+        setup = make_setup(compared, f"Further {number}", evaluator="length")
+        labelled = [(each.setup_id, each.label) for each in family.members.all()]
+        family_of_setups(compared, user, f"Luck {number}", "models", [*labelled, (setup.pk, "further")])
+    assert counted() == before
