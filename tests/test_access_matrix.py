@@ -190,6 +190,10 @@ GET   api_labels                401     403       403        200     200     404
 GET   api_runs                  401     403       403        200     200     404      404       404
 GET   api_run                   401     403       403        200     200     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
+GET   api_experiments           401     403       403        200     200     404      404       404
+GET   api_judges                401     403       403        200     200     404      404       404
+GET   api_judge                 401     403       403        200     200     404      404       404
+GET   api_reaskings             401     403       403        200     200     404      404       404
 GET   api_agreement             401     403       403        200     200     404      404       404
 GET   api_metaeval              401     403       403        200     200     404      404       404
 GET   api_evaluator_card        401     403       403        200     200     404      404       404
