@@ -48,8 +48,13 @@ REQUESTS = [
 ]
 
 
+@functools.cache
+def plain_tokenizer(folder):
+    return transformers.AutoTokenizer.from_pretrained(folder)
+
+
 def ids_of(folder, asked, is_chat):
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer = plain_tokenizer(folder)
     if not is_chat:
         return tokenizer(asked.prompt)["input_ids"]
     said = [{"role": "system", "content": asked.system}] if asked.system else []
@@ -74,6 +79,11 @@ def plain_likelihood(folder, ids, reply, ends):
     return math.exp(written) * logs[-1, ends].exp().sum().item()
 
 
+@functools.cache
+def local_model(kind, is_chat=False, **changes):
+    return LocalModel(tiny_model(kind, **changes), is_chat=is_chat)
+
+
 def line_ends(tokenizer):
     return [token for token in range(len(tokenizer)) if tokenizer.decode([token]).startswith("\n")]
 
@@ -89,9 +99,9 @@ def assert_alike(some, others):
 class TestAsThePlainLibrary:
     def test_the_likeliest_text(self, kind, is_chat):
         folder = tiny_model(kind)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        tokenizer = plain_tokenizer(folder)
         asked = [request(each, system="Judge." * is_chat, max_tokens=12) for each in SUMMARIES]
-        for each, reply in zip(asked, LocalModel(folder, is_chat=is_chat).replies(asked), strict=True):
+        for each, reply in zip(asked, local_model(kind, is_chat).replies(asked), strict=True):
             ids = ids_of(folder, each, is_chat)
             out = plain_model(folder).generate(torch.tensor([ids]), max_new_tokens=12, do_sample=False)[0]
             text = tokenizer.decode(out[len(ids) :], skip_special_tokens=True)
@@ -100,9 +110,9 @@ class TestAsThePlainLibrary:
 
     def test_the_probabilities_of_first_tokens(self, kind, is_chat):
         folder = tiny_model(kind)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        tokenizer = plain_tokenizer(folder)
         asked = [request(each, Wanted.FIRST_TOKEN, ("0", "1"), "Judge." * is_chat) for each in SUMMARIES]
-        for each, reply in zip(asked, LocalModel(folder, is_chat=is_chat).replies(asked), strict=True):
+        for each, reply in zip(asked, local_model(kind, is_chat).replies(asked), strict=True):
             shares = plain_logs(folder, ids_of(folder, each, is_chat))[-1].exp()
             for mark in ("0", "1"):
                 ids = tokenizer.convert_tokens_to_ids([mark, f"\u0120{mark}"])
@@ -110,10 +120,10 @@ class TestAsThePlainLibrary:
 
     def test_the_likelihoods_of_whole_marks(self, kind, is_chat):
         folder = tiny_model(kind)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        tokenizer = plain_tokenizer(folder)
         ends = [tokenizer.eos_token_id, *([] if is_chat else line_ends(tokenizer))]
         asked = [request(each, Wanted.LIKELIHOOD, MARKS, "Judge." * is_chat) for each in SUMMARIES]
-        for each, reply in zip(asked, LocalModel(folder, is_chat=is_chat).replies(asked), strict=True):
+        for each, reply in zip(asked, local_model(kind, is_chat).replies(asked), strict=True):
             ids = ids_of(folder, each, is_chat)
             for mark in MARKS:
                 own = tokenizer(mark if is_chat else f" {mark}", add_special_tokens=False)["input_ids"]
@@ -153,11 +163,6 @@ def test_wherever_the_shared_part_ends_and_whatever_follows(summaries, shared):
     assert_alike(model.replies(asked), model.replies([replace(each, shared=0) for each in asked]))
 
 
-@functools.cache
-def local_model(kind, is_chat=False, **changes):
-    return LocalModel(tiny_model(kind, **changes), is_chat=is_chat)
-
-
 @pytest.mark.parametrize("window", [16, 120, 4096])
 def test_a_window_that_slides_hides_the_same_tokens(window):
     """Shorter than what follows the examples, shorter than the prompt, longer than all."""
@@ -165,7 +170,7 @@ def test_a_window_that_slides_hides_the_same_tokens(window):
     for each, reply in zip(REQUESTS, LocalModel(folder, is_chat=False).replies(REQUESTS), strict=True):
         if each.wanted == Wanted.FIRST_TOKEN:
             shares = plain_logs(folder, ids_of(folder, each, False))[-1].exp()
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+            tokenizer = plain_tokenizer(folder)
             ids = tokenizer.convert_tokens_to_ids(["1", "\u01201"])
             assert reply.probabilities["1"] == pytest.approx(shares[ids].sum().item(), abs=1e-5)
 
@@ -248,7 +253,7 @@ def test_a_reply_that_is_cut_says_so():
 
 def test_a_completion_ends_with_its_line_and_a_chat_does_not():
     folder = tiny_model("llama")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer = plain_tokenizer(folder)
     asked = [request(each, temperature=3.0, sample=sample) for each in SUMMARIES for sample in range(40)]
     completions = local_model("llama").replies(asked)
     assert not any("\n" in each.text for each in completions)
