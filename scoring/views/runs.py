@@ -106,7 +106,8 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         "evaluator": described,
         "plan": planned,
         "estimate": asked,
-        "prompts_shown": request.POST.get("action") == "dry_run",
+        # Once asked for they stay: a field left for the button has changed, and its preview comes after theirs.
+        "prompts_shown": request.POST.get("action") == "dry_run" or "prompts" in request.POST,
         **(_estimate(probe) if probe else {}),
     }
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"

@@ -210,15 +210,16 @@ def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
     )
 
 
-def take_screenshot(page: Page, name: str) -> None:
-    """Keep a picture of the whole page in the git-ignored folder screenshots/."""
+def take_screenshot(page: Page, name: str, *, whole: bool = True) -> None:
+    """Keep a picture of the whole page, or of what is in sight, in the git-ignored folder screenshots/."""
     page.wait_for_load_state("load")
     SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
 
 
 def look_at(page: Page, name: str) -> None:
     """Pictures of the page at both widths; nothing runs over."""
+    page.wait_for_load_state("load")
     for size in (PHONE, DESKTOP):
         page.set_viewport_size({"width": size["width"], "height": size["height"]})
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name

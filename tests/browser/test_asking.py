@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP, OpenContext, Platform, look_at, sign_in
+from tests.browser.conftest import DESKTOP, OpenContext, Platform, look_at, sign_in, take_screenshot
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 pytestmark = pytest.mark.browser
@@ -43,14 +43,20 @@ def test_a_judge_is_priced_tried_dry_paused_at_its_budget_and_goes_on(
         page.get_by_label("Fluency").check()
         page.locator("summary", has_text="Examples").press("Enter")
         page.get_by_label("examples", exact=True).fill("0")
-        page.get_by_label("Budget, $").fill("0.005")
         page.get_by_role("button", name="Dry run").click()
         prompts = page.locator("#dry-run details")
+        expect(prompts).to_have_count(3)
+        page.get_by_label("Budget, $").fill("0.005")
+        with page.expect_response(lambda response: response.request.method == "POST"):
+            page.get_by_label("Budget, $").press("Tab")
+        expect(page.locator("#preview")).to_contain_text("The run may pause before its end")
         expect(prompts).to_have_count(3)
         expect(prompts.nth(1).locator("pre").last).to_be_hidden()
         prompts.nth(1).locator("summary").press("Enter")
         expect(prompts.nth(1).locator("pre").last).to_be_visible()
         look_at(page, "dry-run")
+        page.evaluate("scrollTo(0, 0)")
+        take_screenshot(page, "run-form", whole=False)
 
         page.get_by_role("button", name="Start the run").click()
         page.wait_for_url(re.compile(r"/runs/\d+/$"))

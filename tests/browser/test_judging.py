@@ -1,12 +1,11 @@
 """A researcher's way with judges: versions on a split of the labels, and an experiment of what is there."""
 
 import re
-from zlib import crc32
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP, OpenContext, Platform, look_at, sign_in
+from tests.browser.conftest import DESKTOP, SCREENSHOTS, OpenContext, Platform, look_at, sign_in
 from tests.scoring.scripted_endpoint import Answer, Asked, ScriptedEndpoint
 
 pytestmark = pytest.mark.browser
@@ -14,9 +13,11 @@ pytestmark = pytest.mark.browser
 WORKER_MS = 30_000
 
 
-def judged(asked: Asked) -> Answer:
-    """A score that depends on the prompt alone, so that every summary has its own."""
-    return Answer(f"{crc32(asked.prompt.encode()) % 101 / 100:.2f}", usage=(900, 4))
+def copied(asked: Asked) -> float:
+    """The share of the summary's words that the article has, which is what this judge goes by."""
+    article, _, summary = asked.prompt.rpartition("Summary:")
+    words = set(summary.split())
+    return len(words & set(article.split())) / len(words)
 
 
 def try_version(page: Page, number: int) -> None:
@@ -28,7 +29,7 @@ def try_version(page: Page, number: int) -> None:
 
 
 def test_a_judge_is_made_tried_on_the_tuning_part_and_edited(open_context: OpenContext, platform: Platform):
-    with ScriptedEndpoint(judged) as served:
+    with ScriptedEndpoint(lambda asked: Answer(f"{copied(asked):.2f}", usage=(900, 4))) as served:
         page = open_context(viewport=DESKTOP).new_page()
         sign_in(page, platform, "demo-researcher")
         page.goto("/projects/demo/runs/")
@@ -52,7 +53,7 @@ def test_a_judge_is_made_tried_on_the_tuning_part_and_edited(open_context: OpenC
         page.get_by_label("marks", exact=True).select_option("1-5")
         expect(page.locator("#preview")).to_contain_text("decimals")
         page.get_by_role("button", name="Make the version").click()
-        served.answer = lambda asked: Answer(str(crc32(asked.prompt.encode()) % 5 + 1), usage=(900, 1))
+        served.answer = lambda asked: Answer(str(round(1 + 4 * copied(asked))), usage=(900, 1))
         try_version(page, 2)
         expect(page.locator("main")).to_contain_text("2 versions were tried")
         look_at(page, "judge")
@@ -80,4 +81,6 @@ def test_scores_that_are_there_become_an_experiment_with_its_plot(
     reasons.locator("summary").press("Enter")
     expect(reasons.locator("li").first).to_be_visible()
     reasons.locator("summary").press("Enter")
+    page.locator("h1").click()
     look_at(page, "experiment")
+    page.locator(".experiment .beside").screenshot(path=SCREENSHOTS / "experiment-plot.png")

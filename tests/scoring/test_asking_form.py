@@ -100,6 +100,12 @@ def test_the_dry_run_shows_three_prompts_and_starts_nothing(client, project):
     assert not Run.objects.exists()
 
 
+def test_prompts_stay_in_later_previews(client, project):
+    """A field that is left for the button has changed, so that its preview comes behind the dry run."""
+    assert 'name="prompts" value="shown"' in text_of(posted(client, project, "dry_run"))
+    assert text_of(posted(client, project, prompts="shown")).count("<summary>Prompt for summary") == 3
+
+
 def test_prompts_are_shown_as_text_and_not_as_marks_of_the_page(client, project):
     project.summaries.update(text="<script>alert(1)</script>")
     shown = posted(client, project, "dry_run").content.decode()
