@@ -13,6 +13,7 @@ from annotation.context import open_project
 from annotation.errors import NotFound
 from annotation.permissions import Permission, permissions_of
 from annotation.signed_in import SignedInRequest
+from annotation.templatetags.figures import noun
 from metaeval.forms.steadiness import SpendingForm
 from metaeval.steadiness.page import steadiness_page, steadiness_rows
 from scoring.errors import InvalidRun, RunBusy
@@ -68,18 +69,29 @@ def steadiness_schedule(request: SignedInRequest, slug: str, setup_id: int) -> H
     """Every so many days from now on; without a number, no more."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     setup = asking_setup(project, setup_id)
-    given = request.POST.get("days", "").strip()
     try:
-        days = int(given) if given.isdecimal() else None if not given else 0
+        days = _days(request)
         set_schedule(setup, days, request.user, _most_to_spend(request))
     except InvalidRun as error:
         messages.warning(request, str(error))
     else:
         told = (
-            f"It is asked again every {given} days." if given else "It is not asked again by itself any more."
+            f"It is asked again every {noun(days, 'day,days')}."
+            if days
+            else "It is not asked again by itself any more."
         )
         messages.success(request, told)
     return redirect("steadiness_setup", slug, setup_id)
+
+
+def _days(request: SignedInRequest) -> int | None:
+    """Raises InvalidRun for what is no number."""
+    given = request.POST.get("days", "").strip()
+    if not given:
+        return None
+    if not given.isascii() or not given.isdecimal() or len(given) > 9:
+        raise InvalidRun(f"days: found {given[:20]!r}, expected a whole number from 1 to {MOST_DAYS}")
+    return int(given)
 
 
 def _most_to_spend(request: SignedInRequest) -> Decimal | None:

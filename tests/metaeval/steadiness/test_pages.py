@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -159,8 +160,10 @@ def test_the_schedule_is_set_changed_and_stopped(manager, setup):
     assert manager.post(where, {"days": "14"}).status_code == 302
     assert ReaskingSchedule.objects.get().every_days == 14
     assert "Every 14 days" in page(manager, setup)
-    manager.post(where, {"days": "soon"})
-    assert "days: found 0, expected a whole number from 1 to 365" in page(manager, setup)
+    for days, told in (("soon", "'soon'"), ("0", "0"), ("9" * 5000, f"'{'9' * 20}'")):
+        assert manager.post(where, {"days": days}).status_code == 302
+        words = f"days: found {told}, expected a whole number from 1 to 365"
+        assert words in unescape(page(manager, setup))
     manager.post(where)
     assert not ReaskingSchedule.objects.exists()
 
