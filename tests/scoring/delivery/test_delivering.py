@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Summary
-from scoring import working
+from scoring import waking, working
 from scoring.delivery import collecting, delivering
 from scoring.delivery.delivering import work_on_hand_in
 from scoring.endpoints.budgets import set_budget, spending_of
@@ -298,6 +298,40 @@ class TestOutages:
         run.hand_ins.update(claimed_by="another", claimed_until=timezone.now() + timedelta(seconds=60))
         work_on_hand_in(run.hand_ins.get().pk)
         assert not endpoint.batches.files
+
+
+class TestWaking:
+    @pytest.fixture
+    def swept(self, sent, django_capture_on_commit_callbacks):
+        """What the sweep asks of workers."""
+
+        def sweep():
+            sent("llm")
+            with django_capture_on_commit_callbacks(execute=True):
+                waking.wake_waiting_runs()
+                waking.wake_waiting_hand_ins()
+            return [(each["task"], each["args"][0]) for each in sent("llm")]
+
+        return sweep
+
+    def test_the_sweep_has_what_is_due_looked_at_and_leaves_the_run_alone(self, endpoint, swept):
+        run = turn(batch_run(asking_project(1), endpoint))
+        assert swept() == []
+        run.hand_ins.update(not_before=timezone.now() - timedelta(seconds=1))
+        assert swept() == [("scoring.tasks.work_on_hand_in", run.hand_ins.get().pk)]
+
+    def test_what_is_not_handed_in_waits_while_the_run_is_paused(self, endpoint, swept):
+        run = turn(batch_run(asking_project(1), endpoint, Decimal("0.0001")))
+        assert run.status == Run.Status.PAUSED
+        run.hand_ins.update(not_before=None)
+        assert swept() == []
+        resume_run(run, manager(run))
+        assert swept() == [("scoring.tasks.work_on_hand_in", run.hand_ins.get().pk)]
+
+    def test_whoever_works_on_the_run_meanwhile_claims_nothing(self, endpoint):
+        run = turn(batch_run(asking_project(1), endpoint))
+        working.work_on_run(run.pk)
+        assert set(run.batches.values_list("attempts", flat=True)) == {0}
 
 
 class TestRefusals:
