@@ -106,7 +106,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         "evaluator": described,
         "plan": planned,
         "estimate": asked,
-        # Once asked for they stay: a field left for the button has changed, and its preview comes after theirs.
+        # Once asked for they stay: a field left for the button has changed, and its preview comes later.
         "prompts_shown": request.POST.get("action") == "dry_run" or "prompts" in request.POST,
         **(_estimate(probe) if probe else {}),
     }
