@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoring.asking import wire
 from scoring.asking.abilities import Abilities
+from scoring.asking.addresses import is_on_this_machine
 from scoring.asking.failures import failure, refusal_in
 from scoring.asking.request import Address, Reply, Request
 from scoring.asking.talking import secret_of
@@ -156,11 +157,15 @@ class BatchFiles:
 
     @contextmanager
     def _client(self) -> Iterator["OpenAI"]:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
 
-        secret = secret_of(self.address, self.key)
+        base_url, secret = self.address.base_url, secret_of(self.address, self.key)
         client = OpenAI(
-            base_url=self.address.base_url, api_key=secret, max_retries=0, timeout=self.address.timeout_s
+            base_url=base_url,
+            api_key=secret,
+            max_retries=0,
+            timeout=self.address.timeout_s,
+            http_client=DefaultHttpxClient(trust_env=not is_on_this_machine(base_url)),
         )
         with client:
             try:

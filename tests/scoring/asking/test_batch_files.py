@@ -42,6 +42,12 @@ def test_replies_are_those_that_a_sender_gets(server, batches):
     )
 
 
+def test_no_proxy_stands_between_this_machine_and_itself(batches, monkeypatch):
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert batches.upload(REQUESTS)
+
+
 @pytest.mark.parametrize("api", ["chat", "completions"])
 def test_lines_are_what_would_be_sent(server, api):
     batches = BatchFiles(server.address(api), abilities=Abilities(token_limit="max_completion_tokens"))
