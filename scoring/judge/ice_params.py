@@ -37,7 +37,8 @@ class IceParams:
     )
     api_key_env: str = param(
         "OPENAI_API_KEY",
-        doc="Environment variable of the worker that holds the key; its name ends in _API_KEY.",
+        doc="Environment variable of the worker that holds the key; its name ends in _API_KEY. An endpoint "
+        "on the same machine or in a private network needs none.",
         group=MODEL,
     )
     prompt: str = param(

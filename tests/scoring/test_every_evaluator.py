@@ -67,7 +67,7 @@ def endpoint(monkeypatch):
         is_json = "response_format" in asked.body
         return Answer(json.dumps({"score": float(mark)}) if is_json else mark, probabilities={mark: 0.9})
 
-    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint(answer) as server:
         yield server

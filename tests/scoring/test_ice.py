@@ -13,7 +13,7 @@ from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the key")
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint() as server:
         yield server
@@ -73,7 +73,7 @@ class TestRequests:
         evaluator.score([ITEM])
         [asked] = endpoint.asked
         assert asked.path == "/v1/chat/completions"
-        assert asked.key == "Bearer the key"
+        assert asked.key == "Bearer the-key"
         system, user = asked.body.pop("messages")
         assert system["role"] == "system"
         assert "two decimals" in system["content"]
@@ -115,9 +115,9 @@ class TestRequests:
         assert scored.values["fluency"] == 0.75
 
     def test_the_key_comes_from_the_named_variable(self, endpoint, monkeypatch):
-        monkeypatch.setenv("LOCAL_API_KEY", "another key")
+        monkeypatch.setenv("LOCAL_API_KEY", "another-key")
         ice(endpoint, dimensions="fluency", api_key_env="LOCAL_API_KEY").score([ITEM])
-        assert endpoint.asked[0].key == "Bearer another key"
+        assert endpoint.asked[0].key == "Bearer another-key"
 
     def test_without_the_variable_it_fails_for_good(self, monkeypatch):
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -271,7 +271,7 @@ class TestFailures:
         assert failure(endpoint, Answer(raw=body)).permanent
 
     def test_the_key_is_in_no_message(self, endpoint):
-        assert "the key" not in str(failure(endpoint, Answer(status=401)))
+        assert "the-key" not in str(failure(endpoint, Answer(status=401)))
 
 
 def test_results_do_not_depend_on_the_batch(endpoint):

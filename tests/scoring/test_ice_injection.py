@@ -70,7 +70,7 @@ def gullible(asked):
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the key")
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint(gullible) as server:
         yield server

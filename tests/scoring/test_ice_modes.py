@@ -19,7 +19,7 @@ ALONE = {**DESCRIBED, "examples": 0}
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the key")
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint() as server:
         yield server
@@ -235,7 +235,7 @@ class TestARealModel:
 
     @pytest.fixture
     def server(self, monkeypatch):
-        monkeypatch.setenv("TINY_API_KEY", "the key")
+        monkeypatch.setenv("TINY_API_KEY", "the-key")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         with ModelServer() as server:
             yield server

@@ -17,7 +17,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the key")
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ScriptedEndpoint() as server:
         yield server

@@ -13,7 +13,7 @@ def nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """A port may come again, and with it what the process remembers of it."""
     monkeypatch.setattr(congestion, "_windows", {})
     monkeypatch.setattr(talking, "_manners", {})
-    monkeypatch.setenv("TINY_API_KEY", "the key")
+    monkeypatch.setenv("TINY_API_KEY", "the-key")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 

@@ -1,18 +1,20 @@
 """Many requests at once, against a real server on a socket."""
 
 import gc
+import json
 import os
 import signal
 import threading
 import time
 import warnings
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from scoring.asking.abilities import Abilities
 from scoring.asking.congestion import window_of
-from scoring.asking.request import TOO_LONG, Request, Wanted
+from scoring.asking.request import TOO_LONG, Address, Request, Wanted
 from scoring.asking.sender import Sender
 from scoring.contract import EvaluatorError
 from tests.scoring.asking.model_server import Can, Interruption, ModelServer
@@ -173,6 +175,29 @@ class TestAnotherTry:
         with pytest.raises(EvaluatorError) as raised:
             Sender(address, patience_s=0.5).replies(some(2))
         assert not raised.value.permanent
+
+
+class TestThePlainestServer:
+    """One thread, five places in its queue, HTTP/1.0, and nothing said but the reply."""
+
+    def test_it_answers_all(self):
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                text = asked["messages"][-1]["content"].split()[3]
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps({"choices": [{"message": {"content": text}}]}).encode())
+
+            def log_message(self, *_):
+                pass
+
+        with HTTPServer(("127.0.0.1", 0), Handler) as plain:
+            threading.Thread(target=plain.serve_forever, args=(0.02,), daemon=True).start()
+            address = Address(f"http://localhost:{plain.server_port}/v1/", "m", "chat", "NO_API_KEY")
+            replies = Sender(address, patience_s=PATIENCE_S).replies(some(64))
+            plain.shutdown()
+        assert [reply.text for reply in replies] == [str(number) for number in range(64)]
 
 
 class TestForGood:
