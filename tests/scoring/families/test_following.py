@@ -9,22 +9,9 @@ from scoring.models import EvaluatorSetup, FamilyMember, Run, RunFamily, Score
 from scoring.planning import plan_run
 from scoring.runs import delete_run
 from scoring.working import work_on_run
-from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.factories import make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    project = make_project()
-    for _ in range(3):
-        make_summary(project)
-    return project
-
-
-@pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from scoring.families.starting import (
 from scoring.models import EndpointModel, EvaluatorSetup, Run, RunFamily
 from scoring.planning import plan_run
 from scoring.working import work_on_run
-from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.factories import make_project, make_rater
 from tests.metaeval.rated_projects import make_setup
 from tests.scoring.asking_projects import MODEL, asking_project, price
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
@@ -27,19 +27,6 @@ pytestmark = pytest.mark.django_db
 
 SAME = {"stem": "yes", "against": "article"}
 VARIANTS = FamilyWanted("Which ROUGE", "rouge", "variant", ("1", "2", "L"), SAME)
-
-
-@pytest.fixture
-def project():
-    project = make_project()
-    for _ in range(3):
-        make_summary(project)
-    return project
-
-
-@pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
 
 
 def test_there_is_a_run_for_each_value_with_all_else_the_same(project, researcher):
