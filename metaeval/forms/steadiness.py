@@ -10,11 +10,7 @@ from scoring.forms.budget_form import BudgetField
 class SpendingForm(forms.Form):
     """`name` sets the ids of its field apart from those of others on the page."""
 
-    budget = BudgetField(
-        required=False,
-        label="Most to spend, $",
-        help_text="It ends before its requests could cost more. Empty: no limit.",
-    )
+    budget = BudgetField(required=False, label="Most to spend, $")
 
     def __init__(self, name: str, data: Any = None, **options: Any) -> None:
         super().__init__(data, label_suffix="", auto_id=f"{name}-%s", **options)
