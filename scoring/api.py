@@ -58,6 +58,7 @@ class RunSerializer(serializers.ModelSerializer):
             "unscored",
             "reused",
             "failure",
+            "delivery",
             "budget",
             "spent",
             "prompt_tokens",
@@ -68,6 +69,7 @@ class RunSerializer(serializers.ModelSerializer):
         )
         read_only_fields = fields
         extra_kwargs = {
+            "delivery": {"help_text": "How requests are sent: now, or batch (answered within a day)."},
             "budget": {"help_text": "US dollars that its requests may cost; null: no limit."},
             "spent": {"help_text": "US dollars for replies that came in this run, where a price was known."},
         }
