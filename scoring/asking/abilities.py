@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,7 +96,8 @@ def find_abilities(address: Address, key: str | None, question: Request = QUESTI
     there is no endpoint, the key or the model is wrong, or it is out of order.
     """
     secret = secret_of(address, key)
-    return asyncio.run(_find(address, secret, question))
+    with ThreadPoolExecutor(1) as thread:  # the caller's own may have a running loop, as a notebook's does
+        return thread.submit(asyncio.run, _find(address, secret, question)).result()
 
 
 async def _find(address: Address, secret: str, question: Request) -> Abilities:

@@ -1,5 +1,8 @@
 """What is found out about endpoints that know, refuse or ignore what they are asked."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from scoring.asking.abilities import QUESTION, Abilities, find_abilities, unable
@@ -36,6 +39,13 @@ class TestFinding:
     def test_all_of_a_chat_that_can_do_all(self, server):
         assert found(server) == ALL
         assert len(server.asked) <= 8
+
+    def test_a_caller_may_have_a_running_loop(self, server):
+        async def in_a_loop():
+            return found(server)
+
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(asyncio.run, in_a_loop()).result() == ALL
 
     def test_all_of_completions_which_have_no_schema(self, server):
         server.can = Can(alternatives=5)
