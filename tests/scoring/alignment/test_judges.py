@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 from annotation.errors import DomainError, NotAllowed, NotFound
 from scoring.alignment.judges import add_version, create_judge, judge_of, version_of
 from scoring.errors import InvalidRun
-from scoring.models import JudgeVersion
+from scoring.models import Judge, JudgeVersion
 from tests.factories import make_member, make_project, make_rater
 from tests.scoring.alignment.aligned import make_judge
 
@@ -36,6 +36,12 @@ def test_versions_are_numbered_and_know_their_parent(first, researcher):
     assert str(third) == "Coherence v3"
     assert version_of(first.judge, 2) == second
     assert first.params["examples"] == 4, "defaults are part of a version"
+
+
+def test_the_database_refuses_another_evaluator_for_the_same_versions(first):
+    with pytest.raises(IntegrityError, match="never changes its evaluator"), transaction.atomic():
+        Judge.objects.filter(pk=first.judge_id).update(evaluator="length")
+    Judge.objects.filter(pk=first.judge_id).update(name="Another name")
 
 
 @pytest.mark.parametrize("field", ["number", "params", "note", "created_at", "judge_id", "parent_id"])
