@@ -136,7 +136,7 @@ class IceParams:
         group=LIMITS,
     )
     precision: str = precision_param("With a local api: numbers the model computes with.", group=MODEL)
-    timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.", group=MODEL)
+    timeout_s: float = param(60.0, low=0.1, high=3600, doc="Seconds to wait for a reply.", group=LIMITS)
 
     def __post_init__(self) -> None:
         if not self.model:
