@@ -397,6 +397,14 @@ class TestBreakingOff:
         gc.collect()
         assert asking_threads() == []
 
+    @pytest.fixture
+    def heeded(self):
+        """A test run in the background of a shell has been told to ignore Ctrl-C."""
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+        signal.signal(signal.SIGINT, before)
+
+    @pytest.mark.usefixtures("heeded")
     def test_ctrl_c_does_too(self, server):
         server.interruptions = [Interruption(delay_s=3.0) for _ in range(8)]
         timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
