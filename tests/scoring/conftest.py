@@ -1,8 +1,10 @@
 """A broker in memory, so that tests neither wake real workers nor leave messages for them."""
 
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from touchstone.celery import app
 
 app.conf.update(broker_url="memory://localhost/", broker_transport_options={})
 
+ROOT = Path(__file__).resolve().parents[2]
 Sent = Callable[[str], list[dict[str, Any]]]
 
 
@@ -47,6 +50,16 @@ def sent() -> Sent:
     for queue in ("cpu", "gpu", "llm"):
         look(queue)
     return look
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with all tables, of which tests with processes of their own take copies."""
+    path = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
+    environment = {**os.environ, "VAR_DIR": str(path.parent), "DATABASE_URL": f"sqlite:///{path}"}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return path
 
 
 @pytest.fixture

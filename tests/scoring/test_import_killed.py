@@ -1,6 +1,7 @@
 """A process is killed while it stores an import: nothing of the file is there, and another loads it once."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -30,7 +31,8 @@ WORK = "from scoring.imported import work_on_import; work_on_import(1)"
 
 
 @pytest.fixture
-def environment(tmp_path):
+def environment(tmp_path, migrated_sqlite):
+    shutil.copy(migrated_sqlite, tmp_path)
     return {
         **os.environ,
         "VAR_DIR": str(tmp_path),
@@ -61,7 +63,6 @@ def ask(environment, statement):
 def test_a_kill_in_the_middle_of_storing_leaves_nothing_and_loses_nothing(environment, tmp_path):
     rows = (seahorse_row(f"a-test-{number}") for number in range(ROWS))
     path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *rows)
-    manage(environment, "migrate", "-v0")
     manage(environment, "create_project", "Killed", "--questionnaire", "seahorse")
     manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
     worker = start(environment, "shell", "-v0", "-c", WORK)

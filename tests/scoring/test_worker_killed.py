@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -81,13 +82,11 @@ class Database:
 
 
 @pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def migrated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an empty database with all its tables, of which each test takes a copy."""
     url = os.environ.get("DATABASE_URL", "")
     if not url.startswith("postgres"):
-        path = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
-        manage(surroundings(path.parent, f"sqlite:///{path}"), "migrate", "--verbosity", "0")
-        yield f"sqlite:///{path}"
+        yield f"sqlite:///{request.getfixturevalue('migrated_sqlite')}"
         return
     with new_database(url) as address:
         manage(surroundings(tmp_path_factory.mktemp("migrated"), address), "migrate", "--verbosity", "0")
@@ -98,10 +97,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def environment(tmp_path: Path, migrated: str) -> Iterator[dict[str, str]]:
     """Variables of a platform with a database and a broker of its own."""
     if not migrated.startswith("postgres"):
-        own = tmp_path / "touchstone.sqlite3"
-        template = sqlite3.connect(migrated.removeprefix("sqlite:///"))
-        with closing(template), closing(sqlite3.connect(own)) as copy:
-            template.backup(copy)
+        own = shutil.copy(migrated.removeprefix("sqlite:///"), tmp_path)
         yield surroundings(tmp_path, f"sqlite:///{own}")
         return
     with new_database(os.environ["DATABASE_URL"], template=name_of(migrated)) as address:

@@ -1,6 +1,7 @@
 """The process that hands requests in is killed when the endpoint has them and the database does not know."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,8 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PATIENCE_S = 90
 
 HAND_IN = """
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from annotation.actions.projects import create_project
 from annotation.models import Article, Summary, System
 from annotation.protocol import SEAHORSE
@@ -48,7 +47,8 @@ for _ in range(6):
 
 
 @pytest.fixture
-def environment(tmp_path):
+def environment(tmp_path, migrated_sqlite):
+    shutil.copy(migrated_sqlite, tmp_path)
     return {
         **os.environ,
         "VAR_DIR": str(tmp_path),
