@@ -38,8 +38,8 @@ def param(
 
     `doc` is shown to users. `choices` lists what is allowed; `low` and `high` bound a number, both inclusive.
     `is_weights` marks a text that names files of a model on the server, as `scoring.weights` finds them;
-    `is_setup` a text or texts that name evaluators that have scored the same summaries. `group` is the heading
-    under which a form shows it, where an evaluator has many.
+    `is_setup` a text or texts that name evaluators that have scored the same summaries. `group` is the
+    heading under which a form shows it, where an evaluator has many.
     """
     metadata = {
         "doc": doc,
