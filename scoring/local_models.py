@@ -1,5 +1,6 @@
 """The models on this machine, whether they can be used as they are or have to be converted."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,9 +44,8 @@ def installed() -> Iterator[Installed]:
 def tables() -> Iterator[str]:
     """Names of the tables in WEIGHTS_DIR that can go with a model."""
     root = weights_dir()
-    for path in sorted(root.rglob("*")):
-        if path.suffix in TABLES and path.is_file():
-            yield path.relative_to(root).as_posix()
+    files = (Path(folder, name) for folder, _, names in os.walk(root) for name in names)
+    yield from sorted(path.relative_to(root).as_posix() for path in files if path.suffix in TABLES)
 
 
 def source_of(model: str) -> Path:
@@ -67,10 +67,18 @@ def source_of(model: str) -> Path:
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:
-    for child in sorted(folder.iterdir()):
+    for child in _entries(folder):
         if not child.is_dir() or child.name.startswith("."):
             continue
-        if any(path.suffix in (".safetensors", *PICKLED) for path in child.iterdir()):
+        if any(path.suffix in (".safetensors", *PICKLED) for path in _entries(child)):
             yield child
         elif depth > 1:
             yield from _folders(child, depth - 1)
+
+
+def _entries(folder: Path) -> list[Path]:
+    """In order; none of a folder that was just removed or may not be read, as it can serve nobody."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
