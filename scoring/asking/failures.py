@@ -16,6 +16,10 @@ _CONTEXT = re.compile(r"context (length|size|window)", re.IGNORECASE)
 """vLLM and llama.cpp say in words alone that a prompt is too long."""
 
 
+_MONEY = re.compile(r"credit|balance|billing|quota|payment", re.IGNORECASE)
+"""Some endpoints answer 400 where others answer 402 or 429: no prompt is to blame for that."""
+
+
 def refusal_of_this_prompt(error: "APIStatusError") -> Reply | None:
     return refusal_in(error.status_code, error.code, words_of(error))
 
@@ -38,7 +42,8 @@ def may_concern_one_prompt(error: BaseException | None) -> bool:
 
     if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 404, 422):
         return False
-    return error.status_code != 404 or "model" not in words_of(error).lower()
+    words = words_of(error)
+    return not _MONEY.search(words) and (error.status_code != 404 or "model" not in words.lower())
 
 
 def names(error: "APIStatusError", parameter: str) -> bool:

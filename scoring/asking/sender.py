@@ -34,6 +34,8 @@ class Sender:
     most_in_flight: int = 32
     limits: Limits = _NO_LIMITS
     patience_s: float = field(default_factory=lambda: PATIENCE_S)
+    has_answered: bool = False
+    """Whether the model is known to answer: then a lot of which it refuses all is a lot of refusals."""
 
     def __post_init__(self) -> None:
         if self.most_in_flight < 1:
@@ -70,6 +72,7 @@ class Sender:
             self.most_in_flight,
             self.limits,
             self.patience_s,
+            self.has_answered,
         )
         with sending.of(requests) as came:
             yield from came

@@ -44,6 +44,8 @@ class Sending:
     most_in_flight: int
     limits: Limits
     patience_s: float
+    has_answered: bool
+    """Whether the model has answered such requests before: then what it refuses is the prompts' affair."""
     failure: Exception | None = None
     """Why some were not answered; known when all has come."""
 
@@ -95,7 +97,6 @@ class Sending:
         self._window = window_of(self.address.base_url)
         self._changed = asyncio.Condition()
         self._begun = 0
-        self._has_answered = False
         self._refused: list[tuple[Sequence[int], Exception]] = []
         client = client_for(self.address, self.secret)
         self._talk = Talk(client, self.address, self.abilities.manner)
@@ -140,14 +141,14 @@ class Sending:
     def _failed(self, places: Sequence[int], error: Exception) -> None:
         if may_concern_one_prompt(error.__cause__):
             self._refused.append((places, error))
-            if self._has_answered or len(self._refused) < _ALL_REFUSED:
+            if self.has_answered or len(self._refused) < _ALL_REFUSED:
                 return
         self.failure = self.failure or error
 
     def _tell_refusals(self) -> None:
         """What was refused while others were answered is a refusal of these prompts."""
         for places, error in self._refused:
-            if not self._has_answered:
+            if not self.has_answered:
                 self.failure = self.failure or error
                 return
             logger.warning("%s prompts are refused: %s", len(places), error)
@@ -222,7 +223,7 @@ class Sending:
             raise
         else:
             self._window.answered(self.most_in_flight)
-            self._has_answered = True
+            self.has_answered = True
             return answer
         finally:
             self._window.leave()

@@ -19,7 +19,7 @@ from scoring.endpoints.keys import key_for
 from scoring.endpoints.prices import price_of
 from scoring.endpoints.remembered import NO_BATCHES, abilities_for, abilities_found, model_at
 from scoring.endpoints.stored_replies import StoredReplies
-from scoring.models import EndpointModel, EvaluatorSetup
+from scoring.models import EndpointModel, EvaluatorSetup, StoredReply
 from scoring.runs import Claim
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def sender_for(model: EndpointModel, address: Address, requests: Sequence[Reques
     key = key_for(endpoint.project_id, address)
     limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute, _stores(key))
     abilities = abilities_for(model, address, key, requests)
-    return Sender(address, key, abilities, endpoint.most_in_flight, limits)
+    has_answered = StoredReply.objects.filter(asked=model, problem="").exists()
+    return Sender(address, key, abilities, endpoint.most_in_flight, limits, has_answered=has_answered)
 
 
 def _nobody(requests: Sequence[Request]) -> NoReturn:

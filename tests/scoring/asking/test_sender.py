@@ -263,6 +263,15 @@ class TestForGood:
         assert "400" in str(error_of(server, count=100, most_in_flight=4))
         assert 32 <= len(server.asked) < 40
 
+    def test_what_a_model_refuses_that_has_answered_before_is_refused(self, server):
+        server.can = Can(knows=lambda _: False)
+        replies = replace(sender(server, most_in_flight=4), has_answered=True).replies(some(40))
+        assert {each.problem for each in replies} == {"refused"}
+
+    def test_no_prompt_is_to_blame_for_a_spent_credit(self, server):
+        broken(server, Interruption(), Interruption(400, message="Your credit balance is too low."))
+        assert "credit balance" in str(error_of(server, count=4, most_in_flight=1))
+
     def test_a_path_that_is_not_there_is_told(self, server):
         broken(server, Interruption(404))
         nowhere = replace(server.address(), base_url=server.base_url.removesuffix("/v1"))

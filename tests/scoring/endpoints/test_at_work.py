@@ -12,7 +12,7 @@ from scoring import working
 from scoring.endpoints.at_work import for_claim
 from scoring.endpoints.stored_replies import StoredReplies
 from scoring.models import Run
-from scoring.planning import plan_run
+from scoring.planning import FIRST_BATCH, plan_run
 from scoring.working import evaluator_of, work_on_run
 from tests.factories import make_project, make_summary
 from tests.scoring.asking_projects import asking_project, asking_run, price
@@ -106,3 +106,13 @@ def test_evaluators_that_ask_no_endpoint_are_given_back():
     run = plan_run(project, "length", {})
     evaluator = evaluator_of(run.setup)
     assert for_claim(evaluator, claimed(run)) is evaluator
+
+
+def test_a_batch_of_which_a_model_refuses_all_does_not_end_a_run_that_it_has_answered(endpoint):
+    run = asking_run(asking_project(56), endpoint)
+    first = [f"number {number}." for number in range(FIRST_BATCH - 1)]  # beside the example
+    endpoint.answer = lambda asked: Answer(status=200 if any(each in asked.prompt for each in first) else 404)
+    assert work(run).status == Run.Status.DONE
+    assert run.scores.filter(value__isnull=False).count() == len(first)
+    reasons = set(run.scores.filter(value=None).values_list("reason", flat=True))
+    assert reasons == {"refused", "article is in the in-context pool"}
