@@ -118,8 +118,8 @@ def refuse_unpriced(run_id: int, model: str) -> None:
 def set_budget(run: Run, budget: Decimal | None, user: User) -> None:
     """What the run may cost in all, from now on; None: no limit. What is under way is counted, not stopped.
 
-    Raises InvalidRun for what is no budget, where no price is known to keep it by, and for a run that has
-    ended; what `require` raises.
+    Raises InvalidRun for what is no budget or gone already, where no price is known to keep it by, and for a
+    run that has ended; what `require` raises.
     """
     project = run.setup.project
     require(user, project, Permission.MANAGE_RUNS)
@@ -137,6 +137,12 @@ def set_budget(run: Run, budget: Decimal | None, user: User) -> None:
             except (UnknownEvaluator, ValueError) as error:
                 raise InvalidRun(str(error)) from error
             refuse_budget(project, address, budget)
+            gone = spending_of(changed).bound
+            if budget <= gone:
+                raise InvalidRun(
+                    f"budget: found {in_dollars(budget)}, expected more than {in_dollars(gone)}, which this run "
+                    "has spent or set aside already"
+                )
         changed.budget = budget
         changed.save(update_fields=["budget"])
 

@@ -117,6 +117,13 @@ class TestPausing:
         assert work(run).status == Run.Status.PAUSED
         assert len(endpoint.asked) == asked
 
+    def test_what_is_spent_already_is_no_new_budget(self, endpoint):
+        run = work(budgeted(endpoint, 30, "0.1"))
+        with pytest.raises(InvalidRun, match=r"found \$0\.05, expected more than"):
+            set_budget(run, Decimal("0.05"), manager_of(run))
+        run.refresh_from_db()
+        assert run.budget == Decimal("0.1")
+
     def test_it_can_be_cancelled(self, endpoint):
         run = work(budgeted(endpoint, 30, "0.1"))
         cancel_run(run, manager_of(run))
