@@ -140,8 +140,8 @@ def set_budget(run: Run, budget: Decimal | None, user: User) -> None:
             gone = spending_of(changed).bound
             if budget <= gone:
                 raise InvalidRun(
-                    f"budget: found {in_dollars(budget)}, expected more than {in_dollars(gone)}, which this run "
-                    "has spent or set aside already"
+                    f"budget: found {in_dollars(budget)}, expected more than {in_dollars(gone)}, which this "
+                    "run has spent or set aside already"
                 )
         changed.budget = budget
         changed.save(update_fields=["budget"])
