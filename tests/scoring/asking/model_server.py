@@ -77,8 +77,13 @@ class ModelServer(SocketServer):
     def __enter__(self) -> Self:
         self.under_way = 0
         self.lock = threading.Lock()
+        self.closed = threading.Event()
         self.batches = StoredBatches(self.answer)
         return super().__enter__()
+
+    def __exit__(self, *exception: object) -> None:
+        self.closed.set()
+        super().__exit__(*exception)
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
         return _handler(self)
@@ -150,8 +155,8 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, asked: dict[str, Any]) -> None:
             interruption = server.interruption()
-            time.sleep(interruption.delay_s)
-            if interruption.hang_up:
+            # A thread that thinks on while the process ends would abort it.
+            if server.closed.wait(interruption.delay_s) or interruption.hang_up:
                 self.close_connection = True
             elif interruption.status != 200:
                 error = _error(interruption.message, interruption.code)
