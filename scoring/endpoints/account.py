@@ -22,10 +22,8 @@ class RunAccount:
     address: Address
     model: EndpointModel | None
     """What the project knows of the model; None as long as nobody asked it or named it."""
-    requests: int
-    """Those that were answered."""
     problems: Mapping[str, int]
-    """Why replies are no whole answers -> how many, the most frequent first."""
+    """Why replies are no whole answers -> how many, the most frequent first; without those asked for anew."""
     spending: Spending
 
     @property
@@ -52,7 +50,6 @@ def account_of(run: Run) -> RunAccount | None:
         run=run,
         address=address,
         model=known_model(run.setup.project_id, address),
-        requests=run.replies.count(),
         problems=dict(troubled.order_by("-number", "problem")),
         spending=spending_of(run),
     )

@@ -86,8 +86,8 @@ def reserve(run_id: int, holder: str, costs: Sequence[Decimal], what: str = "the
     return number
 
 
-def settle(run: Run, holder: str, reserved: Decimal, cost: Decimal, used: Usage) -> None:
-    """Count a reply that has come: `reserved` is free again, `cost` is spent.
+def settle(run: Run, holder: str, reserved: Decimal, cost: Decimal, used: Usage, replies: int) -> None:
+    """Count `replies` that have come: `reserved` is free again, `cost` is spent.
 
     `run` must be `locked` by the caller's transaction.
     """
@@ -96,7 +96,8 @@ def settle(run: Run, holder: str, reserved: Decimal, cost: Decimal, used: Usage)
     run.spent += cost
     run.prompt_tokens += used.prompt_tokens
     run.completion_tokens += used.completion_tokens
-    run.save(update_fields=["spent", "prompt_tokens", "completion_tokens"])
+    run.replies_received += replies
+    run.save(update_fields=["spent", "prompt_tokens", "completion_tokens", "replies_received"])
 
 
 def release(run_id: int, holder: str) -> None:

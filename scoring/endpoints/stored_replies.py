@@ -145,7 +145,7 @@ class StoredReplies:
         """Count what replies have cost that nobody can read any more."""
         with transaction.atomic():
             if run := locked(self.run_id):
-                settle(run, self.holder, reserved=_NOTHING, cost=self._cost(used), used=used)
+                settle(run, self.holder, reserved=_NOTHING, cost=self._cost(used), used=used, replies=0)
 
     def _keep(self, came: "Sequence[tuple[_Wanted, Reply]]") -> None:
         """Store the replies and count what they cost; where another worker was faster, its reply stays."""
@@ -175,6 +175,7 @@ class StoredReplies:
                     used=Usage(
                         sum(each.prompt_tokens for each in used), sum(each.completion_tokens for each in used)
                     ),
+                    replies=len(came),
                 )
 
     def _row(

@@ -49,6 +49,9 @@ class Run(models.Model):
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
+    replies_received = models.PositiveBigIntegerField(
+        default=0, help_text="Replies that came in this run, also those that a later run has replaced."
+    )
     replies_reused = models.PositiveBigIntegerField(
         default=0, help_text="Requests that replies of earlier runs answered, at no cost."
     )

@@ -75,7 +75,7 @@ def reply(run, number, problem=""):
 def test_the_page_tells_requests_tokens_and_where_they_go(client, run):
     for number, problem in enumerate(["", "", "refused", "refused", "filtered"]):
         reply(run, number, problem)
-    set_to(run, prompt_tokens=12_345, completion_tokens=67)
+    set_to(run, replies_received=5, prompt_tokens=12_345, completion_tokens=67)
     page = text_of(client.get(at("run", run), **HTMX))
     assert "<dt>Requests answered</dt><dd><b>5</b></dd>" in page
     assert "<b>12,345</b>" in page

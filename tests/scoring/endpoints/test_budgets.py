@@ -236,7 +236,7 @@ class TestSetting:
 def settled(run: Run, holder: str, reserved: Decimal, cost: Decimal) -> None:
     there = locked(run.pk)
     assert there is not None
-    settle(there, holder, reserved, cost, Usage(1, 1))
+    settle(there, holder, reserved, cost, Usage(1, 1), replies=1)
 
 
 cents = st.integers(1, 30).map(lambda cents: Decimal(cents) / 100)

@@ -155,6 +155,8 @@ class TestRuns:
         assert summaries_asked(endpoint) == ["Summary number 1."]
         assert Score.objects.get(summary__text="Summary number 1.").value == 0.75
         assert StoredReply.objects.count() == 2
+        run.refresh_from_db()
+        assert run.replies_received == 2, "what was replaced since has come and was paid for"
 
     def test_an_answer_that_cannot_be_read_is_final(self):
         assert is_final(StoredReply(text="Good, I would say."))
