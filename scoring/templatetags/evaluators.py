@@ -8,6 +8,8 @@ from django import template
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from scoring.evaluators import EVALUATORS, load_evaluator
+from scoring.judge.dimensions import Dimension
 from scoring.params import value_as_text
 
 register = template.Library()
@@ -19,6 +21,18 @@ WORDS = {
     "corpus": "all summaries of the run",
     "scores": "scores of other evaluators",
 }
+
+
+@register.filter
+def evaluator_title(name: str) -> str:
+    """What people call an evaluator; its name where this version has it no more."""
+    return load_evaluator(name).title if name in EVALUATORS else name
+
+
+@register.filter
+def dimension_title(name: str) -> str:
+    """A dimension's name as words."""
+    return Dimension(name, "summary").title
 
 
 @register.filter
