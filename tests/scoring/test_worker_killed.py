@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -232,7 +233,14 @@ def test_replies_that_had_come_to_a_killed_worker_are_not_asked_for_again(enviro
     requests = summaries - 1  # the first summary is empty
     environment["OPENAI_API_KEY"] = "any"
     database = Database(environment["DATABASE_URL"])
-    with ScriptedEndpoint(lambda _: Answer("0.5", delay_s=0.2, usage=(100, 2))) as endpoint:
+    before, is_killed = threading.Semaphore(killed_after), threading.Event()
+
+    def answer(_):
+        if not before.acquire(blocking=False):
+            is_killed.wait(PATIENCE_S)
+        return Answer("0.5", usage=(100, 2))
+
+    with ScriptedEndpoint(answer) as endpoint:
         settings = {
             "model": "scripted",
             "base_url": endpoint.base_url,
@@ -242,8 +250,9 @@ def test_replies_that_had_come_to_a_killed_worker_are_not_asked_for_again(enviro
         }
         plan(environment, "ice", settings, summaries)
         with worker(environment) as first:
-            enough = f"SELECT count(*) >= {killed_after} FROM scoring_storedreply"
+            enough = f"SELECT count(*) = {killed_after} FROM scoring_storedreply"
             database.wait_for(enough, True, first)
+        is_killed.set()
         kept = dict(database.rows("SELECT request, id FROM scoring_storedreply"))
         done = database.value("SELECT coalesce(sum(size), 0) FROM scoring_batch WHERE state = 'done'")
         assert done < len(kept) < summaries, "killed in the middle of a batch"
