@@ -179,11 +179,16 @@ def _nothing_fits(run: Run, spending: Spending, next_cost: Decimal, what: str) -
         if spending.lost
         else ""
     )
+    beyond = (
+        " (the endpoint reported more tokens than its requests were reckoned at)"
+        if run.budget is not None and spending.spent > run.budget
+        else ""
+    )
     needed = (spending.bound + next_cost).quantize(SMALLEST_BUDGET, rounding=ROUND_UP)
     whole = _expected_in_all(run)
     return OutOfBudget(
-        f"{in_dollars(spending.spent)} of the budget of {in_dollars(run.budget or Decimal(0))} is spent, "
-        f"{lost}and {what} may cost {in_dollars(next_cost)}: to go on, a budget of at least "
+        f"{in_dollars(spending.spent)} of the budget of {in_dollars(run.budget or Decimal(0))} is spent"
+        f"{beyond}, {lost}and {what} may cost {in_dollars(next_cost)}: to go on, a budget of at least "
         f"${needed:,f} is needed" + (f", for the whole run about {in_dollars(whole)}." if whole else ".")
     )
 

@@ -124,6 +124,13 @@ class TestPausing:
         run.refresh_from_db()
         assert run.budget == Decimal("0.1")
 
+    def test_more_tokens_than_were_reckoned_with_are_told(self, endpoint):
+        endpoint.answer = lambda _: Answer(usage=(100_000, 4))
+        run = work(budgeted(endpoint, 30, "0.1"))
+        assert run.status == Run.Status.PAUSED
+        assert run.spent > Decimal("0.1")
+        assert "the endpoint reported more tokens than its requests were reckoned at" in run.failure
+
     def test_it_can_be_cancelled(self, endpoint):
         run = work(budgeted(endpoint, 30, "0.1"))
         cancel_run(run, manager_of(run))
