@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation import api
+from annotation.projects import api
 
 urlpatterns = [
     path("projects/", api.project_list, name="api_projects"),

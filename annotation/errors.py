@@ -1,26 +1,35 @@
-"""What the domain refuses, in words for the person who asked. Views and API turn these into responses."""
+"""Errors with messages for users. Views and the API turn them into responses."""
+
+import difflib
+from collections.abc import Collection
+
+
+def suggestion(name: str, known: Collection[str], there_are: str = "there are") -> str:
+    """Return what a message about an unknown name suggests: similar names, or else all known ones."""
+    near = difflib.get_close_matches(name, known)
+    return f"did you mean {' or '.join(near)}?" if near else f"{there_are} {', '.join(known) or 'none'}"
 
 
 class DomainError(Exception):
-    """Something that cannot be done; the message says why and what to do instead."""
+    """An action is not possible. The message says why and what to do."""
 
     status = 400
 
 
 class NotAllowed(DomainError):
-    """The person's role does not permit it."""
+    """The user's role does not permit the action."""
 
     status = 403
 
 
 class NotFound(DomainError):
-    """There is no such thing, or it is in a project the person has no part in."""
+    """There is no such object, or the user is no member of its project."""
 
     status = 404
 
 
 class NotSignedIn(NotFound):
-    """`NotFound`, for somebody who may find it once they have signed in."""
+    """`NotFound` for a user who may find the object after signing in."""
 
 
 class StageClosed(DomainError):
@@ -30,22 +39,28 @@ class StageClosed(DomainError):
 
 
 class AssignmentGone(DomainError):
-    """The lease was released and the summary may be with another rater."""
+    """The lease has ended, and another rater may have the summary."""
 
     status = 409
 
 
-class InvalidImport(DomainError):
-    """The file or an option cannot be what it was said to be; `fields` maps form fields to what is wrong."""
+class ImportEnded(DomainError):
+    """The import is no longer waiting or running."""
+
+    status = 409
+
+
+class InvalidFields(DomainError):
+    """Submitted values are invalid. `fields` maps their names to messages."""
 
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
         super().__init__("; ".join(f"{key}: {message}" for key, message in fields.items()))
 
 
-class InvalidAnswers(DomainError):
-    """The answers break the protocol; `fields` maps question keys to what is wrong."""
+class InvalidImport(InvalidFields):
+    """The file or an option of an import is invalid."""
 
-    def __init__(self, fields: dict[str, str]) -> None:
-        self.fields = fields
-        super().__init__("; ".join(f"{key}: {message}" for key, message in fields.items()))
+
+class InvalidAnswers(InvalidFields):
+    """The answers violate the protocol. The fields are question keys."""

@@ -1,20 +1,21 @@
-"""Human labels: which answers count, and how the answers of several raters become one number."""
+"""Human labels: which answers count, and the mean of several raters' answers."""
 
+import math
 from collections.abc import Collection
 
-from django.db.models import Avg, Case, Count, FloatField, Value, When
-from django.db.models.functions import Cast
+import numpy as np
 
+from annotation.mean_labels import mean_labels
 from annotation.models import Project, Question, Rating
 from annotation.models.ratings import RatingQuerySet
-from annotation.protocol import Scale, ScaleKind
+from annotation.protocol import Scale
 
 
 def answered(project: Project, question: Question) -> RatingQuerySet:
-    """The ratings whose answer to `question` counts, one row for each; the answer is `answers__value`.
+    """Return the ratings whose answer to `question` counts. The answer is `answers__value`.
 
-    Finished ratings outside gold rounds, by raters who were not removed, with the latest revision of their
-    answer. The one rule behind labels, statistics, exports and pools.
+    These are finished ratings outside gold rounds, by raters who were not removed, with the latest revision
+    of the answer. Labels, statistics, exports and pools all use this rule.
     """
     return Rating.objects.countable().filter(
         summary__project=project, answers__is_current=True, answers__question=question
@@ -22,50 +23,43 @@ def answered(project: Project, question: Question) -> RatingQuerySet:
 
 
 def human_labels(project: Project, question: Question) -> dict[int, float]:
-    """Summary id -> mean over raters of `Scale.number` of their answers, on the question's own scale.
+    """Return summary id -> mean over raters of `Scale.number`, on the question's own scale.
 
-    Yes counts 1, No 0, a point k its k. Unsure is left out, and so is a summary about which all are unsure.
+    Yes counts 1, No 0 and a point k its k. Unsure is left out, and so are summaries with no other answer.
     """
-    scale = question.protocol.scale
-    rows = answered(project, question).values_list("summary_id").annotate(label=Avg(_number(scale)))
-    return {summary_id: label for summary_id, label in rows if label is not None}
+    found = _counted_labels(question, answered(project, question))
+    return {summary_id: label for summary_id, (label, _) in found.items() if label is not None}
 
 
 def counted_labels(
     project: Project, question: Question, summaries: Collection[int]
 ) -> dict[int, tuple[float | None, int]]:
-    """Summary id -> its label and the number of ratings that answered `question`, Unsure among them.
+    """Return summary id -> its label and how many ratings answered `question`, including Unsure.
 
-    Only of those `summaries` that have such a rating; the label is None where all of them are unsure.
+    Summaries without such a rating are left out. The label is None if all answers are Unsure.
     """
     of_these = Rating.objects.filter(summary__in=summaries)
-    rows = (
-        answered(project, question)
-        .filter(pk__in=of_these)  # as a condition of its own, so that a planner starts from these few
-        .values_list("summary_id")
-        .annotate(label=Avg(_number(question.protocol.scale)), ratings=Count("pk"))
-    )
-    return {summary_id: (label, ratings) for summary_id, label, ratings in rows}
+    # A condition of its own, so that the planner starts from these few rows.
+    return _counted_labels(question, answered(project, question).filter(pk__in=of_these))
+
+
+def _counted_labels(question: Question, ratings: RatingQuerySet) -> dict[int, tuple[float | None, int]]:
+    number = question.protocol.scale.number
+    rows = [(pk, number(value)) for pk, value in ratings.values_list("summary_id", "answers__value")]
+    ids, places = np.unique(np.array([pk for pk, _ in rows], dtype=np.int64), return_inverse=True)
+    numbers = np.array([given for _, given in rows], dtype=np.float64)
+    counted = np.argsort(numbers, kind="stable")[: np.count_nonzero(~np.isnan(numbers))]  # nan come last
+    means = mean_labels(places[counted], numbers[counted], len(ids)).tolist()
+    times = np.bincount(places, minlength=len(ids)).tolist()
+    return {
+        pk: (None if math.isnan(mean) else mean, n)
+        for pk, mean, n in zip(ids.tolist(), means, times, strict=True)
+    }
 
 
 def unit_label(scale: Scale, label: float) -> float | None:
-    """`label` brought to [0, 1] from the scale's lowest and highest number; None on an unbounded scale."""
-    low, high = scale.low, scale.high
-    if scale.kind == ScaleKind.NOMINAL:
-        numbers = (scale.numbers or {}).values()
-        low, high = min(numbers, default=None), max(numbers, default=None)
-    if low is None or high is None or low == high:
+    """Return `label` rescaled to [0, 1] from the scale's ends; None on an unbounded scale."""
+    if scale.ends is None:
         return None
+    low, high = scale.ends
     return min(1.0, max(0.0, (label - low) / (high - low)))
-
-
-def _number(scale: Scale) -> Case | Cast:
-    """`Scale.number` of the answer, for the database."""
-    if scale.kind != ScaleKind.NOMINAL:
-        return Cast("answers__value", FloatField())
-    cases = [
-        When(answers__value=value, then=Value(scale.number(value)))
-        for value in scale.values
-        if scale.number(value) is not None
-    ]
-    return Case(*cases, default=None, output_field=FloatField())

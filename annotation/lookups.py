@@ -1,4 +1,4 @@
-"""One object of a project by its id, or the refusal that says there is none."""
+"""Finding one object of a project by its id."""
 
 from typing import TypeVar
 
@@ -10,8 +10,8 @@ M = TypeVar("M", bound=Model)
 
 
 def one_of(rows: QuerySet[M], pk: int, what: str) -> M:
-    """The one of `rows` with this id. Raises NotFound, so that another project's objects do not leak."""
+    """Return the one of `rows` with this id. Raises NotFound, also for objects of other projects."""
     found = rows.filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no such {what} in this project.")
+        raise NotFound(f"There is no such {what} in this project. It may have been deleted.")
     return found

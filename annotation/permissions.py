@@ -1,18 +1,13 @@
-"""Who may do what in a project: the table of roles, and the check that every action and read goes through."""
+"""Roles and permissions in a project, and the check that every view and action uses."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q, QuerySet
 
 from annotation.errors import NotAllowed, NotFound, NotSignedIn
-from annotation.models import Membership, Project, Rater
-
-
-class Role(StrEnum):
-    ANNOTATOR = "annotator"
-    MANAGER = "manager"
-    RESEARCHER = "researcher"
+from annotation.models import Membership, Project, Rater, Role
 
 
 class Permission(StrEnum):
@@ -23,7 +18,7 @@ class Permission(StrEnum):
     EXPORT_SCORES = "export scores and labels"
     MANAGE_RUNS = "start, cancel and delete runs"
     SEE_PROGRESS = "see progress, runs and scores"
-    SEE_RESULTS = "see agreement and meta-evaluation"
+    SEE_RESULTS = "see the results"
     TAG_DISAGREEMENTS = "say who is wrong where evaluators and people disagree"
 
 
@@ -42,48 +37,59 @@ GRANTS: dict[Role, frozenset[Permission]] = {
     ),
 }
 PUBLISHED = frozenset({Permission.SEE_RESULTS})
-"""What anybody may do in a project whose results are published, signed in or not. The project's own raters
-are not anybody: while they rate they see neither the answers of others nor scores."""
+"""What anybody may do in a project with published results, signed in or not.
 
-NO_SUCH_PROJECT = "There is no such project, or you have no part in it."
+The project's own raters are excepted: while they rate, they see neither scores nor others' answers.
+"""
+
+NO_SUCH_PROJECT = "There is no such project, or you are not a member."
 
 Person = AbstractBaseUser | AnonymousUser
 
 
-def roles_of(user: Person, project: Project) -> frozenset[Role]:
-    """The roles of `user` in `project`; empty for strangers, and for annotators who were removed."""
+@dataclass(frozen=True)
+class _Standing:
+    """How a person stands in a project."""
+
+    roles: frozenset[Role]
+    is_rater: bool
+    """Whether they are among the project's raters, removed ones included: they may be reinstated."""
+
+    @property
+    def granted(self) -> frozenset[Permission]:
+        return frozenset().union(*(GRANTS[role] for role in self.roles))
+
+    def permissions(self, project: Project) -> frozenset[Permission]:
+        is_open = project.results_published_at is not None and not self.is_rater
+        return self.granted | PUBLISHED if is_open else self.granted
+
+
+def _standing(user: Person, project: Project) -> _Standing:
+    """Read the person's memberships and rater in one query, which nearly every request makes."""
     if not user.is_authenticated:
-        return frozenset()
-    roles = {
-        Role(role)
-        for role in Membership.objects.filter(user=user.pk, project=project).values_list("role", flat=True)
-    }
-    if Rater.objects.in_good_standing().filter(user=user.pk, project=project).exists():
+        return _Standing(frozenset(), is_rater=False)
+    memberships = Membership.objects.filter(user=user.pk, project=project).values_list("role")
+    raters = Rater.objects.filter(user=user.pk, project=project).order_by().values_list("status")
+    words = {word for (word,) in memberships.union(raters)}  # no role has the name of a status
+    roles = {Role(word) for word in words.intersection(Role.values)}
+    statuses = words.intersection(Rater.Status.values)
+    if statuses - {Rater.Status.REMOVED}:
         roles.add(Role.ANNOTATOR)
-    return frozenset(roles)
+    return _Standing(frozenset(roles), is_rater=bool(statuses))
+
+
+def roles_of(user: Person, project: Project) -> frozenset[Role]:
+    """Return the roles of `user` in `project`. Removed annotators have none."""
+    return _standing(user, project).roles
 
 
 def permissions_of(user: Person, project: Project) -> frozenset[Permission]:
-    """What `user` may do in `project`: by their roles, and what is open to anybody."""
-    granted = _granted(roles_of(user, project))
-    return granted | PUBLISHED if _is_open_to(user, project) else granted
-
-
-def _granted(roles: frozenset[Role]) -> frozenset[Permission]:
-    return frozenset().union(*(GRANTS[role] for role in roles))
-
-
-def _is_open_to(user: Person, project: Project) -> bool:
-    return project.results_published_at is not None and not _is_rater(user, project)
-
-
-def _is_rater(user: Person, project: Project) -> bool:
-    """Whether `user` rates in `project` or did so until they were removed: they may be taken in again."""
-    return user.is_authenticated and Rater.objects.filter(user=user.pk, project=project).exists()
+    """Return what `user` may do in `project`, by their roles or because it is published."""
+    return _standing(user, project).permissions(project)
 
 
 def projects_for(user: Person, permission: Permission) -> QuerySet[Project]:
-    """The projects in which a role of `user` permits this; what others have published is not listed."""
+    """Return the projects in which a role of `user` permits this, without published projects of others."""
     if not user.is_authenticated:
         return Project.objects.none()
     roles = [role for role in Role if permission in GRANTS[role]]
@@ -94,34 +100,34 @@ def projects_for(user: Person, permission: Permission) -> QuerySet[Project]:
 
 
 def project_for(user: Person, slug: str, permission: Permission) -> Project:
-    """The project with this slug, if `user` may do this in it.
+    """Return the project with this slug, if `user` may do this in it.
 
-    Raises NotFound where the user has no part in the project, so that its existence does not leak, in its
-    place NotSignedIn for whoever is not signed in, and NotAllowed where a member's role is not enough.
+    Raises NotAllowed if a member's role is not enough, and NotFound for others, so that the project's
+    existence does not leak (NotSignedIn if they are not signed in).
     """
     project = Project.objects.select_related("questionnaire").filter(slug=slug).first()
     if project is None:
         raise _no_such_project(user)
-    project.only_published = require(user, project, permission)
+    standing = _standing(user, project)
+    _require(user, standing, project, permission)
+    project.reader_may = standing.permissions(project)
+    project.only_published = permission not in standing.granted
     return project
 
 
-def require(user: Person, project: Project, permission: Permission) -> bool:
-    """Raise as `project_for` does unless `user` may do this in `project`.
+def require(user: Person, project: Project, permission: Permission) -> None:
+    """Raise as `project_for` does unless `user` may do this in `project`."""
+    _require(user, _standing(user, project), project, permission)
 
-    Returns whether they may only because it is published.
-    """
-    roles = roles_of(user, project)
-    if permission in _granted(roles):
-        return False
-    if permission in PUBLISHED and _is_open_to(user, project):
-        return True
-    if roles:
-        raise NotAllowed(
-            f"Your role in {project.name} ({', '.join(sorted(roles))}) may not {permission.value}."
-        )
-    if _is_rater(user, project):
-        raise NotFound(f"You have no part in {project.name} any more. Its manager can take you in again.")
+
+def _require(user: Person, standing: _Standing, project: Project, permission: Permission) -> None:
+    if permission in standing.permissions(project):
+        return
+    if standing.roles:
+        names = ", ".join(sorted(standing.roles))
+        raise NotAllowed(f"Your role in {project.name} ({names}) does not allow you to {permission.value}.")
+    if standing.is_rater:
+        raise NotFound(f"You are no longer a member of {project.name}. Its manager can reinstate you.")
     raise _no_such_project(user)
 
 
@@ -130,14 +136,8 @@ def _no_such_project(user: Person) -> NotFound:
     return refusal(NO_SUCH_PROJECT)
 
 
-def rater_for(user: Person, project: Project) -> Rater:
-    """The rater that `user` is in `project`; raises as `require` does."""
-    require(user, project, Permission.RATE)
-    return Rater.objects.select_related("project__questionnaire").get(user=user.pk, project=project)
-
-
 def may_create_project(user: Person) -> bool:
-    """Superusers, and whoever manages a project already."""
+    """Return whether `user` is a superuser or manages a project."""
     if not user.is_authenticated:
         return False
     return (

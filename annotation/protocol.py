@@ -1,8 +1,8 @@
-"""What is asked, in which order, and which answer sheets are valid. Pure data and pure functions.
+"""Questionnaires and valid answer sheets. Pure data and pure functions.
 
-A questionnaire is an ordered list of questions in stages. The stages are shown one after another; the
-answers of a stage are locked once the next one has been revealed. A question may end the rating
-(`stops_rating_on`), and the first stage with a question that needs the article is the one that reveals it.
+A questionnaire is an ordered list of questions in stages, shown one after another. Submitting a stage locks
+its answers. A question may end the rating (`stops_rating_on`). The first stage with a question that needs
+the article shows it.
 
 Sources: SEAHORSE's six questions and their order, Clark et al. 2023, section 3.2 and appendix A;
 SummEval's four dimensions, Fabbri et al. 2021, section 4.
@@ -28,10 +28,9 @@ class ScaleKind(StrEnum):
 class Scale:
     """The admissible answers to a question.
 
-    Nominal scales list their `values`; `numbers` gives the label a value contributes to a mean, and a value
-    without a number ('unsure') is left out of it. Ordinal scales run over the whole numbers low..high.
-    Interval scales admit any number from low to high (None: within LARGEST_NUMBER) and only occur in imports,
-    because nobody can press a key for 2.6667.
+    Nominal scales list their `values`. `numbers` maps values to what they contribute to a mean; values
+    without a number ('unsure') are left out. Ordinal scales have the whole numbers low..high. Interval
+    scales admit any number from low to high (None: within LARGEST_NUMBER), and only occur in imports.
     """
 
     kind: ScaleKind
@@ -44,17 +43,11 @@ class Scale:
         if self.kind == ScaleKind.NOMINAL and len(self.values) < 2:
             raise ValueError(f"a nominal scale needs at least two values, found {self.values!r}")
         if self.kind == ScaleKind.ORDINAL:
-            if (
-                self.low is None
-                or self.high is None
-                or self.low != int(self.low)
-                or self.high != int(self.high)
-            ):
-                raise ValueError(
-                    f"an ordinal scale needs whole numbers low and high, found {self.low}..{self.high}"
-                )
+            found = f"found {self.low}..{self.high}"
+            if self.low is None or self.high is None or self.low % 1 or self.high % 1:
+                raise ValueError(f"an ordinal scale needs whole numbers low and high, {found}")
             if self.low >= self.high:
-                raise ValueError(f"an ordinal scale needs low < high, found {self.low}..{self.high}")
+                raise ValueError(f"an ordinal scale needs low < high, {found}")
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -66,7 +59,7 @@ class Scale:
         return ()
 
     def admits(self, value: str) -> bool:
-        """Whether `value` is a possible answer on this scale."""
+        """Return whether `value` is a possible answer on this scale."""
         if self.kind != ScaleKind.INTERVAL:
             return value in self.choices
         try:
@@ -78,10 +71,19 @@ class Scale:
         return above and below and abs(number) <= LARGEST_NUMBER
 
     def number(self, value: str) -> float | None:
-        """What `value` contributes to a label: Yes 1, No 0, a point k its k; Unsure None."""
+        """Return what `value` contributes to a label: Yes 1, No 0, a point k its k; Unsure None."""
         if self.kind == ScaleKind.NOMINAL:
             return (self.numbers or {}).get(value)
         return float(value)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The lowest and the highest number of an answer; None if there are no two."""
+        low, high = self.low, self.high
+        if self.kind == ScaleKind.NOMINAL:
+            numbers = (self.numbers or {}).values()
+            low, high = min(numbers, default=None), max(numbers, default=None)
+        return None if low is None or high is None or low == high else (low, high)
 
     @property
     def expected(self) -> str:
@@ -99,7 +101,7 @@ ONE_TO_FIVE = Scale(ScaleKind.ORDINAL, low=1, high=5)
 
 @dataclass(frozen=True)
 class Question:
-    """One question about a summary. `key` is also its column in files; `dimension` is what it measures."""
+    """One question about a summary. `key` is its column in files, `dimension` what it measures."""
 
     key: str
     dimension: str
@@ -135,7 +137,7 @@ class Questionnaire:
         return len(self.stage_titles)
 
     def question(self, key: str) -> Question:
-        """The question with this key; KeyError if there is none."""
+        """Return the question with this key. Raises KeyError."""
         for question in self.questions:
             if question.key == key:
                 return question
@@ -145,15 +147,15 @@ class Questionnaire:
         return tuple(question for question in self.questions if question.stage == stage)
 
     def shows_article(self, stage: int) -> bool:
-        """Whether a rater at `stage` has been shown the article."""
+        """Return whether a rater at `stage` has been shown the article."""
         return any(question.needs_article and question.stage <= stage for question in self.questions)
 
 
 def wording_fingerprint(questionnaire: Questionnaire) -> str:
-    """Eight hex digits that change with whatever of the questionnaire a rater gets to read.
+    """Return eight hex digits that change with anything that raters read of the questionnaire.
 
-    Titles, wording, order and stages of the questions, the answers they offer, and the number each answer
-    stands for: labels of two wordings are not of the same thing.
+    It covers the titles, wording, order and stages of the questions, their answers, and the number of each
+    answer. Labels of different wordings do not measure the same thing.
     """
     shown = [
         [
@@ -180,7 +182,7 @@ class Violation:
 
 
 def stopped_by(questionnaire: Questionnaire, sheet: Sheet) -> Question | None:
-    """The first question whose answer ends the rating, if one does."""
+    """Return the first question whose answer ends the rating, if one does."""
     for question in questionnaire.questions:
         if sheet.get(question.key) in question.stops_rating_on:
             return question
@@ -188,9 +190,9 @@ def stopped_by(questionnaire: Questionnaire, sheet: Sheet) -> Question | None:
 
 
 def open_questions(questionnaire: Questionnaire, sheet: Sheet) -> tuple[Question, ...]:
-    """What is to be asked next: the unanswered questions of the earliest stage that has any.
+    """Return the unanswered questions of the earliest stage that has any.
 
-    Empty when the sheet is complete: all stages are answered, or an answer has ended the rating.
+    Empty if the sheet is complete: all stages are answered, or an answer has ended the rating.
     """
     for stage in range(1, questionnaire.last_stage + 1):
         missing = tuple(question for question in questionnaire.stage(stage) if question.key not in sheet)
@@ -203,15 +205,15 @@ def open_questions(questionnaire: Questionnaire, sheet: Sheet) -> tuple[Question
 
 
 def is_complete(questionnaire: Questionnaire, sheet: Sheet) -> bool:
-    """Whether the sheet is valid and nothing is left to ask."""
+    """Return whether the sheet is valid and nothing is left to ask."""
     return not violations(questionnaire, sheet) and not open_questions(questionnaire, sheet)
 
 
 def violations(questionnaire: Questionnaire, sheet: Sheet) -> list[Violation]:
-    """Everything that must not be in `sheet`; a sheet may be unfinished without violating anything.
+    """Return everything that is invalid in `sheet`, which may be unfinished.
 
-    An answer must be to a question there is, on its scale, of a stage that was reached: all questions of
-    every earlier stage answered, and none of them ending the rating.
+    Each answer must be to a known question, on its scale, and in a reached stage: all earlier stages are
+    answered, and no answer has ended the rating.
     """
     found = []
     keys = {question.key for question in questionnaire.questions}
@@ -239,59 +241,41 @@ SEAHORSE = Questionnaire(
     key="seahorse",
     title="SEAHORSE: six questions in three stages",
     stage_titles=("Readable", "Language", "Against the article"),
-    questions=(
+    questions=tuple(
         Question(
-            "comprehensibility",
-            "comprehensibility",
-            "Comprehensible",
-            "Can the summary be read and understood? (Small errors do not matter if the meaning is clear.)",
-            stage=1,
-            scale=YES_NO_UNSURE,
-            stops_rating_on=("no",),
-        ),
-        Question(
-            "repetition",
-            "repetition",
-            "No repetition",
-            "Is the summary free of unnecessarily repeated information?",
-            stage=2,
-            scale=YES_NO_UNSURE,
-        ),
-        Question(
-            "grammar",
-            "grammar",
-            "Grammatical",
-            "Is the summary grammatically correct?",
-            stage=2,
-            scale=YES_NO_UNSURE,
-        ),
-        Question(
-            "attribution",
-            "attribution",
-            "Attribution",
-            "Is all the information in the summary fully attributable to the article?",
-            stage=3,
-            scale=YES_NO_UNSURE,
-            needs_article=True,
-        ),
-        Question(
-            "main_ideas",
-            "main_ideas",
-            "Main ideas",
-            "Does the summary capture the main idea(s) of the article?",
-            stage=3,
-            scale=YES_NO_UNSURE,
-            needs_article=True,
-        ),
-        Question(
-            "conciseness",
-            "conciseness",
-            "Concise",
-            "Does the summary concisely represent the information in the article?",
-            stage=3,
-            scale=YES_NO_UNSURE,
-            needs_article=True,
-        ),
+            key,
+            key,
+            title,
+            wording,
+            stage,
+            YES_NO_UNSURE,
+            needs_article=stage == 3,
+            stops_rating_on=("no",) if stage == 1 else (),
+        )
+        for stage, key, title, wording in (
+            (
+                1,
+                "comprehensibility",
+                "Comprehensible",
+                "Can the summary be read and understood? "
+                "(Small errors do not matter if the meaning is clear.)",
+            ),
+            (2, "repetition", "No repetition", "Is the summary free of unnecessarily repeated information?"),
+            (2, "grammar", "Grammatical", "Is the summary grammatically correct?"),
+            (
+                3,
+                "attribution",
+                "Attribution",
+                "Is all the information in the summary fully attributable to the article?",
+            ),
+            (3, "main_ideas", "Main ideas", "Does the summary capture the main idea(s) of the article?"),
+            (
+                3,
+                "conciseness",
+                "Concise",
+                "Does the summary concisely represent the information in the article?",
+            ),
+        )
     ),
 )
 
@@ -300,28 +284,14 @@ SUMMEVAL = Questionnaire(
     title="SummEval: four dimensions from 1 to 5",
     stage_titles=("Against the article",),
     questions=tuple(
-        Question(dimension, dimension, title, wording, stage=1, scale=ONE_TO_FIVE, needs_article=True)
-        for dimension, title, wording in (
-            (
-                "coherence",
-                "Coherence",
-                "Do the sentences fit together into a well-organised whole? (1 worst, 5 best)",
-            ),
-            (
-                "consistency",
-                "Consistency",
-                "Do the facts in the summary agree with those in the article? (1 worst, 5 best)",
-            ),
-            (
-                "fluency",
-                "Fluency",
-                "Is each sentence well written and grammatical? (1 worst, 5 best)",
-            ),
-            (
-                "relevance",
-                "Relevance",
-                "Does the summary hold what is important in the article, and nothing more? (1 worst, 5 best)",
-            ),
+        Question(
+            key, key, key.capitalize(), f"{wording} (1 worst, 5 best)", 1, ONE_TO_FIVE, needs_article=True
+        )
+        for key, wording in (
+            ("coherence", "Do the sentences fit together into a well-organised whole?"),
+            ("consistency", "Do the facts in the summary agree with those in the article?"),
+            ("fluency", "Is each sentence well written and grammatical?"),
+            ("relevance", "Does the summary hold what is important in the article, and nothing more?"),
         )
     ),
 )

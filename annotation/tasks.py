@@ -1,14 +1,14 @@
-"""Celery's way in; each task is one call.
+"""Celery tasks.
 
-The task that imports a file is `scoring.tasks.run_import`: files may hold scores, and imports between the
-apps run from scoring to annotation, never back.
+The task that imports a file is `scoring.tasks.run_import`, because files may hold scores and this app does
+not import `scoring`.
 """
 
 from celery import shared_task
 
-from annotation.actions import import_jobs
+from annotation.imports import jobs
 
 
 @shared_task
 def sweep() -> None:
-    import_jobs.wake_waiting_imports()
+    jobs.wake_waiting_imports()

@@ -29,11 +29,10 @@ from nltk.metrics.agreement import AnnotationTask
 from annotation import protocol
 from metaeval.agreement.intervals import forget_intervals
 from metaeval.agreement.method import AgreementMethod
-from metaeval.agreement.rated_twice import rated_twice
+from metaeval.agreement.ratings_per_unit import ratings_per_unit
 from metaeval.agreement.statistics import agreements
-from metaeval.judgements import ALL, HumanRatings, QuestionRatings, Summaries
+from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
 from metaeval.stats.agreement.agreement_bootstrap import replicates, unit_draws
-from metaeval.stats.agreement.agreement_counts import agreement_counts
 from metaeval.stats.agreement.krippendorff import ALPHA, krippendorff_alpha
 from metaeval.stats.agreement.unit_patterns import unit_patterns
 from metaeval.stats.arrays import Floats, Ints
@@ -61,7 +60,7 @@ def main() -> None:
 
 
 def made_up(n_summaries: int) -> tuple[Summaries, Ints, Ints, list[Ints]]:
-    """Summaries; of each rating its summary and rater; and the answers to six questions."""
+    """Return summaries, the summary and rater of each rating, and answers to six questions."""
     chance = np.random.default_rng(20230217)
     again = chance.choice(n_summaries, int(RATED_AGAIN * n_summaries), replace=False)
     third = again[: int(RATED_THREE_TIMES * len(again))]
@@ -82,6 +81,11 @@ def made_up(n_summaries: int) -> tuple[Summaries, Ints, Ints, list[Ints]]:
     return summaries, units[order], raters[order], questions
 
 
+def counts_of(units: Ints, answers: Ints, n_units: int) -> Ints:
+    """Return how often each unit got each answer, (units, answers)."""
+    return np.bincount(units * ANSWERS + answers, minlength=n_units * ANSWERS).reshape(n_units, ANSWERS)
+
+
 def compare_alpha(units: Ints, raters: Ints, answers: Ints, n_summaries: int) -> None:
     matrix = np.full((60, n_summaries), np.nan)
     matrix[raters, units] = answers
@@ -91,8 +95,7 @@ def compare_alpha(units: Ints, raters: Ints, answers: Ints, n_summaries: int) ->
     ]
 
     def ours() -> float:
-        counts = agreement_counts(units, answers, n_units=n_summaries, n_answers=ANSWERS)
-        return krippendorff_alpha(counts, "nominal").value
+        return krippendorff_alpha(counts_of(units, answers, n_summaries), "nominal").value
 
     def theirs() -> float:
         return float(krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"))
@@ -115,7 +118,7 @@ def compare_bootstrap(units: Ints, answers: Ints, resamples: int, their_resample
     again = times[units] >= 2
     _, codes = np.unique(units[again], return_inverse=True)
     n_units, given = int(codes.max()) + 1, answers[again]
-    table = agreement_counts(codes, given, n_units=n_units, n_answers=ANSWERS)
+    table = counts_of(codes, given, n_units)
     numbers = np.arange(ANSWERS, dtype=np.float64)
 
     def ours() -> Floats:
@@ -185,7 +188,7 @@ def time_report(
         forget_intervals()
         found = 0
         for ratings in human.questions:
-            twice = rated_twice(summaries, human, ratings)
+            twice = ratings_per_unit(summaries, human, ratings)
             for language in places:
                 found += len(
                     agreements(twice.in_language(language), ratings, ("krippendorff_alpha",), method)
@@ -202,7 +205,7 @@ Result = TypeVar("Result")
 
 
 def timed(compute: Callable[[], Result], repeats: int = REPEATS) -> tuple[Result, float]:
-    """The result, and the median seconds after one round to warm up.
+    """Return the result, and the median seconds after one warm-up round.
 
     Of processor time: other work on the machine lengthens the wall clock's.
     """

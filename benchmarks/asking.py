@@ -1,7 +1,7 @@
 """Requests a second at a local endpoint with a fixed latency: `python benchmarks/asking.py`.
 
 The endpoint is another process that answers each request after --latency seconds, as many at once as come.
-Asked one after the other with the client alone, as was done before, and through a Sender with 1, 8 and 32
+Asked one after the other with the client alone, as before, and through a HostedModel with 1, 8 and 32
 requests in flight, in turns; prints the median of the rounds, its ratio to the sequential way, and the share
 of the most that so many in flight can get at this latency.
 """
@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from openai import OpenAI
 
-from scoring.asking.request import Address, Request
-from scoring.asking.sender import Sender
+from scoring.contract.requests import Address, Request
+from scoring.llm.client import HostedModel
 
 IN_FLIGHT = (1, 8, 32)
 ANSWER = {
@@ -100,7 +100,7 @@ def main() -> None:
         "one after the other": (few, lambda: one_after_the_other(address, few))
     }
     for in_flight in IN_FLIGHT:
-        sender = Sender(address, "key", most_in_flight=in_flight)
+        sender = HostedModel(address, "key", most_in_flight=in_flight)
         asked = few if in_flight == 1 else requests
         ways[f"{in_flight} in flight"] = (asked, lambda sender=sender, asked=asked: sender.replies(asked))
     rates: dict[str, list[float]] = {name: [] for name in ways}

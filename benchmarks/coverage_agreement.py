@@ -42,7 +42,7 @@ class Case(NamedTuple):
     """Of one summary after the other, again and again."""
 
     def sample(self, n_units: int, chance: np.random.Generator) -> RatedUnits:
-        """The patterns of a sample of `n_units` summaries."""
+        """Return the patterns of a sample of `n_units` summaries."""
         units: Ints = np.repeat(np.arange(n_units), np.resize(self.ratings, n_units))
         truth = self._draw(n_units, chance)[units]
         other = self._draw(len(units), chance)
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def intervals(units: RatedUnits, resamples: int, seed: int) -> tuple[Interval, Interval]:
-    """Percentile and BCa."""
+    """Return the percentile and the BCa interval."""
     drawn = replicates([ALPHA], unit_draws(units, resamples, seed), "nominal", NUMBERS)[0]
     left_out = replicates([ALPHA], units_left_out(units), "nominal", NUMBERS)[0]
     return (
@@ -91,7 +91,7 @@ def alpha_of(units: RatedUnits) -> float:
 
 
 def summed(found: Sequence[Interval], true: float) -> tuple[float, float, float]:
-    """The share of the intervals that holds `true`, the share of samples without one, and the mean width."""
+    """Return coverage of `true`, the share without an interval, and the mean width."""
     there = [each for each in found if not each.reason]
     if not there:
         return np.nan, 1.0, np.nan

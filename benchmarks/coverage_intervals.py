@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.intervals import intervals
 
 SYSTEMS = 6
@@ -29,13 +30,13 @@ COMPARED = ("pearson", "spearman", "kendall_b", "roc_auc")
 
 
 def pairs(rng, *shape):
-    """(2, ...) effects on label and on score, correlated."""
+    """Return correlated effects on label and on score, (2, ...)."""
     first, second = rng.normal(size=(2, *shape))
     return np.stack([first, CORRELATION * first + np.sqrt(1 - CORRELATION**2) * second])
 
 
 def study(rng, system_effects, articles, *, yes_no):
-    """Labels, scores, articles and systems of one study."""
+    """Return labels, scores, articles and systems of one study."""
     label, score = (
         np.sqrt(ARTICLE_VARIANCE) * pairs(rng, articles, 1)
         + np.sqrt(SYSTEM_VARIANCE) * system_effects
@@ -61,7 +62,7 @@ def main() -> None:
             system_effects = pairs(rng, 1, SYSTEMS)
             yes_no = coefficient == "roc_auc"
             many = study(rng, system_effects, 40_000, yes_no=yes_no)
-            true = LEVELS[level].estimate(COEFFICIENTS[coefficient], *many, yes_no=yes_no).value
+            true = LEVELS[level].estimate(COEFFICIENTS[coefficient], Rows(*many, yes_no=yes_no)).value
             for articles in arguments.articles:
                 studies = [
                     study(rng, system_effects, articles, yes_no=yes_no) for _ in range(arguments.studies)
@@ -73,13 +74,8 @@ def main() -> None:
                             method,
                             level,
                             coefficient,
-                            label,
-                            score[None],
-                            article,
-                            system,
-                            yes_no=yes_no,
-                            resamples=arguments.resamples,
-                            seed=seed,
+                            Rows(label, score[None], article, system, yes_no=yes_no),
+                            Resampling(arguments.resamples, seed),
                         )[0]
                         for seed, (label, score, article, system) in enumerate(studies)
                     ]

@@ -22,6 +22,7 @@ from scipy import stats
 
 from metaeval.stats.labels.label_mean import label_mean
 from metaeval.stats.labels.prediction_powered import prediction_powered
+from metaeval.stats.rows import Rows
 
 Floats = npt.NDArray[np.float64]
 LEAST = 0.925
@@ -60,7 +61,7 @@ POPULATIONS = (
 
 
 def by_ppi_py(labels: Floats, scores: Floats) -> tuple[float, float]:
-    """The interval that ppi_py gives with tuned lambda."""
+    """Return ppi_py's interval with tuned lambda."""
     labelled = ~np.isnan(labels)
     y, f, alone = labels[labelled], scores[labelled], scores[~labelled]
     power = np.mean((y - y.mean()) * (f - f.mean())) / ((1 + len(y) / len(alone)) * scores.var(ddof=1))
@@ -71,7 +72,10 @@ def by_ppi_py(labels: Floats, scores: Floats) -> tuple[float, float]:
 
 
 def simulate(population: Population, labelled: int, scored: int, relation: float, draws: int) -> Floats:
-    """(3, 2) coverage and mean width of labels alone, ours, ppi_py's; over draws in which all are defined."""
+    """Return coverage and mean width, (3, 2), of labels alone, ours and ppi_py's.
+
+    Only draws in which all are defined count.
+    """
     rng = np.random.default_rng(20)
     articles = np.arange(labelled + scored)
     held, widths = [], []
@@ -79,7 +83,7 @@ def simulate(population: Population, labelled: int, scored: int, relation: float
         labels, scores = population.draw(rng, labelled + scored, relation)
         labels[labelled:] = np.nan
         alone = label_mean(labels, articles).interval
-        powered = prediction_powered(labels, scores, articles).interval
+        powered = prediction_powered(Rows(labels, scores, articles, np.zeros_like(articles))).interval
         if alone.reason or powered.reason:
             continue
         ends = np.array([(alone.low, alone.high), (powered.low, powered.high), by_ppi_py(labels, scores)])

@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def generate(folder: Path, rows: int, articles: int) -> tuple[Path, Path]:
-    """A ratings file and an articles file; the same on every machine."""
+    """Write a ratings file and an articles file, the same on every machine."""
     chance = random.Random(20230217)
     sentences = {
         language: [sentence(chance, letters) for _ in range(400)] for language, letters in LETTERS.items()
@@ -136,7 +136,7 @@ def prepare(database: Path) -> None:
 
 
 def import_once(database: Path, ratings: Path, articles: Path) -> tuple[float, float, float]:
-    """(seconds, seconds of processor time, peak resident megabytes) of the command."""
+    """Return wall seconds, CPU seconds and peak resident megabytes of the command."""
     command = ["import", "seahorse", str(ratings), "--articles", str(articles), "--project", "big"]
     started = time.perf_counter()
     process = subprocess.Popen(

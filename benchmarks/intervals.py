@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from metaeval.stats.uncertainty.bootstrap import Resampling, bootstrap_replicates
+from metaeval.stats.rows import Resampling, Rows
+from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 try:
     from nlpstats.correlations.bootstrap import bootstrap as nlpstats_bootstrap
@@ -57,8 +58,10 @@ def per_article(golden: Path, rounds: int, peer_draws: int) -> float:
     for scheme, peer_scheme in (("articles", "inputs"), ("systems", "systems"), ("both", "both")):
         ours = median(
             seconds_of(
-                lambda scheme=scheme: bootstrap_replicates(
-                    scheme, "article", "kendall_b", *columns, resamples=RESAMPLES
+                lambda scheme=scheme: (
+                    Bootstrap(
+                        scheme, "article", "kendall_b", Rows(*columns), Resampling(RESAMPLES)
+                    ).replicates
                 )
             )
             for _ in range(rounds)
@@ -67,8 +70,8 @@ def per_article(golden: Path, rounds: int, peer_draws: int) -> float:
         if nlpstats_bootstrap is None:
             print(f"{line}; nlpstats is not installed")
             continue
-        resampling = Resampling(scheme, "article", "kendall_b", *columns, yes_no=False)
-        (times,) = resampling.draws(peer_draws, 0)
+        bootstrap = Bootstrap(scheme, "article", "kendall_b", Rows(*columns), Resampling(peer_draws))
+        (times,) = bootstrap.draws()
         drawn = times[1:].astype(int)
         draws = iter(range(peer_draws))
 
@@ -77,7 +80,7 @@ def per_article(golden: Path, rounds: int, peer_draws: int) -> float:
             paired_inputs: bool,  # noqa: ARG001 nlpstats gives it by name
             drawn: npt.NDArray[np.int64] = drawn,
             draws: object = draws,
-            split: int = resampling.article_count,
+            split: int = bootstrap.article_count,
         ) -> tuple[Floats, ...]:
             at = next(draws)  # type: ignore[call-overload]
             of_article, of_system = drawn[:split, at], drawn[split:, at]
@@ -88,7 +91,7 @@ def per_article(golden: Path, rounds: int, peer_draws: int) -> float:
         start = time.process_time()
         peer = nlpstats_bootstrap(scores.T, labels.T, "input", "kendall", resample, n_resamples=peer_draws)
         theirs = (time.process_time() - start) / peer_draws * RESAMPLES
-        difference = float(np.abs(resampling.values(times)[0] - np.array(peer.samples)).max())
+        difference = float(np.abs(bootstrap.values(times)[0] - np.array(peer.samples)).max())
         largest = max(largest, difference)
         print(
             f"{line}; nlpstats ({peer_scheme}) {theirs:.1f} s, extrapolated from {peer_draws};"
@@ -111,7 +114,7 @@ def yes_no_study() -> dict[str, npt.NDArray[np.generic]]:
 
 
 def roc_auc(labels: Floats, scores: Floats) -> float:
-    """By scipy's ranks."""
+    """Return ROC AUC by scipy's ranks."""
     told = labels != 0.5
     yes = labels[told] > 0.5
     ranks = scipy.stats.rankdata(scores[told])
@@ -136,19 +139,20 @@ def pooled(peer_draws: int) -> tuple[float, float]:
     of_coefficient = {}
     for name in BY_SCIPY:
         start = time.process_time()
-        bootstrap_replicates("articles", "pooled", name, **study, yes_no=True, resamples=RESAMPLES)
+        rows = Rows(**study, yes_no=True)
+        len(Bootstrap("articles", "pooled", name, rows, Resampling(RESAMPLES)).replicates)
         of_coefficient[name] = time.process_time() - start
     wall = time.perf_counter() - wall
     for name, by_scipy in BY_SCIPY.items():
         first = study | {"scores": study["scores"][:1]}
-        resampling = Resampling("articles", "pooled", name, **first, yes_no=True)
-        (times,) = resampling.draws(peer_draws, 0)
-        found = resampling.values(times)[0]
+        bootstrap = Bootstrap("articles", "pooled", name, Rows(**first, yes_no=True), Resampling(peer_draws))
+        (times,) = bootstrap.draws()
+        found = bootstrap.values(times)[0]
         start = time.process_time()
         expected = []
         for drawn in times[1:].T.astype(int):
-            rows = np.repeat(np.arange(SUMMARIES), drawn[article])
-            expected.append(by_scipy(study["labels"][rows], study["scores"][0, rows]))
+            places = np.repeat(np.arange(SUMMARIES), drawn[article])
+            expected.append(by_scipy(study["labels"][places], study["scores"][0, places]))
         theirs = (time.process_time() - start) / peer_draws * RESAMPLES * EVALUATORS
         difference = float(np.abs(found - expected).max())
         largest, ours = max(largest, difference), of_coefficient[name]

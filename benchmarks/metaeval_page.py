@@ -1,6 +1,6 @@
 """How long the pages with results take in a project of SEAHORSE's size.
 
-    .venv/bin/python benchmarks/metaeval_page.py [--share 1.0] [--repeats 5] [--keep FOLDER]
+    .venv/bin/python benchmarks/comparison_page.py [--share 1.0] [--repeats 5] [--keep FOLDER]
 
 Makes the project (see seahorse_size.py) in a fresh SQLite database and prints, in milliseconds of the server:
 the snapshot when it is first read and after each kind of change, each page as a whole, its changing parts
@@ -70,9 +70,9 @@ def measure(repeats: int) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from annotation.actions.people import reinstate_rater, remove_rater
     from annotation.models import Membership, Project, Rater
-    from metaeval.snapshot import snapshot_of
+    from annotation.people.members import reinstate_rater, remove_rater
+    from metaeval.snapshot.snapshot import snapshot_of
 
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.WHITENOISE_AUTOREFRESH = True  # or the client would look through all static files
@@ -102,7 +102,7 @@ def measure(repeats: int) -> None:
     show(f"snapshot, after {BATCH} scores", [timed(read, changes.score) for _ in range(repeats)])
     show("snapshot, after a rater's removal", [timed(read, lambda: remove_rater(removed))])
     show("snapshot, after a reinstatement", [timed(read, lambda: reinstate_rater(removed))])
-    for name in ("agreement", "meta-evaluation"):
+    for name in ("agreement", "comparison"):
         show(f"{name}: page, nothing new", [timed(page(name)) for _ in range(repeats)])
         news = page(name, revision=-1)
         show(f"{name}: parts after a rating", [timed(news, changes.rate) for _ in range(repeats)])
@@ -121,8 +121,8 @@ class Changes:
         Summary.objects.filter(ratings__isnull=True).update(open_places=1)
 
     def rate(self) -> None:
-        from annotation.actions.assigning import take_assignment
-        from annotation.actions.rating import GivenAnswer, submit_stage
+        from annotation.rating.assigning import take_assignment
+        from annotation.rating.submitting import GivenAnswer, submit_stage
 
         self._raters.append(self._raters.pop(0))
         offered = ((rater, take_assignment(rater)) for rater in self._raters)
@@ -131,8 +131,8 @@ class Changes:
             submit_stage(rater, assignment.pk, number, {key: GivenAnswer("yes") for key in keys})
 
     def correct(self) -> None:
-        from annotation.actions.rating import GivenAnswer, correct_answer
         from annotation.models import Answer
+        from annotation.rating.submitting import GivenAnswer, correct_answer
 
         self._place += 1
         answers = Answer.objects.current().filter(question__key="grammar", value="yes")
@@ -141,15 +141,16 @@ class Changes:
 
     def score(self) -> None:
         from annotation.models import Summary
-        from scoring.contract import Scored
-        from scoring.models import Batch, EvaluatorSetup, Run
-        from scoring.runs import claim_batch, record_scores
+        from scoring.contract.scores import Scored
+        from scoring.models import Batch, Run, Setup
+        from scoring.runs.claims import claim_batch
+        from scoring.runs.recording import record_scores
 
         self._place += 1
         ids = list(Summary.objects.order_by("pk").values_list("pk", flat=True)[: BATCH * self._place])[
             -BATCH:
         ]
-        run = Run.objects.create(setup=EvaluatorSetup.objects.first(), total=BATCH)
+        run = Run.objects.create(setup=Setup.objects.first(), total=BATCH)
         Batch.objects.create(run=run, number=1, summary_ids=ids, size=BATCH)
         claim = claim_batch(run.pk)
         assert claim is not None
@@ -158,7 +159,7 @@ class Changes:
 
 
 def timed(act: Callable[[], None], change: Callable[[], None] | None = None) -> tuple[float, float]:
-    """Milliseconds by the clock, and of the processor in the thread that answers."""
+    """Return wall milliseconds, and CPU milliseconds of the thread that answers."""
     if change is not None:
         change()
     began, worked = time.perf_counter(), time.thread_time()

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.significance.compare_pairs import TESTS, compare_pairs
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +53,10 @@ OVER_ARTICLES = {"perm_inputs", "bootstrap_articles", "paired_t"}
 
 
 def draw_world(rng: np.random.Generator, of_article: float, of_system: float) -> tuple[Floats, Floats]:
-    """(articles, systems) labels and (2, articles, systems) scores of two evaluators drawn alike."""
+    """Draw labels, (articles, systems), and scores of two evaluators, (2, articles, systems).
+
+    Both evaluators are drawn alike.
+    """
     quality = rng.normal(0, 0.5, (1, SYSTEMS))
     labels = rng.normal(0, 0.7, (ARTICLES, 1)) + quality + rng.normal(size=(ARTICLES, SYSTEMS))
     scores = 0.6 * labels + rng.normal(size=(2, ARTICLES, SYSTEMS))
@@ -67,7 +71,9 @@ def p_values(times: int, draws: int, effects: tuple[float, float]) -> dict[tuple
         labels, scores = draw_world(np.random.default_rng([time_, 1]), *effects)
         for each in COMPARED:
             result = compare_pairs(
-                *each, labels.ravel(), scores.reshape(2, -1), articles, systems, resamples=draws, seed=time_
+                *each,
+                Rows(labels.ravel(), scores.reshape(2, -1), articles, systems),
+                Resampling(draws, time_),
             )
             found[each].append(result.p_values[0, 1])
     return {each: np.array(values) for each, values in found.items()}

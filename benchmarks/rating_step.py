@@ -27,7 +27,7 @@ PASSWORD = "benchmark-password"
 CAMPAIGN = """
 import random
 from django.contrib.auth.models import User
-from annotation.actions.projects import create_project
+from annotation.projects.settings import create_project
 from annotation.models import Article, Rater, Summary, System
 from annotation.protocol import SEAHORSE
 project = create_project("Benchmark", SEAHORSE, slug="benchmark")

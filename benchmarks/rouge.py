@@ -19,10 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from scoring.contract import GENERAL, Item
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
-from scoring.params import read_params
-from scoring.texts.tokens import _porter_stems
+from scoring.texts.tokens import _porter_stem
 
 VARIANTS = ("1", "2", "L")
 Results = list[list[float]]
@@ -40,8 +41,8 @@ def read_items(folder: Path, articles: int, systems: int) -> list[Item]:
 
 
 def ours(items: Sequence[Item], variants: Sequence[str], stem: bool, **settings: str) -> Results:
-    """From texts, with evaluators made anew and no stem remembered from an earlier round."""
-    _porter_stems.cache_clear()
+    """Score texts with new evaluators and no stem cached from an earlier round."""
+    _porter_stem.cache_clear()
     rouge = load_evaluator("rouge")
     evaluators = [rouge(read_params(rouge, {"variant": each, "stem": stem, **settings})) for each in variants]
     return [[scored.values[GENERAL] for scored in each.score(items)] for each in evaluators]

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.actions.import_rows import insert_rows, refresh_statistics, stored_moment
-from annotation.actions.projects import create_project
+from annotation.database.bulk_insert import insert_rows, refresh_statistics, stored_moment
 from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
+from annotation.projects.settings import create_project
 from annotation.protocol import SEAHORSE
-from scoring.models import EvaluatorSetup, Run, Score
+from scoring.models import Run, Score, Setup
 
 SUMMARIES, ARTICLES, SYSTEMS = 96_645, 18_000, 9
 RATINGS, RATED_AGAIN = 105_000, 8_920
@@ -37,7 +37,7 @@ def size(share: float = 1.0) -> Size:
 
 
 def make_project(share: float = 1.0) -> Project:
-    """The project; the same one each time."""
+    """Create the project, the same each time."""
     chance = np.random.default_rng(20230217)
     n = size(share)
     project = create_project("SEAHORSE's size", SEAHORSE, slug="big")
@@ -142,7 +142,7 @@ def _make_scores(
     project: Project, summary_ids: list[int], quality: np.ndarray, chance: np.random.Generator
 ) -> None:
     for number in range(EVALUATORS):
-        setup = EvaluatorSetup.objects.create(
+        setup = Setup.objects.create(
             project=project,
             evaluator="imported",
             label=f"Evaluator {number}",

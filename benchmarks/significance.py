@@ -26,6 +26,7 @@ import numpy.typing as npt
 from nlpstats.correlations.permutation import permutation_test
 
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.rows import Rows
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.significance.permuted_levels import (
     DIFFERENCES,
@@ -33,9 +34,10 @@ from metaeval.stats.significance.permuted_levels import (
     Coins,
     Permuted,
 )
-from scoring.contract import GENERAL, Item
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
-from scoring.params import read_params
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -46,7 +48,7 @@ LARGEST = 1e-9
 
 
 def read_summeval(folder: Path) -> tuple[list[Item], Floats]:
-    """The summaries, article by article, and (articles, systems) the experts' mean coherence."""
+    """Return the summaries by article, and the experts' mean coherence, (articles, systems)."""
     with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     systems = sorted(rows[0]["sys_summs"])
@@ -65,7 +67,7 @@ def read_summeval(folder: Path) -> tuple[list[Item], Floats]:
 
 
 def score(items: list[Item]) -> Floats:
-    """(10, summaries)."""
+    """Return scores, (10, summaries)."""
     rouge = load_evaluator("rouge")
     scores = [
         [
@@ -93,7 +95,7 @@ def marks(rng: np.random.Generator, draws: int, count: int, drawn: bool) -> Bool
 
 
 def same_swaps(articles: Bools, systems: Bools) -> Iterator[Bools]:
-    """For each draw after the first, (systems, articles) whether nlpstats is to swap a cell."""
+    """Return which cells nlpstats is to swap, (systems, articles), for each draw after the first."""
     for draw in range(1, max(len(articles), len(systems))):
         of_article, of_system = articles[min(draw, len(articles) - 1)], systems[min(draw, len(systems) - 1)]
         yield of_system[:, None] ^ of_article[None, :]
@@ -131,7 +133,10 @@ def compare(scheme: str, labels: Floats, x: Floats, y: Floats, peer_draws: int, 
     for _ in range(rounds):
         start = time.process_time()
         compare_pairs(
-            f"perm_{scheme}", "article", "kendall_b", labels.ravel(), [x.ravel(), y.ravel()], article, system
+            f"perm_{scheme}",
+            "article",
+            "kendall_b",
+            Rows(labels.ravel(), [x.ravel(), y.ravel()], article, system),
         )
         seconds.append(time.process_time() - start)
     print(
@@ -163,7 +168,7 @@ def main() -> None:
     taken = []
     for _ in range(given.rounds):
         start = time.process_time()
-        compare_pairs("perm_both", "article", "kendall_b", labels.ravel(), scores, articles, systems)
+        compare_pairs("perm_both", "article", "kendall_b", Rows(labels.ravel(), scores, articles, systems))
         taken.append(time.process_time() - start)
     print(f"PERM-BOTH, 45 pairs of 10 evaluators: {median(taken):.2f} s (budget {BUDGET:.0f} s)")
     if max(differences) > LARGEST:

@@ -21,12 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.intervals import intervals
-from scoring.contract import GENERAL, Item, Need, score_unseen
+from scoring.contract.evaluator import GENERAL, Need, score_unseen
+from scoring.contract.fingerprints import signature
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
-from scoring.fingerprints import signature
-from scoring.params import read_params
-from scoring.weights import digest
+from scoring.weights.model_files import digest
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 LEVEL, INTERVAL = "article", "bootstrap_articles"
@@ -110,7 +112,7 @@ def measure(name: str, evaluator_name: str, settings: dict, encoder: Path, items
     model = {} if evaluator_name in WITHOUT_MODEL else {"model": str(encoder)}
     evaluator = evaluator_class(read_params(evaluator_class, model | settings))
     if Need.CORPUS in evaluator.needs_for(evaluator.params):
-        evaluator.survey(items)
+        evaluator.see_corpus(items)
     start, scored = time.process_time(), []
     for first in range(0, len(items), evaluator.batch_size):
         scored += score_unseen(evaluator, items[first : first + evaluator.batch_size])
@@ -137,28 +139,30 @@ def report(
         "",
         "Made by `benchmarks/summeval_results.py`; do not edit.",
         "",
-        f"Data: SummEval (Fabbri et al. 2021), {count} articles of CNN/DailyMail, {systems.max() + 1} "
-        f"systems, {len(articles):,} summaries, 11 references an article; labels are means of three experts.",
-        "Weights: all-MiniLM-L6-v2 (6 layers, 384 wide), model.safetensors SHA-256 "
-        f"`{digest(encoder / 'model.safetensors')}`. The papers' metrics use larger encoders, so rows "
-        "differ from those printed for that reason too; the definitions are the same.",
+        f"Data: SummEval (Fabbri et al. 2021): {count} articles of CNN/DailyMail, {systems.max() + 1} "
+        f"systems, {len(articles):,} summaries, 11 references per article. Labels are means of three "
+        "experts.",
         "",
-        "Definition of every number: the coefficient is computed for each article over its systems' "
-        "summaries, and the mean is taken over the articles in which it is defined (often called 'summary "
-        "level'; articles whose experts' means are all equal are left out). In brackets the 95% percentile "
-        f"interval of {RESAMPLES:,} resamples of articles. What other tables call by the same name may be "
-        "pooled over all summaries instead: compare rows of one definition only.",
+        "Weights: all-MiniLM-L6-v2 (6 layers, 384 wide), model.safetensors SHA-256 "
+        f"`{digest(encoder / 'model.safetensors')}`. The papers use larger encoders with the same "
+        "definitions, which is one reason why rows differ from the published ones.",
+        "",
+        "Each number is the coefficient over the systems' summaries of one article, averaged over the "
+        "articles in which it is defined (often called 'summary level'). Articles whose experts' means are "
+        f"all equal are left out. Brackets show the 95% percentile interval of {RESAMPLES:,} resamples of "
+        "articles. Other tables may use the same name for a coefficient pooled over all summaries: compare "
+        "only rows with the same definition.",
     ]
     for coefficient, title in (("spearman", "Spearman's rho"), ("kendall_b", "Kendall's tau-b")):
         lines += ["", f"## {title}", "", *table(measured, experts, articles, systems, coefficient)]
-    lines += ["", "## As printed in Zhong et al. 2022, Table 2", ""]
-    lines += ["Spearman's rho / Kendall's tau of the same level, without intervals.", ""]
+    lines += ["", "## Published in Zhong et al. 2022, Table 2", ""]
+    lines += ["Spearman's rho / Kendall's tau at the same level, without intervals.", ""]
     lines += [f"| metric | {' | '.join(DIMENSIONS)} |", "| --- |" + " --- |" * len(DIMENSIONS)]
     lines += [
         f"| {name} | " + " | ".join(f"{rho:.3f} / {tau:.3f}" for rho, tau in figures) + " |"
         for name, *figures in PUBLISHED
     ]
-    lines += ["", "## How they were set", "", "| row | signature | unscored | cut | CPU seconds |"]
+    lines += ["", "## Settings", "", "| row | signature | unscored | cut | CPU seconds |"]
     lines += ["| --- | --- | --- | --- | --- |"]
     for each in measured:
         shown = each.signature.replace("|", "\\|")
@@ -178,11 +182,11 @@ def table(
     columns = []
     for labels in experts.values():
         estimates = [
-            LEVELS[LEVEL].estimate(COEFFICIENTS[coefficient], labels, each, articles, systems)
+            LEVELS[LEVEL].estimate(COEFFICIENTS[coefficient], Rows(labels, each, articles, systems))
             for each in scores
         ]
         ranges = intervals(
-            INTERVAL, LEVEL, coefficient, labels, scores, articles, systems, resamples=RESAMPLES
+            INTERVAL, LEVEL, coefficient, Rows(labels, scores, articles, systems), Resampling(RESAMPLES)
         )
         columns.append(
             [

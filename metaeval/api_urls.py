@@ -1,14 +1,18 @@
-"""Addresses of the API's agreement and meta-evaluation."""
+"""URLs of the API's results."""
 
 from django.urls import path
 
-from metaeval import api, api_judges, api_steadiness
+from metaeval.agreement.api import agreement
+from metaeval.card.api import evaluator_card
+from metaeval.comparison.api import comparison
+from metaeval.judges.api import judge_list, judge_trials
+from metaeval.rechecks.api import recheck_list
 
 urlpatterns = [
-    path("projects/<slug:slug>/agreement/", api.agreement, name="api_agreement"),
-    path("projects/<slug:slug>/meta-evaluation/", api.metaeval, name="api_metaeval"),
-    path("projects/<slug:slug>/evaluator-card/", api.evaluator_card, name="api_evaluator_card"),
-    path("projects/<slug:slug>/judges/", api_judges.judge_list, name="api_judges"),
-    path("projects/<slug:slug>/judges/<int:judge_id>/", api_judges.judge_trials, name="api_judge"),
-    path("projects/<slug:slug>/reaskings/", api_steadiness.reasking_list, name="api_reaskings"),
+    path("projects/<slug:slug>/agreement/", agreement, name="api_agreement"),
+    path("projects/<slug:slug>/comparison/", comparison, name="api_comparison"),
+    path("projects/<slug:slug>/evaluator-card/", evaluator_card, name="api_evaluator_card"),
+    path("projects/<slug:slug>/judges/", judge_list, name="api_judges"),
+    path("projects/<slug:slug>/judges/<int:judge_id>/", judge_trials, name="api_judge"),
+    path("projects/<slug:slug>/rechecks/", recheck_list, name="api_rechecks"),
 ]

@@ -1,4 +1,4 @@
-"""What researchers found where an evaluator and people disagree."""
+"""Tags of disagreements between people and evaluators."""
 
 from typing import Self
 
@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Question, Summary
-from scoring.models import EvaluatorSetup
+from scoring.models import Setup
 
 
 class DisagreementTagQuerySet(models.QuerySet["DisagreementTag"]):
@@ -15,14 +15,14 @@ class DisagreementTagQuerySet(models.QuerySet["DisagreementTag"]):
         return self.filter(ended_at__isnull=True)
 
     def of_pair(self, setup_id: int, question_key: str) -> Self:
-        """Those of one evaluator on one question of its project's questionnaire."""
+        """Return the tags of one evaluator on one question of its project."""
         return self.filter(setup=setup_id, question__key=question_key)
 
 
 class DisagreementTag(models.Model):
-    """Who is wrong about a summary, on one question, between people and one evaluator.
+    """A note on who is wrong about a summary on one question: people or the evaluator.
 
-    A changed or removed tag ends and stays, so that it can be seen who thought what before.
+    A changed or removed tag is ended and kept as history.
     """
 
     class Verdict(models.TextChoices):
@@ -33,7 +33,7 @@ class DisagreementTag(models.Model):
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="disagreement_tags")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="+")
-    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="disagreement_tags")
+    setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="disagreement_tags")
     verdict = models.CharField(max_length=10, choices=Verdict)
     note = models.CharField(max_length=500, blank=True)
     created_by = models.ForeignKey(

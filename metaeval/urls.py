@@ -1,156 +1,84 @@
-"""Addresses of the pages with results."""
+"""URLs of the results pages."""
 
 from django.urls import path
 
-from metaeval.views import (
-    agreement,
-    alignment,
-    card,
-    disagreements,
-    experiment_making,
-    experiments,
-    figures,
-    judge_versions,
-    metaeval,
-    planning,
-    steadiness,
-    summaries,
-    systems,
-)
+from metaeval.agreement import views as agreement
+from metaeval.card import views as card
+from metaeval.comparison import views as comparison
+from metaeval.components.views import components
+from metaeval.disagreements import summary_views
+from metaeval.disagreements import views as disagreements
+from metaeval.experiments import making_views
+from metaeval.experiments import views as experiments
+from metaeval.judges import version_views
+from metaeval.judges import views as judges
+from metaeval.planning import views as planning
+from metaeval.rechecks import views as rechecks
+from metaeval.systems import views as systems
 
-DISAGREEMENT = (
-    "projects/<slug:slug>/meta-evaluation/disagreements/<int:setup_id>/<slug:question_key>/<int:summary_id>"
-)
-JUDGE = "projects/<slug:slug>/alignment/<int:judge_id>"
-EXPERIMENTS = "projects/<slug:slug>/meta-evaluation/experiments"
-EXPERIMENT = f"{EXPERIMENTS}/<int:family_id>"
+PROJECT = "projects/<slug:slug>"
+AGREEMENT = f"{PROJECT}/agreement"
+COMPARISON = f"{PROJECT}/comparison"
+CARD = f"{PROJECT}/card"
+DISAGREEMENTS = f"{PROJECT}/disagreements"
+DISAGREEMENT = f"{DISAGREEMENTS}/<int:setup_id>/<slug:question_key>/<int:summary_id>"
+EXPERIMENTS = f"{PROJECT}/experiments"
+EXPERIMENT = f"{EXPERIMENTS}/<int:experiment_id>"
+JUDGES = f"{PROJECT}/judges"
+JUDGE = f"{JUDGES}/<int:judge_id>"
+VERSION = f"{JUDGE}/versions/<int:number>"
+RECHECKS = f"{PROJECT}/rechecks"
+FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
-    path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path("components/", components, name="components"),
+    path(f"{AGREEMENT}/", agreement.agreement, name="agreement"),
+    path(f"{AGREEMENT}/table.<slug:kind>", agreement.agreement_table, name="agreement_table"),
+    path(f"{AGREEMENT}/{FIGURE}", agreement.agreement_figure, name="agreement_figure"),
+    path(f"{COMPARISON}/", comparison.comparison, name="comparison"),
+    path(f"{COMPARISON}/table.<slug:kind>", comparison.comparison_table, name="comparison_table"),
+    path(f"{COMPARISON}/significance.csv", comparison.significance_csv, name="significance_csv"),
+    path(f"{COMPARISON}/how-computed.txt", comparison.comparison_methods, name="comparison_methods"),
+    path(f"{COMPARISON}/levels.csv", comparison.levels_csv, name="levels_csv"),
+    path(f"{COMPARISON}/systems.csv", comparison.systems_csv, name="systems_csv"),
+    path(f"{COMPARISON}/{FIGURE}", comparison.comparison_figure, name="comparison_figure"),
+    path(f"{COMPARISON}/summaries/", summary_views.comparison_summaries, name="comparison_summaries"),
+    path(f"{CARD}/", card.evaluator_card, name="evaluator_card"),
+    path(f"{CARD}/table.csv", card.evaluator_card_table, name="evaluator_card_table"),
+    path(f"{CARD}/{FIGURE}", card.evaluator_card_figure, name="evaluator_card_figure"),
+    path(f"{PROJECT}/planning/", planning.planning, name="planning"),
+    path(f"{PROJECT}/planning/table.csv", planning.planning_csv, name="planning_csv"),
+    path(f"{PROJECT}/systems/", systems.systems, name="systems"),
+    path(f"{PROJECT}/systems/labels.csv", systems.system_labels_csv, name="system_labels_csv"),
+    path(f"{PROJECT}/systems/scores.csv", systems.system_scores_csv, name="system_scores_csv"),
     path(
-        "projects/<slug:slug>/agreement/table.<slug:kind>", agreement.agreement_table, name="agreement_table"
+        f"{PROJECT}/summaries/<int:summary_id>/scores/", summary_views.summary_scores, name="summary_scores"
     ),
-    path("projects/<slug:slug>/meta-evaluation/", metaeval.metaeval, name="metaeval"),
-    path(
-        "projects/<slug:slug>/meta-evaluation/table.<slug:kind>",
-        metaeval.metaeval_table,
-        name="metaeval_table",
-    ),
-    path("projects/<slug:slug>/meta-evaluation/card/", card.evaluator_card, name="evaluator_card"),
-    path(
-        "projects/<slug:slug>/meta-evaluation/card/table.csv",
-        card.evaluator_card_table,
-        name="evaluator_card_table",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/card/figures/<slug:name>.<slug:kind>",
-        figures.evaluator_card_figure,
-        name="evaluator_card_figure",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/significance.csv",
-        metaeval.significance_csv,
-        name="significance_csv",
-    ),
-    path("projects/<slug:slug>/meta-evaluation/how-computed.txt", metaeval.metaeval_how, name="metaeval_how"),
-    path("projects/<slug:slug>/meta-evaluation/levels.csv", metaeval.levels_csv, name="levels_csv"),
-    path("projects/<slug:slug>/meta-evaluation/systems.csv", metaeval.systems_csv, name="systems_csv"),
-    path("projects/<slug:slug>/meta-evaluation/planning/", planning.planning, name="planning"),
-    path(
-        "projects/<slug:slug>/meta-evaluation/planning/table.csv", planning.planning_csv, name="planning_csv"
-    ),
-    path("projects/<slug:slug>/meta-evaluation/systems/", systems.systems, name="systems"),
-    path(
-        "projects/<slug:slug>/meta-evaluation/systems/labels.csv",
-        systems.system_labels_csv,
-        name="system_labels_csv",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/systems/scores.csv",
-        systems.system_scores_csv,
-        name="system_scores_csv",
-    ),
-    path(
-        "projects/<slug:slug>/agreement/figures/<slug:name>.<slug:kind>",
-        figures.agreement_figure,
-        name="agreement_figure",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/figures/<slug:name>.<slug:kind>",
-        figures.metaeval_figure,
-        name="metaeval_figure",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/summaries/",
-        summaries.metaeval_summaries,
-        name="metaeval_summaries",
-    ),
-    path(
-        "projects/<slug:slug>/summaries/<int:summary_id>/scores/",
-        summaries.summary_scores,
-        name="summary_scores",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/disagreements/",
-        disagreements.disagreements,
-        name="disagreements",
-    ),
-    path(
-        "projects/<slug:slug>/meta-evaluation/disagreements/table.csv",
-        disagreements.disagreements_csv,
-        name="disagreements_csv",
-    ),
-    path(
-        f"{DISAGREEMENT}/",
-        disagreements.disagreement,
-        name="disagreement",
-    ),
-    path(
-        f"{DISAGREEMENT}/tag/",
-        disagreements.disagreement_tag,
-        name="disagreement_tag",
-    ),
-    path(
-        f"{DISAGREEMENT}/rerating/",
-        disagreements.disagreement_rerating,
-        name="disagreement_rerating",
-    ),
+    path(f"{DISAGREEMENTS}/", disagreements.disagreements, name="disagreements"),
+    path(f"{DISAGREEMENTS}/table.csv", disagreements.disagreements_csv, name="disagreements_csv"),
+    path(f"{DISAGREEMENT}/", disagreements.disagreement, name="disagreement"),
+    path(f"{DISAGREEMENT}/tag/", disagreements.disagreement_tag, name="disagreement_tag"),
+    path(f"{DISAGREEMENT}/rerating/", disagreements.disagreement_rerating, name="disagreement_rerating"),
     path(f"{EXPERIMENTS}/", experiments.experiments, name="experiments"),
-    path(f"{EXPERIMENTS}/new/", experiment_making.experiment_new, name="experiment_new"),
-    path(f"{EXPERIMENTS}/compare/", experiment_making.experiment_compare, name="experiment_compare"),
+    path(f"{EXPERIMENTS}/new/", making_views.experiment_new, name="experiment_new"),
+    path(f"{EXPERIMENTS}/compare/", making_views.experiment_compare, name="experiment_compare"),
     path(f"{EXPERIMENT}/", experiments.experiment, name="experiment"),
     path(f"{EXPERIMENT}/members/", experiments.experiment_members, name="experiment_members"),
-    path(f"{EXPERIMENT}/cancel/", experiment_making.experiment_cancel, name="experiment_cancel"),
-    path(f"{EXPERIMENT}/resume/", experiment_making.experiment_resume, name="experiment_resume"),
-    path(f"{EXPERIMENT}/delete/", experiment_making.experiment_delete, name="experiment_delete"),
+    path(f"{EXPERIMENT}/cancel/", making_views.experiment_cancel, name="experiment_cancel"),
+    path(f"{EXPERIMENT}/resume/", making_views.experiment_resume, name="experiment_resume"),
+    path(f"{EXPERIMENT}/delete/", making_views.experiment_delete, name="experiment_delete"),
     path(f"{EXPERIMENT}/table.<slug:kind>", experiments.experiment_table, name="experiment_table"),
     path(f"{EXPERIMENT}/tables/<slug:name>.csv", experiments.experiment_csv, name="experiment_csv"),
-    path(
-        f"{EXPERIMENT}/figures/<slug:name>.<slug:kind>",
-        experiments.experiment_figure,
-        name="experiment_figure",
-    ),
-    path("projects/<slug:slug>/alignment/", alignment.alignment, name="alignment"),
-    path("projects/<slug:slug>/alignment/new/", judge_versions.judge_new, name="judge_new"),
-    path(f"{JUDGE}/", alignment.judge, name="judge"),
-    path(f"{JUDGE}/versions/<int:number>/", judge_versions.judge_version, name="judge_version"),
-    path(f"{JUDGE}/versions/<int:number>/new/", judge_versions.judge_version_new, name="judge_version_new"),
-    path(f"{JUDGE}/versions/<int:number>/try/", alignment.judge_try, name="judge_try"),
-    path(f"{JUDGE}/versions/<int:number>/open/", alignment.sealed_open, name="sealed_open"),
-    path("projects/<slug:slug>/steadiness/", steadiness.steadiness, name="steadiness"),
-    path(
-        "projects/<slug:slug>/steadiness/<int:setup_id>/",
-        steadiness.steadiness_setup,
-        name="steadiness_setup",
-    ),
-    path(
-        "projects/<slug:slug>/steadiness/<int:setup_id>/start/",
-        steadiness.steadiness_start,
-        name="steadiness_start",
-    ),
-    path(
-        "projects/<slug:slug>/steadiness/<int:setup_id>/schedule/",
-        steadiness.steadiness_schedule,
-        name="steadiness_schedule",
-    ),
+    path(f"{EXPERIMENT}/{FIGURE}", experiments.experiment_figure, name="experiment_figure"),
+    path(f"{JUDGES}/", judges.judges, name="judges"),
+    path(f"{JUDGES}/new/", version_views.judge_new, name="judge_new"),
+    path(f"{JUDGE}/", judges.judge, name="judge"),
+    path(f"{VERSION}/", version_views.judge_version, name="judge_version"),
+    path(f"{VERSION}/new/", version_views.judge_version_new, name="judge_version_new"),
+    path(f"{VERSION}/try/", judges.judge_try, name="judge_try"),
+    path(f"{VERSION}/open/", judges.sealed_open, name="sealed_open"),
+    path(f"{RECHECKS}/", rechecks.rechecks, name="rechecks"),
+    path(f"{RECHECKS}/<int:setup_id>/", rechecks.rechecks_of_setup, name="rechecks_of_setup"),
+    path(f"{RECHECKS}/<int:setup_id>/start/", rechecks.recheck_start, name="recheck_start"),
+    path(f"{RECHECKS}/<int:setup_id>/schedule/", rechecks.recheck_schedule, name="recheck_schedule"),
 ]

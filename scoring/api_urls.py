@@ -1,12 +1,13 @@
-"""Addresses of the API's runs and scores."""
+"""Addresses of the API's runs, scores and experiments."""
 
 from django.urls import path
 
-from scoring import api, api_families
+from scoring.experiments.api import experiment_list
+from scoring.runs import api as runs
 
 urlpatterns = [
-    path("projects/<slug:slug>/runs/", api.run_list, name="api_runs"),
-    path("projects/<slug:slug>/runs/<int:run_id>/", api.run_detail, name="api_run"),
-    path("projects/<slug:slug>/scores/", api.score_list, name="api_scores"),
-    path("projects/<slug:slug>/experiments/", api_families.family_list, name="api_experiments"),
+    path("projects/<slug:slug>/runs/", runs.run_list, name="api_runs"),
+    path("projects/<slug:slug>/runs/<int:run_id>/", runs.run_detail, name="api_run"),
+    path("projects/<slug:slug>/scores/", runs.score_list, name="api_scores"),
+    path("projects/<slug:slug>/experiments/", experiment_list, name="api_experiments"),
 ]

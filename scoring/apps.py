@@ -5,4 +5,4 @@ class ScoringConfig(AppConfig):
     name = "scoring"
 
     def ready(self) -> None:
-        from scoring import presence_signals  # noqa: F401 - connects its receivers
+        from scoring.workers import presence_signals  # noqa: F401 - connects its receivers

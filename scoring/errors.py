@@ -23,8 +23,8 @@ class InvalidDimension(DomainError):
         super().__init__(" ".join(self.fields.values()))
 
 
-class InvalidFamily(DomainError):
-    """Some members of a run family cannot be: `refused` has each one's value or label, and why."""
+class InvalidExperiment(DomainError):
+    """Some members of a run experiment cannot be: `refused` has each one's value or label, and why."""
 
     def __init__(self, refused: Mapping[str, str]) -> None:
         self.refused = dict(refused)

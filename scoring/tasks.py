@@ -2,15 +2,17 @@
 
 from celery import shared_task
 
-from scoring import imported, probing, waking, working
-from scoring.delivery import delivering
-from scoring.endpoints import remembered
-from scoring.steadiness import asking_again, starting
+from scoring.batch_api import batch_api_worker
+from scoring.endpoints import known_models
+from scoring.rechecks import concluding, starting
+from scoring.runs import imported_scores, probing, worker
+from scoring.workers import wake_ups
 
 
 @shared_task
 def work_on_run(run_id: int) -> None:
-    working.work_on_run(run_id)
+    worker.work_on_run(run_id)
+    concluding.conclude_drift_checks()
 
 
 @shared_task
@@ -20,27 +22,22 @@ def work_on_probe(probe_id: int) -> None:
 
 @shared_task
 def check_endpoint_model(model_id: int) -> None:
-    remembered.check(model_id)
+    known_models.check(model_id)
 
 
 @shared_task
-def work_on_reasking(reasking_id: int) -> None:
-    asking_again.work_on_reasking(reasking_id)
-
-
-@shared_task
-def work_on_hand_in(hand_in_id: int) -> None:
-    delivering.work_on_hand_in(hand_in_id)
+def work_on_api_batch(api_batch_id: int) -> None:
+    batch_api_worker.work_on_api_batch(api_batch_id)
 
 
 @shared_task
 def sweep() -> None:
-    waking.wake_waiting_runs()
-    waking.wake_waiting_hand_ins()
+    wake_ups.wake_waiting_runs()
+    wake_ups.wake_waiting_api_batches()
     starting.start_due()
-    waking.wake_waiting_reaskings()
+    concluding.conclude_drift_checks()
 
 
 @shared_task
 def run_import(job_id: int) -> None:
-    imported.work_on_import(job_id)
+    imported_scores.work_on_import(job_id)

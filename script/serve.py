@@ -1,7 +1,7 @@
-"""Runs the web server and one worker until Ctrl-C; `script/up` calls it inside the environment.
+"""Run the web server and one worker until Ctrl-C. `script/up` calls this inside the environment.
 
-Migrates the database and loads the demo project first. A process that dies is started again, since the
-database holds all that it was doing.
+It migrates the database and loads the demo project first. A process that dies is restarted, because the
+database knows what it was doing.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
 WORKER_PROCESSES = 2
-# Models on several worker processes share the cores; more threads than cores only wait for each other.
+# Worker processes that run models share the cores. More threads than cores would only wait.
 THREADS = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // WORKER_PROCESSES))}
 
 
@@ -30,11 +30,12 @@ def main() -> int:
     parser.add_argument("--no-demo", action="store_true", help="start an empty platform")
     arguments = parser.parse_args()
     if port_is_taken(arguments.port):
-        print(f"Port {arguments.port} is in use. Choose another: script/up --port {arguments.port + 1}")
+        print(f"Port {arguments.port} is in use. Choose another one: script/up --port {arguments.port + 1}")
         return 2
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     logins = prepare(with_demo=not arguments.no_demo)
+    print("Starting the web server and a worker ...", flush=True)
     commands = {
         "web server": web_server(arguments.port),
         "worker": worker(),
@@ -44,32 +45,36 @@ def main() -> int:
     try:
         address = f"http://localhost:{arguments.port}/"
         wait_until_it_answers(f"{address}healthz", processes["web server"])
-        print(f"\nTouchstone is at {address}\n{logins}\nCtrl-C stops it.", flush=True)
+        print(f"\nTouchstone is running at {address}\n{logins}\nCtrl-C stops it.", flush=True)
         while True:
             time.sleep(1)
             for name, process in processes.items():
                 if process.poll() is not None:
                     print(
-                        f"The {name} stopped with code {process.returncode}; starting it again.", flush=True
+                        f"The {name} stopped unexpectedly (exit code {process.returncode}). Restarting it.",
+                        flush=True,
                     )
                     processes[name] = start(commands[name])
     except KeyboardInterrupt:
+        print("\nStopping ...", flush=True)
         return 0
     finally:
         stop(list(processes.values()))
 
 
 def prepare(with_demo: bool) -> str:
-    """Migrate, load the demo project, and say who can sign in."""
+    """Migrate, load the demo project, and return who can sign in."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
     import django
     from django.core.management import call_command
     from django.db import connections
 
     django.setup()
+    print("Updating the database ...", flush=True)
     call_command("migrate", verbosity=0)
-    logins = "Sign in with an account of this platform, or follow the first page."
+    logins = "Sign in with your account. If there are no accounts yet, the first page says how to create one."
     if with_demo:
+        print("Loading the demo project ...", flush=True)
         logins = call_command("load_demo", stdout=StringIO())
     connections.close_all()
     return logins
@@ -79,7 +84,7 @@ def web_server(port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
         *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4"),
-        *("--keep-alive", "75"),  # seconds, longer than a rater reads before most submissions
+        *("--keep-alive", "75"),  # seconds; most raters submit sooner
         *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
     ]
 
@@ -137,7 +142,7 @@ def wait_until_it_answers(address: str, process: subprocess.Popen[bytes], patien
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    raise SystemExit("The web server did not start; its messages are above.")
+    raise SystemExit("The web server did not start. Its messages are above.")
 
 
 if __name__ == "__main__":

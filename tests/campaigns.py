@@ -1,7 +1,7 @@
-"""A campaign with everything in it: people in every role, texts, ratings, gold, a run, an import.
+"""A project with users in every role, texts, ratings, gold, runs, judges and an import.
 
-Each text that is to stay hidden from somebody holds the campaign's mark and its kind, so that a test can look
-for it in any response.
+Each text that is hidden from some role contains the campaign's mark and its kind, so that tests can search
+for it in every response.
 """
 
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from annotation.actions.assigning import take_assignment
-from annotation.actions.gold_rounds import next_in_round, start_round
-from annotation.actions.people import invite, issue_api_token, remove_rater
-from annotation.actions.rating import GivenAnswer, submit_stage
+from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
-from scoring.alignment.judges import create_judge
+from annotation.people.members import invite, issue_api_token, remove_rater
+from annotation.rating.assigning import take_assignment
+from annotation.rating.submitting import GivenAnswer, submit_stage
+from scoring.dimensions.project_dimensions import add_dimension
+from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
-from scoring.endpoints.managing import add_endpoint, add_model
-from scoring.families.starting import family_of_setups
-from scoring.judged_dimensions import add_dimension
-from scoring.models import EvaluatorSetup, Run, Score
-from scoring.planning import plan_run
-from scoring.probing import start_probe
-from scoring.working import work_on_run
+from scoring.experiments.starting import experiment_of_setups
+from scoring.judges.versions import create_judge
+from scoring.models import Run, Score, Setup
+from scoring.runs.planning import plan_run
+from scoring.runs.probing import start_probe
+from scoring.runs.worker import work_on_run
 from tests.factories import (
     make_article,
     make_gold,
@@ -36,16 +36,18 @@ from tests.factories import (
 )
 
 NO = {"comprehensibility": GivenAnswer("no")}
-"""Ends a rating of SEAHORSE's questionnaire at its first stage, before the article has been shown."""
+"""Answers that end a SEAHORSE rating at its first stage, before the article is shown."""
 
 SCORE = "0.8675309"
-"""What the run gave every summary."""
+"""The score of every summary in the run."""
 
 
 @dataclass
 class Campaign:
-    """`users` go by role; `ids` are the arguments of addresses, each an object of this campaign; `special`
-    has those of an address by its name, where another object makes more of it."""
+    """A project, its users by role and the arguments of its addresses.
+
+    `ids` suit most addresses; `special` has other arguments for single addresses, by name.
+    """
 
     mark: str
     project: Project
@@ -82,10 +84,10 @@ def make_campaign(mark: str) -> Campaign:
     retired.save()
     start_and_fail_round(raters["trainee"])
     summaries = [_summary(project, mark, text) for text in ("The harbour froze.", "Ships waited.")]
-    finished = finish_one(raters["annotator"])
+    finished = finish_rating(raters["annotator"])
     open_assignment = take_assignment(raters["annotator"])
     colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
-    rating_by_another(summaries[0], colleague, f"{mark}-comment")
+    add_rating(summaries[0], colleague, f"{mark}-comment")
 
     run = plan_run(project, "length", {}, user=users["manager"])
     work_on_run(run.pk)
@@ -93,8 +95,8 @@ def make_campaign(mark: str) -> Campaign:
     probe = start_probe(project, "copy_rate", {}, users["manager"])
     waiting = plan_run(project, "rouge", {"variant": "Lsum"}, user=users["manager"])
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
-    family = family_of_setups(project, users["manager"], "Length or overlap", "models", both)
-    asked = _asked_judge(project, summaries[0], f"{mark}-judge")
+    family = experiment_of_setups(project, users["manager"], "Length or overlap", "models", both)
+    asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
@@ -119,7 +121,7 @@ def make_campaign(mark: str) -> Campaign:
         "run_id": run.pk,
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
-        "family_id": family.pk,
+        "experiment_id": family.pk,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
@@ -128,15 +130,15 @@ def make_campaign(mark: str) -> Campaign:
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
         "disagreement_rerating": {"summary_id": summaries[0].pk},
-        "steadiness_setup": {"setup_id": asked.pk},
-        "steadiness_start": {"setup_id": asked.pk},
-        "steadiness_schedule": {"setup_id": asked.pk},
+        "rechecks_of_setup": {"setup_id": asked.pk},
+        "recheck_start": {"setup_id": asked.pk},
+        "recheck_schedule": {"setup_id": asked.pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
         "gold_restore": {"summary_id": retired.summary_id},
-        "metaeval_table": {"kind": "csv"},
+        "comparison_table": {"kind": "csv"},
         "agreement_table": {"kind": "csv"},
-        "metaeval_figure": {"name": "scatter", "kind": "svg"},
+        "comparison_figure": {"name": "scatter", "kind": "svg"},
         "agreement_figure": {"name": "answers", "kind": "svg"},
         "evaluator_card_figure": {"name": "card-agreement", "kind": "svg"},
         "experiment_table": {"kind": "csv"},
@@ -146,9 +148,9 @@ def make_campaign(mark: str) -> Campaign:
     return Campaign(mark, project, users, ids, special)
 
 
-def _asked_judge(project: Project, summary: Summary, label: str) -> EvaluatorSetup:
-    """A judge that has scored one summary and, being of another version, cannot be asked again."""
-    setup = EvaluatorSetup.objects.create(
+def _scored_judge(project: Project, summary: Summary, label: str) -> Setup:
+    """Return a judge with one score. Its fingerprint is outdated, so it cannot run again."""
+    setup = Setup.objects.create(
         project=project, evaluator="ice", params={"model": "any"}, label=label, fingerprint="0" * 64
     )
     run = Run.objects.create(setup=setup, status=Run.Status.DONE, total=1)
@@ -167,7 +169,7 @@ def _summary(project: Project, mark: str, text: str) -> Summary:
 
 
 def checked_import(project: Project, user: User, name: str) -> ImportJob:
-    """A dry run that has ended, with a rejected row. Its files lie in settings.MEDIA_ROOT."""
+    """Return a finished dry run with a rejected row. Its files are in settings.MEDIA_ROOT."""
     job = ImportJob.objects.create(
         project=project,
         created_by=user,
@@ -184,19 +186,19 @@ def checked_import(project: Project, user: User, name: str) -> ImportJob:
 
 
 def start_and_fail_round(rater: Rater) -> None:
-    """One decided round, not passed; its rater stays in training."""
+    """Let the rater fail one round; they stay in training."""
     assignment = next_in_round(start_round(rater))
     assert assignment is not None
     submit_stage(rater, assignment.pk, 1, NO)
 
 
-def finish_one(rater: Rater) -> Rating:
+def finish_rating(rater: Rater) -> Rating:
     assignment = take_assignment(rater)
     assert assignment is not None
     return submit_stage(rater, assignment.pk, 1, NO).rating
 
 
-def rating_by_another(summary: Summary, rater: Rater, comment: str) -> None:
+def add_rating(summary: Summary, rater: Rater, comment: str) -> None:
     now = timezone.now()
     rating = Rating.objects.create(summary=summary, rater=rater, created_at=now, completed_at=now)
     question = Question.objects.get(questionnaire=summary.project.questionnaire, key="comprehensibility")

@@ -1,17 +1,25 @@
-"""What every test may ask for."""
+"""Fixtures and settings of all tests."""
 
+import gc
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from django.conf import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+# Each test process has one core; more threads of a model would only wait for other processes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real data and golden numbers beside the checkout; users do not have it."""
+    """Return the folder of real data and golden numbers beside the checkout; skip without it."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip("needs the folder shared/ beside the checkout: real ratings and golden numbers")
@@ -19,27 +27,70 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Put SQLite's test database on disk, as in use: threads and processes then meet in one database."""
+def django_db_modify_db_settings(
+    tmp_path_factory: pytest.TempPathFactory, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Put SQLite's test database on disk, so that threads and processes share it.
+
+    On PostgreSQL each test process has its own database, named with a suffix.
+    """
     database = settings.DATABASES["default"]
     if "sqlite" in database["ENGINE"]:
         database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
+LONGEST = ("tests/browser/", "tests/test_access_matrix.py", "tests/scoring/runs/test_worker_killed.py")
+"""These start first, so that no process waits for another at the end."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark tests that use the database before -m selects, then put the longest tests first."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser"))):
             item.add_marker(pytest.mark.database)
+    yield
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Hide what lives to the end from the garbage collector, which took a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+class ByFile(LoadScopeScheduling):
+    """A schedule that runs a file's tests in one process with shared fixtures.
+
+    All browser tests share one process, because each process that has any starts a platform and a browser.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+
+
+def give_each_process_its_broker() -> None:
+    """Give each test process its own Redis database, counting up from the one in BROKER_URL."""
+    address, _, number = settings.CELERY_BROKER_URL.rpartition("/")
+    process = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    if address.startswith("redis:") and number.isdigit():
+        os.environ["BROKER_URL"] = settings.CELERY_BROKER_URL = f"{address}/{int(number) + int(process)}"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False  # the number of tests says little about their time
+    return ByFile(config, log)
 
 
 def pytest_configure() -> None:
-    # How long an example takes depends on what else the machine does, and tells nothing about a law.
-    hypothesis.settings.register_profile("laws", deadline=None)
-    hypothesis.settings.load_profile("laws")
-    settings.WHITENOISE_AUTOREFRESH = True  # or each test client would look through all static files
-    # Users are made in nearly every test, and a slow hash protects nothing here.
+    give_each_process_its_broker()
+    # No deadline: the time of an example depends on the machine's load.
+    hypothesis.settings.register_profile("quick", deadline=None, max_examples=10)
+    hypothesis.settings.register_profile("thorough", deadline=None, max_examples=250)
+    hypothesis.settings.load_profile("quick")  # --hypothesis-profile overrides it
+    settings.WHITENOISE_AUTOREFRESH = True  # otherwise each test client scans all static files
+    # Nearly every test creates users, and a slow hash protects nothing here.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

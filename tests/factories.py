@@ -6,7 +6,6 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from annotation import protocol
-from annotation.actions.projects import create_project
 from annotation.models import (
     Article,
     GoldAnswer,
@@ -18,6 +17,7 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.projects.settings import create_project
 
 PASSWORD = "a-long-enough-password"
 _numbers = count(1)
@@ -38,14 +38,14 @@ def make_project(questionnaire: protocol.Questionnaire = protocol.SEAHORSE, **ov
 
 
 def make_member(project: Project, role: str) -> User:
-    """A user with a manager's or a researcher's role."""
+    """Create a user with a manager's or a researcher's role."""
     user = make_user()
     Membership.objects.create(project=project, user=user, role=role)
     return user
 
 
 def make_rater(project: Project, **overrides: object) -> Rater:
-    """A qualified rater in English with a login, unless overridden."""
+    """Create a qualified rater in English with a login, unless overridden."""
     number = next(_numbers)
     fields: dict[str, object] = {
         "user": None,
@@ -75,7 +75,7 @@ def make_system(project: Project, name: str = "system-a", **overrides: object) -
 
 
 def make_summary(project: Project, **overrides: object) -> Summary:
-    """A summary that wants `ratings_wanted` ratings (1), of a new article by system-a unless overridden."""
+    """Create a summary of a new article by system-a that wants one rating, unless overridden."""
     number = next(_numbers)
     language = overrides.pop("language", "en")
     fields: dict[str, object] = {"text": f"The harbour of town {number} froze.", "shuffle_key": number}
@@ -93,7 +93,7 @@ ALL_YES = {question.key: "yes" for question in protocol.SEAHORSE.questions}
 
 
 def make_gold(project: Project, answers: dict[str, str] | None = None, **overrides: object) -> GoldRating:
-    """A gold summary with these answers (all yes), each explained."""
+    """Create a gold summary with these answers (all yes), each explained."""
     summary = make_summary(project, **{"ratings_wanted": 0, **overrides})
     gold = GoldRating.objects.create(summary=summary)
     questions = {

@@ -1,12 +1,15 @@
-"""Files for tests of the import: writing them, and what an importer makes of them."""
+"""Files for import tests: write them, and read them with an importer."""
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.importers.importer import open_import
-from annotation.importers.records import Entry, FileRefused, Problem, Rejected
+from annotation.imports.reading.importer import open_import
+from annotation.imports.reading.records import Entry, FileRefused, Problem, Rejected
 
 SEAHORSE_HEADER = "gem_id\tworker_lang\tsummary\tmodel\t" + "\t".join(f"question{n}" for n in range(1, 7))
 ALL_YES = "\t".join(["Yes"] * 6)
@@ -45,7 +48,7 @@ class Read:
 
 
 def read(format_name: str, path: Path, *, companion: Path | None = None, **options: Any) -> Read:
-    """What the importer yields, without any database."""
+    """Return what the importer yields, without any database."""
     importer = open_import(format_name, path, companion=companion, options=options)
     items = list(importer.entries())
     rejected = [item for item in items if isinstance(item, Rejected)]
@@ -57,9 +60,17 @@ def read(format_name: str, path: Path, *, companion: Path | None = None, **optio
 
 
 def refused(format_name: str, path: Path, **options: Any) -> Problem:
-    """The first reason why the file as a whole is refused."""
+    """Return the first reason why the whole file is refused."""
     try:
         read(format_name, path, **options)
     except FileRefused as refusal:
         return refusal.problems[0]
     raise AssertionError(f"{path.name} was read")
+
+
+@contextmanager
+def within_cpu_seconds(most: float) -> Iterator[None]:
+    """Fail if the block takes more CPU time; quadratic code takes many times as much."""
+    started = time.process_time()
+    yield
+    assert time.process_time() - started < most

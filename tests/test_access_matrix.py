@@ -1,23 +1,24 @@
-"""Every address x every role: what it answers, that a refusal changes nothing, and that nothing leaks.
+"""Every address for every role: its status, no changes by refusals, and no leaks.
 
-TABLE is the rule; an address without a row fails the test.
+TABLE has the expected status; an address without a row fails the test.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
+from itertools import product
 
 import pytest
 from django.contrib import admin
 from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client, override_settings
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from annotation.actions.people import issue_api_token
 from annotation.models import Project
+from annotation.people.members import issue_api_token
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.factories import make_user
@@ -38,7 +39,9 @@ ROLES = (
 TABLE = """
                           anonymous trainee annotator researcher manager removed stranger superuser
 GET   healthz                   200     200       200        200     200     200      200       200
+GET   favicon                   302     302       302        302     302     302      302       302
 GET   home                       in     200       200        200     200     200      200       200
+GET   components                 in     200       200        200     200     200      200       200
 GET   sign_in                   200     302       302        302     302     302      302       302
 POST  sign_in                   200     302       302        302     302     302      302       302
 POST  sign_out                   in      in        in         in      in      in       in        in
@@ -79,6 +82,7 @@ GET   import_job                 in     403       403        403     200     404
 GET   import_errors              in     403       403        403     200     404      404       404
 GET   import_rejects             in     403       403        403     200     404      404       404
 POST  import_load                in     403       403        403     302     404      404       404
+POST  import_cancel              in     403       403        403     409     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
 GET   results_publish            in     403       403        403     200     404      404       404
@@ -130,8 +134,8 @@ POST  endpoint_remove            in     403       403        403     302     404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_table            in     403       403        200     200     404      404       404
-GET   metaeval                   in     403       403        200     200     404      404       404
-GET   metaeval_table             in     403       403        200     200     404      404       404
+GET   comparison                 in     403       403        200     200     404      404       404
+GET   comparison_table             in     403       403        200     200     404      404       404
 GET   significance_csv           in     403       403        200     200     404      404       404
 GET   levels_csv                 in     403       403        200     200     404      404       404
 GET   systems_csv                in     403       403        200     200     404      404       404
@@ -140,24 +144,24 @@ GET   system_labels_csv          in     403       403        200     200     404
 GET   system_scores_csv          in     403       403        200     200     404      404       404
 GET   planning                   in     403       403        200     200     404      404       404
 GET   planning_csv               in     403       403        200     200     404      404       404
-GET   metaeval_how               in     403       403        200     200     404      404       404
-GET   metaeval_figure            in     403       403        200     200     404      404       404
+GET   comparison_methods               in     403       403        200     200     404      404       404
+GET   comparison_figure            in     403       403        200     200     404      404       404
 GET   agreement_figure           in     403       403        200     200     404      404       404
 GET   evaluator_card             in     403       403        200     200     404      404       404
 GET   evaluator_card_table       in     403       403        200     200     404      404       404
 GET   evaluator_card_figure      in     403       403        200     200     404      404       404
-GET   metaeval_summaries         in     403       403        200     200     404      404       404
+GET   comparison_summaries         in     403       403        200     200     404      404       404
 GET   disagreements              in     403       403        200     200     404      404       404
 GET   disagreements_csv          in     403       403        200     200     404      404       404
 GET   disagreement               in     403       403        200     200     404      404       404
 POST  disagreement_tag           in     403       403        302     302     404      404       404
 POST  disagreement_rerating      in     403       403        302     302     404      404       404
-GET   steadiness                 in     403       403        200     200     404      404       404
-GET   steadiness_setup           in     403       403        200     200     404      404       404
-POST  steadiness_start           in     403       403        302     302     404      404       404
-POST  steadiness_schedule        in     403       403        302     302     404      404       404
-GET   alignment                  in     403       403        200     200     404      404       404
-POST  alignment                  in     403       403        302     302     404      404       404
+GET   rechecks                   in     403       403        200     200     404      404       404
+GET   rechecks_of_setup           in     403       403        200     200     404      404       404
+POST  recheck_start           in     403       403        302     302     404      404       404
+POST  recheck_schedule        in     403       403        302     302     404      404       404
+GET   judges                     in     403       403        200     200     404      404       404
+POST  judges                     in     403       403        302     302     404      404       404
 GET   judge_new                  in     403       403        200     200     404      404       404
 POST  judge_new                  in     403       403        422     422     404      404       404
 GET   judge                      in     403       403        200     200     404      404       404
@@ -193,9 +197,9 @@ GET   api_scores                401     403       403        200     200     404
 GET   api_experiments           401     403       403        200     200     404      404       404
 GET   api_judges                401     403       403        200     200     404      404       404
 GET   api_judge                 401     403       403        200     200     404      404       404
-GET   api_reaskings             401     403       403        200     200     404      404       404
+GET   api_rechecks             401     403       403        200     200     404      404       404
 GET   api_agreement             401     403       403        200     200     404      404       404
-GET   api_metaeval              401     403       403        200     200     404      404       404
+GET   api_comparison              401     403       403        200     200     404      404       404
 GET   api_evaluator_card        401     403       403        200     200     404      404       404
 """
 OPEN_WHEN_PUBLISHED = {
@@ -205,10 +209,10 @@ OPEN_WHEN_PUBLISHED = {
     "evaluator_card",
     "evaluator_card_table",
     "evaluator_card_figure",
-    "metaeval",
-    "metaeval_figure",
-    "metaeval_how",
-    "metaeval_table",
+    "comparison",
+    "comparison_figure",
+    "comparison_methods",
+    "comparison_table",
     "significance_csv",
     "levels_csv",
     "systems_csv",
@@ -218,10 +222,11 @@ OPEN_WHEN_PUBLISHED = {
     "planning",
     "planning_csv",
     "api_agreement",
-    "api_metaeval",
+    "api_comparison",
     "api_evaluator_card",
 }
-"""What anybody may read once a manager has published it; nothing else opens with it."""
+"""Addresses that anybody may read once a manager has published the results."""
+OPEN_TO_ALL = {"healthz", "favicon", "home", "sign_in", "sign_out", "invitation"}
 ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
     "sign_in": {"username": "nobody", "password": "wrong"},
@@ -237,9 +242,9 @@ FORMS: dict[str, dict[str, object]] = {
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
     "disagreement_rerating": {"again": "1"},
-    "steadiness_start": {"kind": "drift"},
-    "steadiness_schedule": {"days": 7},
-    "alignment": {"pool": 20, "tuning": 40, "seed": 0},
+    "recheck_start": {"kind": "drift"},
+    "recheck_schedule": {"days": 7},
+    "judges": {"pool": 20, "tuning": 40, "seed": 0},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},
     "experiment_new": {
@@ -256,18 +261,18 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_limits": {"most_in_flight": 8},
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
-ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only ever reads
-NOT_WITH_YOU = {"rate_item", "rate_draft", "rate_flag", "rate_skip"}
-"""Addresses that answer 409 for an assignment of somebody else's, as for one that does not exist."""
+ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only reads
+CONFLICT_IF_NOT_ASSIGNED = {"rate_item", "rate_draft", "rate_flag", "rate_skip"}
+"""Addresses that answer 409 for another rater's assignment and for a missing one."""
 OWN_REVIEW = ("round_review", "trainee")
-"""Gold answers are explained here, to the rater who answered before."""
+"""The page with explained gold answers, and the role that may see them after answering."""
 
-WRITES_ALL_THE_SAME = {
-    ("GET", "rate"),  # it leads to the rater's next summary, which is then theirs for a while
-    ("POST", "rate_flag"),  # its form holds the answers too, which are kept
+ALLOWED_WRITES = {
+    ("GET", "rate"),  # it reserves the rater's next summary
+    ("POST", "rate_flag"),  # it also stores the answers in its form
 }
-CLOSED_AT_FIRST = {"rate_flag": "annotator"}
-"""Address -> the role that it is for, though the table's object is not that far yet."""
+REFUSED_IN_THIS_STATE = {"rate_flag": "annotator", "import_cancel": "manager"}
+"""Address -> the role that may use it, although the table's object is in another state."""
 
 SECRETS = ("article", "title", "system", "comment", "explanation", "score", "pseudonym", "note", "file")
 
@@ -286,19 +291,12 @@ def read_table() -> list[Row]:
 
 
 ROWS = read_table()
-BY_ADDRESS = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.name}")
-
-
-IN_A_PROJECT = pytest.mark.parametrize(
-    "row",
-    [row for row in ROWS if "slug" in ARGUMENTS[row.name]],
-    ids=lambda row: f"{row.method} {row.name}",
-)
+IN_A_PROJECT = [row for row in ROWS if "slug" in ARGUMENTS[row.name]]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`shown` is body and headers, `written` the statements that changed what sessions do not hold."""
+    """A response: `shown` is body and headers; `written` are the statements that changed data."""
 
     status: str
     shown: str
@@ -316,9 +314,16 @@ class World:
     client: Client
     sessions: dict[str, str]
     tokens: dict[str, str]
+    seen: dict[tuple[str, str, str], Answer]
+
+    def answer(self, role: str, method: str, name: str) -> Answer:
+        """Return the answer of `ask`, once for several tests, since each request is rolled back."""
+        if (role, method, name) not in self.seen:
+            self.seen[role, method, name] = self.ask(role, method, name)
+        return self.seen[role, method, name]
 
     def ask(self, role: str, method: str, name: str, address: str = "", **headers: str) -> Answer:
-        """One request with this role's session alone, whose effects are taken back."""
+        """Send one request with this role's session and roll its changes back."""
         self.client.cookies = SimpleCookie()
         if role in self.sessions:
             self.client.cookies["sessionid"] = self.sessions[role]
@@ -333,7 +338,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[World]:
-    """Made once, in a transaction around those of the tests, which are rolled back after each."""
+    """Create two campaigns once, in a transaction around those of the tests."""
     uploads = override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("uploads"))
     with uploads, django_db_blocker.unblock(), transaction.atomic():
         own, foreign = make_campaign("own"), make_campaign("foreign")
@@ -346,13 +351,13 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Worl
             client.force_login(user)
             sessions[role] = client.cookies.pop("sessionid").value
             tokens[role] = issue_api_token(user, "matrix")[1]
-        yield World(own, foreign, client, sessions, tokens)
+        yield World(own, foreign, client, sessions, tokens, seen={})
         transaction.set_rollback(True)
 
 
 @contextmanager
 def writes() -> Iterator[list[str]]:
-    """The statements that change a table other than those of sessions and of failed sign-ins."""
+    """Collect the statements that change tables, except those of sessions and failed sign-ins."""
     found: list[str] = []
 
     def note(execute: Callable[..., object], sql: str, *rest: object) -> object:
@@ -380,57 +385,69 @@ def test_every_address_has_a_row():
     assert len({(row.method, row.name) for row in ROWS}) == len(ROWS)
 
 
-@BY_ADDRESS
-def test_each_role_gets_what_the_table_says(world, row):
-    found = {}
-    for role in ROLES:
-        answer = world.ask(role, row.method, row.name)
-        found[role] = answer.status
-        only_reads = row.method == "GET" or answer.is_refusal
-        if only_reads and (row.method, row.name) not in WRITES_ALL_THE_SAME:
-            assert not answer.written, f"{role} is answered {answer.status}, but something is written"
-        assert not leaks(answer, role, row.name, world), f"{role} sees what is hidden from them"
-    assert found == row.expected
-
-
-@BY_ADDRESS
-def test_parts_of_pages_are_refused_like_the_pages(world, row):
-    """The requests of htmx, which some views answer on a way of their own."""
-    for role in ("anonymous", "annotator", "removed", "stranger"):
-        answer = world.ask(role, row.method, row.name, **{"HX-Request": "true"})
-        assert answer.is_refusal == is_refusal(row.expected[role])
-        assert not leaks(answer, role, row.name, world), f"{role} sees what is hidden from them"
-
-
-@IN_A_PROJECT
-def test_publishing_opens_the_results_alone_and_not_to_those_who_rate(world, row):
-    Project.objects.filter(pk=world.own.project.pk).update(results_published_at=timezone.now())
-    expected = dict(row.expected)
-    if row.name in OPEN_WHEN_PUBLISHED:
-        expected |= dict.fromkeys(ANYBODY, "200")
-    published = {f"{world.own.mark}-system", SCORE}  # every summary has the same score, so it is the mean
-    for role in ROLES:
-        answer = world.ask(role, row.method, row.name)
-        assert answer.status == expected[role], role
-        assert set(leaks(answer, role, row.name, world)) <= (published if expected[role] == "200" else set())
-
-
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.name.startswith("api_")], ids=lambda row: row.name
-)
-def test_a_token_opens_to_its_owner_what_the_session_does(world, row):
-    found = {
-        role: world.ask("by token", "GET", row.name, Authorization=f"Bearer {world.tokens[role]}").status
-        for role in ROLES
-        if role != "anonymous"
+def test_every_other_view_requires_a_login():
+    public = {
+        pattern.name
+        for pattern in patterns(get_resolver().url_patterns)
+        if not getattr(pattern.callback, "login_required", True)
     }
-    assert found == {role: status for role, status in row.expected.items() if role != "anonymous"}
+    api = {name for name in ARGUMENTS if name.startswith("api_")}  # authenticates its callers itself
+    assert public == OPEN_WHEN_PUBLISHED | OPEN_TO_ALL | api
+
+
+def test_each_role_gets_the_status_of_the_table(world):
+    wrong = []
+    for row, role in product(ROWS, ROLES):
+        answer = world.answer(role, row.method, row.name)
+        only_reads = row.method == "GET" or answer.is_refusal
+        written = answer.written if only_reads and (row.method, row.name) not in ALLOWED_WRITES else []
+        found = (answer.status, written, leaks(answer, role, row.name, world))
+        if found != (row.expected[role], [], []):
+            wrong.append((row.method, row.name, role, row.expected[role], *found))
+    assert wrong == []
+
+
+def test_parts_of_pages_are_refused_like_the_pages(world):
+    """Some views answer htmx requests in their own way."""
+    wrong = []
+    for row, role in product(ROWS, ("anonymous", "annotator", "removed", "stranger")):
+        answer = world.ask(role, row.method, row.name, **{"HX-Request": "true"})
+        found = leaks(answer, role, row.name, world)
+        if found or answer.is_refusal != is_refusal(row.expected[role]):
+            wrong.append((row.method, row.name, role, row.expected[role], answer.status, found))
+    assert wrong == []
+
+
+def test_publishing_opens_only_the_results_and_not_to_raters(world):
+    Project.objects.filter(pk=world.own.project.pk).update(results_published_at=timezone.now())
+    published = {f"{world.own.mark}-system", SCORE}  # every summary has the same score, so it is the mean
+    wrong = []
+    for row in IN_A_PROJECT:
+        opens = row.name in OPEN_WHEN_PUBLISHED
+        expected = row.expected | (dict.fromkeys(ANYBODY, "200") if opens else {})
+        for role in ROLES if opens else (*ANYBODY, "annotator"):
+            answer = world.ask(role, row.method, row.name)
+            may_see = published if expected[role] == "200" else set()
+            found = set(leaks(answer, role, row.name, world)) - may_see
+            if found or answer.status != expected[role]:
+                wrong.append((row.method, row.name, role, expected[role], answer.status, found))
+    assert wrong == []
+
+
+def test_a_token_opens_the_same_addresses_as_the_session(world):
+    wrong = []
+    for row, (role, token) in product(ROWS, world.tokens.items()):
+        if row.name.startswith("api_"):
+            answer = world.ask("by token", "GET", row.name, Authorization=f"Bearer {token}")
+            if answer.status != row.expected[role]:
+                wrong.append((row.name, role, row.expected[role], answer.status))
+    assert wrong == []
 
 
 def leaks(answer: Answer, role: str, name: str, world: World) -> list[str]:
-    """What is in the answer and hidden from this role."""
+    """Return the texts in the answer that are hidden from this role."""
     hidden = [] if role in ("stranger", "superuser") else [f"{world.foreign.mark}-"]
-    hidden.append(f"{world.own.mark}-api-key")  # nobody is shown the key of an endpoint, whoever wrote it
+    hidden.append(f"{world.own.mark}-api-key")  # an endpoint's key is shown to nobody
     if role not in ("researcher", "manager"):
         secrets = [kind for kind in SECRETS if (name, role) != OWN_REVIEW or kind != "explanation"]
         hidden += [f"{world.own.mark}-{kind}" for kind in secrets]
@@ -441,59 +458,70 @@ def leaks(answer: Answer, role: str, name: str, world: World) -> list[str]:
     return [text for text in hidden if text in answer.shown]
 
 
-def test_the_marks_are_there_for_those_who_may_see_them(world):
-    """Without this the search for leaks might look for what no page ever shows."""
-    shown = "".join(world.ask("manager", "GET", row.name).shown for row in ROWS if row.method == "GET")
+def test_the_marks_appear_for_managers(world):
+    """Otherwise the search for leaks might look for texts that no page shows."""
+    shown = "".join(world.answer("manager", "GET", row.name).shown for row in ROWS if row.method == "GET")
     marks = [f"{world.own.mark}-{kind}" for kind in (*SECRETS, "annotator-name")]
     assert [mark for mark in (*marks, SCORE) if mark not in shown] == []
 
 
-@IN_A_PROJECT
-def test_objects_of_another_project_do_not_exist(world, row):
-    """Asked for with one's own project and the id of another's object, and with another's project."""
-    foreign = world.foreign.ids_for(row.name)
-    expected = {address_of(row.name, foreign): "404"}
-    if has_object(row.name):
-        mixed = address_of(row.name, {**foreign, "slug": world.own.project.slug})
-        expected[mixed] = "409" if row.name in NOT_WITH_YOU else "404"
-    for address, status in expected.items():
-        for role in may(row):
+def test_objects_of_another_project_are_not_found(world):
+    """Requested under the user's own project, and under the other project."""
+    wrong = []
+    for row in IN_A_PROJECT:
+        foreign = world.foreign.ids_for(row.name)
+        expected = {address_of(row.name, foreign): "404"}
+        if has_object(row.name):
+            mixed = address_of(row.name, {**foreign, "slug": world.own.project.slug})
+            expected[mixed] = "409" if row.name in CONFLICT_IF_NOT_ASSIGNED else "404"
+        for (address, status), role in product(expected.items(), allowed_roles(row)):
             answer = world.ask(role, row.method, row.name, address)
-            assert (answer.status, answer.written) == (status, []), f"{role} at {address}"
+            if (answer.status, answer.written) != (status, []):
+                wrong.append((row.method, address, role, status, answer.status, answer.written))
+    assert wrong == []
 
 
-@IN_A_PROJECT
-def test_what_does_not_exist_is_not_found(world, row):
-    """A project that nobody has, and ids beyond every database's range."""
-    ids = world.own.ids_for(row.name)
-    expected = {address_of(row.name, {**ids, "slug": "no-such-project"}): "404"}
-    if has_object(row.name):
-        huge = address_of(row.name, {**ids, **{key: 10**30 for key in ids if key.endswith("_id")}})
-        expected[huge] = "409" if row.name in NOT_WITH_YOU else "404"
-    for address, status in expected.items():
-        answer = world.ask(may(row)[0], row.method, row.name, address)
-        assert (answer.status, answer.written) == (status, []), address
+def test_missing_projects_and_objects_are_not_found(world):
+    """Requested with an unknown project, and with ids beyond every database's range."""
+    wrong = []
+    for row in IN_A_PROJECT:
+        ids = world.own.ids_for(row.name)
+        expected = {address_of(row.name, {**ids, "slug": "no-such-project"}): "404"}
+        if has_object(row.name):
+            huge = address_of(row.name, {**ids, **{key: 10**30 for key in ids if key.endswith("_id")}})
+            expected[huge] = "409" if row.name in CONFLICT_IF_NOT_ASSIGNED else "404"
+        for address, status in expected.items():
+            answer = world.ask(allowed_roles(row)[0], row.method, row.name, address)
+            if (answer.status, answer.written) != (status, []):
+                wrong.append((row.method, address, status, answer.status, answer.written))
+    assert wrong == []
 
 
-def may(row: Row) -> list[str]:
-    """The roles that are not refused."""
-    return [role for role in ROLES if not is_refusal(row.expected[role])] or [CLOSED_AT_FIRST[row.name]]
+def allowed_roles(row: Row) -> list[str]:
+    """Return the roles that are not refused."""
+    return [role for role in ROLES if not is_refusal(row.expected[role])] or [REFUSED_IN_THIS_STATE[row.name]]
 
 
-@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - ANY_METHOD))
-def test_other_methods_are_refused(world, name):
-    taken = {row.method for row in ROWS if row.name == name}
-    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - taken:
-        for role in ("annotator", "manager"):
+def test_other_methods_are_refused(world):
+    """Asked by a role that the address is open to; others would be refused anyway."""
+    wrong = []
+    for name in sorted(set(ARGUMENTS) - ANY_METHOD):
+        others = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+        rows = [row for row in ROWS if row.name == name]
+        others -= {row.method for row in rows}
+        role = "manager" if "manager" in allowed_roles(rows[0]) else "annotator"
+        for method in sorted(others):
             answer = world.ask(role, method, name)
-            assert (answer.status, answer.written) == ("405", []), f"{method} by {role}"
+            if (answer.status, answer.written) != ("405", []):
+                wrong.append((method, name, role, answer.status, answer.written))
+    assert wrong == []
 
 
-def test_the_admin_is_for_staff_alone(world):
+def test_only_staff_can_open_the_admin(world):
     doors = {"login", "logout"}
     entries = [entry for entry in patterns(admin.site.get_urls()) if not entry.pattern.converters]
     names = {entry.name for entry in entries if entry.name and "app_list" not in entry.name} - doors
-    assert {"index", "auth_user_changelist", "annotation_rating_changelist"} <= names
+    assert {"index", "auth_user_changelist", "annotation_membership_changelist"} <= names
     for name in names:
         address = reverse(f"admin:{name}")
         for role in ROLES:
@@ -501,5 +529,4 @@ def test_the_admin_is_for_staff_alone(world):
             if role == "superuser":
                 assert name == "autocomplete" or answer.status == "200" or name.endswith("_add"), address
             else:
-                assert answer.status == "302", f"{role} at {address}"
-                assert "'/admin/login/" in answer.shown
+                assert answer.status == "in" or "'/admin/login/" in answer.shown, f"{role} at {address}"

@@ -1,77 +1,63 @@
-"""The direction of imports as the source has it: web -> domain -> pure; metaeval -> scoring -> annotation."""
+"""The direction of imports: from app to app, from room to room, and from web to domain to pure code."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("annotation", "scoring", "metaeval")
-MAY_IMPORT = {
-    "annotation": {"annotation"},
-    "scoring": {"annotation", "scoring"},
-    "metaeval": {"annotation", "scoring", "metaeval"},
-}
-WEB = (
-    "views",
-    "forms",
-    "manager_forms",
-    "urls",
-    "api",
-    "admin",
-    "tasks",
-    "management",
-    "context",
-    "middleware",
-)
+APPS = tuple(ROOMS)
+NO_ROOMS = {"__init__", "apps", "migrations"}
+WEB_FOLDERS = {"management", "web"}
+WEB_FILES = {"urls", "api", "api_urls", "admin", "tasks", "views", "forms", "news"}
+WEB_ENDINGS = ("_views", "_form", "_forms")
 PURE = (
+    "annotation/mean_labels.py",
+    "annotation/mean_labels.py",
     "annotation/protocol.py",
-    "annotation/qualification.py",
-    "annotation/importers",
-    "scoring/alignment/differences.py",
-    "scoring/alignment/parts.py",
-    "scoring/contract.py",
-    "scoring/digests.py",
-    "scoring/params.py",
-    "scoring/catalogue.py",
-    "scoring/asking",
-    "scoring/asking_evaluator.py",
-    "scoring/examples.py",
-    "scoring/families/values.py",
-    "scoring/fingerprints.py",
-    "scoring/guess_counts.py",
-    "scoring/hub.py",
-    "scoring/joint_evaluator.py",
-    "scoring/label_evaluator.py",
-    "scoring/local_models.py",
-    "scoring/judge",
-    "scoring/model_evaluator.py",
-    "scoring/neural",
-    "scoring/out_of_fold.py",
-    "scoring/score_file.py",
-    "scoring/steadiness/comparison.py",
-    "scoring/steadiness/drawing.py",
-    "scoring/texts",
-    "scoring/weights.py",
+    "annotation/gold/qualification.py",
+    "annotation/declared/settings.py",
+    "annotation/imports/formats",
+    "annotation/imports/reading",
+    "scoring/contract",
     "scoring/evaluators",
-    "metaeval/alignment/figures.py",
-    "metaeval/stats",
-    "metaeval/ceiling.py",
+    "scoring/experiments/values.py",
+    "scoring/files",
+    "scoring/judge",
+    "scoring/judges/version_diff.py",
+    "scoring/llm",
+    "scoring/neural",
+    "scoring/rechecks/comparison.py",
+    "scoring/rechecks/sample_for_recheck.py",
+    "scoring/sealed_labels/label_parts.py",
+    "scoring/texts",
+    "scoring/weights",
     "metaeval/charts",
-    "metaeval/comparison.py",
-    "metaeval/files.py",
-    "metaeval/judgements.py",
-    "metaeval/label_rules.py",
-    "metaeval/method.py",
-    "metaeval/uncertainty.py",
+    "metaeval/comparison/comparison.py",
+    "metaeval/comparison/human_ceiling.py",
+    "metaeval/comparison/uncertainty.py",
+    "metaeval/judges/figures.py",
+    "metaeval/snapshot/arrays.py",
+    "metaeval/snapshot/from_files.py",
+    "metaeval/snapshot/label_rules.py",
+    "metaeval/stats",
 )
 
 
-def modules(app: str) -> list[Path]:
-    return [path for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts]
+def modules(app: str) -> dict[str, Path]:
+    """Return {dotted name: file} for every module of the app except migrations."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if "migrations" not in path.parts
+    }
 
 
 def imports(path: Path) -> set[str]:
+    """Return what a file imports: each module, and each name in it as module.name."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -82,36 +68,69 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def is_web(name: str) -> bool:
-    parts = name.split(".")
-    return len(parts) > 1 and parts[0] in APPS and (parts[1] in WEB or parts[1].startswith("api_"))
+def room_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def is_web(module: str) -> bool:
+    parts = module.split(".")
+    if parts[0] not in APPS or len(parts) == 1:
+        return False
+    last = parts[-1]
+    return parts[1] in WEB_FOLDERS or last in WEB_FILES or last.endswith(WEB_ENDINGS)
+
+
+def imported_modules(app: str) -> Iterator[tuple[str, str]]:
+    """Yield pairs of a module of the app and a module of any app that it imports."""
+    known = {name for each in APPS for name in modules(each)}
+    for module, path in modules(app).items():
+        for name in imports(path) & known:
+            if name != module:
+                yield module, name
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_apps_import_each_other_one_way(app):
-    for path in modules(app):
-        for name in imports(path):
-            top = name.split(".")[0]
-            assert top not in APPS or top in MAY_IMPORT[app], f"{path.relative_to(ROOT)} imports {name}"
+def test_every_room_of_an_app_is_listed_and_every_listed_room_exists(app):
+    rooms = {room_of(module) for module in modules(app) if "." in module} - NO_ROOMS
+    assert rooms == set(ROOMS[app])
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_a_room_imports_only_the_rooms_below_it(app):
+    order = {room: place for place, room in enumerate(ROOMS[app])}
+    wrong = [
+        f"{module} imports {name}"
+        for module, name in imported_modules(app)
+        if name.startswith(f"{app}.")
+        and {room_of(module), room_of(name)} <= order.keys()
+        and order[room_of(name)] < order[room_of(module)]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_apps_import_only_the_apps_below_them(app):
+    above = APPS[: APPS.index(app)]
+    assert [pair for pair in imported_modules(app) if pair[1].split(".")[0] in above] == []
 
 
 @pytest.mark.parametrize("app", APPS)
 def test_the_domain_does_not_import_the_web(app):
-    for path in modules(app):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        if is_web(module) or path.name == "apps.py":
-            continue
-        for name in imports(path):
-            assert not is_web(name), f"{path.relative_to(ROOT)} imports {name}"
+    wrong = [
+        f"{module} imports {name}"
+        for module, name in imported_modules(app)
+        if is_web(name) and not is_web(module) and room_of(module) != "apps"
+    ]
+    assert wrong == []
 
 
-def test_models_do_not_import_actions():
-    for path in [*(ROOT / "annotation/models").glob("*.py"), *(ROOT / "scoring/models").glob("*.py")]:
-        assert not any(".actions" in name or name == "scoring.runs" for name in imports(path)), path
+@pytest.mark.parametrize("app", APPS)
+def test_no_app_has_more_than_twelve_modules_in_its_root(app):
+    assert len([path for path in (ROOT / app).glob("*.py") if path.stem != "__init__"]) <= 12
 
 
 @pytest.mark.parametrize("place", PURE)
-def test_the_pure_column_imports_neither_django_nor_models(place):
+def test_pure_modules_import_neither_django_nor_models(place):
     root = ROOT / place
     paths = [root] if root.is_file() else sorted(root.rglob("*.py"))
     assert paths
@@ -121,16 +140,11 @@ def test_the_pure_column_imports_neither_django_nor_models(place):
             assert ".models" not in name, f"{path} imports {name}"
 
 
-def test_there_is_no_circle_of_imports():
-    names = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for app in APPS
-        for path in modules(app)
-    }
-    graph = {
-        module: {name for name in imports(path) if name in names and name != module}
-        for module, path in names.items()
-    }
+def test_there_are_no_circular_imports():
+    graph: dict[str, set[str]] = {name: set() for app in APPS for name in modules(app)}
+    for app in APPS:
+        for module, name in imported_modules(app):
+            graph[module].add(name)
     done: set[str] = set()
 
     def visit(module: str, trail: tuple[str, ...]) -> None:

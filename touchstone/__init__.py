@@ -1,4 +1,4 @@
-"""Importing the Celery app here lets `shared_task.delay` find its broker in every process."""
+"""The project. It imports the Celery app, so that `shared_task.delay` finds its broker in every process."""
 
 from touchstone.celery import app as celery_app
 

@@ -1,10 +1,13 @@
-"""The Celery application; tasks live in each app's tasks.py."""
+"""The Celery application. Tasks are in each app's tasks.py."""
 
 import os
 
 from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+
+TRANSPORT_ALIASES["sqlite"] = "touchstone.sqlite_broker:Transport"
 
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -1,8 +1,8 @@
-"""Settings from the environment; docs/operators.md lists every variable.
+"""Settings from the environment. docs/operators.md lists every variable.
 
-Production is the default and has no default secrets: it stops with a clear error when one is missing.
-`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key;
-it is not read where the environment names the mode itself.
+Production is the default. It has no default secrets and stops with a clear error if one is missing.
+`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key.
+It is not read if the environment sets TOUCHSTONE_MODE.
 """
 
 import os
@@ -16,7 +16,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 if "TOUCHSTONE_MODE" not in os.environ:
     env.read_env(BASE_DIR / "var" / "local.env")
-VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # what the embedded defaults write
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # the embedded defaults write here
 
 MODE = env.str("TOUCHSTONE_MODE", default="production")
 if MODE not in ("production", "local"):
@@ -56,11 +56,13 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "annotation.middleware.PrivateResponseMiddleware",
-    "annotation.middleware.DomainErrorMiddleware",
+    "annotation.web.middleware.PrivateResponseMiddleware",
+    "annotation.web.middleware.WrongMethodMiddleware",
+    "annotation.web.middleware.DomainErrorMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -77,7 +79,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "annotation.context.navigation",
+                "annotation.web.navigation.navigation",
             ],
         },
     }
@@ -86,7 +88,7 @@ TEMPLATES = [
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'touchstone.sqlite3'}")}
 DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["ENGINE"] = "annotation.sqlite_in_turn"
+    DATABASES["default"]["ENGINE"] = "annotation.database.sqlite_fair_writes"
     # IMMEDIATE takes the write lock when a transaction begins, so that two writers wait for each other
     # instead of failing at the first write; FULL lets an acknowledged rating survive a power cut.
     DATABASES["default"]["OPTIONS"] = {
@@ -112,22 +114,20 @@ LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
 
-# Sign-in is throttled by name and address together, so that a stranger cannot lock a colleague out.
+# Sign-in is throttled by name and address together, so that a stranger cannot lock out a colleague.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_CLIENT_IP_CALLABLE = "annotation.client_address.client_address"
+AXES_CLIENT_IP_CALLABLE = "annotation.people.client_address.client_address"
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
-USE_I18N = True
-USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = None if LOCAL else BASE_DIR / "staticfiles"  # locally they are served from where they lie
+STATIC_ROOT = None if LOCAL else BASE_DIR / "staticfiles"  # local mode serves them from their source folders
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = LOCAL
 STORAGES = {
@@ -140,23 +140,17 @@ STORAGES = {
 }
 MEDIA_ROOT = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # read by workers, never served
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes, of a form without its files
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes of a form without its files
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=512 * 1024 * 1024)
 FILE_UPLOAD_HANDLERS = [
-    "annotation.uploads.UploadLimit",
+    "annotation.imports.upload_limit.UploadLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "same-origin"
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_COOKIE_SAMESITE = "Lax"
-# Plain http is for one's own machine only.
+CSRF_FAILURE_VIEW = "annotation.web.error_pages.form_refused"
+# Plain http is for local mode only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = not LOCAL
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else env.int("HSTS_SECONDS", default=31_536_000)
@@ -181,15 +175,15 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotation.api_tokens.ApiTokenAuthentication",
+        "annotation.people.api_tokens.ApiTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is refused like every method but GET
-    "EXCEPTION_HANDLER": "annotation.api_errors.domain_error_response",
+    "DEFAULT_METADATA_CLASS": None,  # refuses OPTIONS, like every method but GET
+    "EXCEPTION_HANDLER": "annotation.web.api_errors.domain_error_response",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",
@@ -199,26 +193,24 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
-CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqla+sqlite:///{VAR_DIR / 'broker.sqlite3'}")
+CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqlite:///{VAR_DIR / 'broker.sqlite3'}")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-if not CELERY_BROKER_URL.startswith("sqla+"):
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}  # seconds
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}  # seconds
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_ACCEPT_CONTENT = ["json"]  # whatever else reaches the broker is not unpickled
 CELERY_TIMEZONE = TIME_ZONE
 # A message is only a wake-up; the sweeps find work whose message was lost with a killed process.
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "sweep-imports": {"task": "annotation.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
 }
-# Where workers may send prompts and their keys for runs that were started on a page; * is anywhere.
+# Where workers may send prompts and keys for runs started on a page; * means anywhere.
 LLM_ENDPOINTS = env.list("LLM_ENDPOINTS", default=["*"] if LOCAL else ["https://api.openai.com/v1"])
-CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # a killed worker's batch returns after this long
+CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # seconds until a killed worker's batch is free again
 
 LOGGING = {
     "version": 1,

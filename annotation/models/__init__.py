@@ -1,11 +1,12 @@
-"""The tables, one file per noun; Django asks that all be importable from here."""
+"""The models, one file per noun. Django imports all of them from here."""
 
-from annotation.models.access import ApiToken, Invitation, Membership
+from annotation.models.access import ApiToken, Invitation, Membership, Role
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
 from annotation.models.imports import ImportJob
+from annotation.models.leases import Leased, LeasedQuerySet
 from annotation.models.projects import Project, Question, Questionnaire
 from annotation.models.raters import Rater
 from annotation.models.ratings import Answer, Rating
@@ -22,6 +23,8 @@ __all__ = [
     "GoldRating",
     "ImportJob",
     "Invitation",
+    "Leased",
+    "LeasedQuerySet",
     "Membership",
     "Project",
     "ProjectChange",
@@ -31,6 +34,7 @@ __all__ = [
     "Rater",
     "Rating",
     "Rerating",
+    "Role",
     "Summary",
     "System",
 ]

@@ -1,4 +1,4 @@
-"""Who may do what in a project, how they get in, and their API tokens."""
+"""Members of projects, invitations and API tokens."""
 
 from django.conf import settings
 from django.db import models
@@ -7,16 +7,18 @@ from django.db.models import Q
 from annotation.models.projects import Project
 
 
-class Membership(models.Model):
-    """A manager's or researcher's place in a project; an annotator's place is a `Rater`."""
+class Role(models.TextChoices):
+    ANNOTATOR = "annotator", "annotator"
+    MANAGER = "manager", "manager"
+    RESEARCHER = "researcher", "researcher"
 
-    class Role(models.TextChoices):
-        MANAGER = "manager", "manager"
-        RESEARCHER = "researcher", "researcher"
+
+class Membership(models.Model):
+    """A manager's or researcher's role in a project. Annotators have a `Rater` instead."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role)
+    role = models.CharField(max_length=10, choices=[("manager", "manager"), ("researcher", "researcher")])
 
     class Meta:
         constraints = [
@@ -31,12 +33,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that lets one person join a project. Only the hash of its token is stored."""
-
-    class Role(models.TextChoices):
-        ANNOTATOR = "annotator", "annotator"
-        MANAGER = "manager", "manager"
-        RESEARCHER = "researcher", "researcher"
+    """A link by which one person joins a project. Only the hash of its token is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role, default=Role.ANNOTATOR)
@@ -63,7 +60,7 @@ class Invitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """A personal token for the API. Only its hash is stored, so it can be shown once."""
+    """A personal API token. Only its hash is stored, so it is shown once."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=80)

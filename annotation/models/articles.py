@@ -10,7 +10,7 @@ from annotation.models.projects import Project
 
 
 class Article(models.Model):
-    """A source text. `text` is empty where an import brought ratings without their articles."""
+    """A source text. `text` is empty if ratings were imported without their articles."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="articles")
     external_id = models.CharField(max_length=200)
@@ -51,9 +51,9 @@ class System(models.Model):
 
 class SummaryQuerySet(models.QuerySet["Summary"]):
     def with_open_places(self, project: Project, languages: Collection[str]) -> Self:
-        """Production summaries in these languages that still want a rating, in the project's shuffled order.
+        """Return production summaries in these languages that need a rating, in shuffled order.
 
-        A summary whose article has no text cannot be rated here and is not offered.
+        Summaries whose article has no text cannot be rated and are left out.
         """
         return (
             self.filter(
@@ -64,16 +64,16 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
         )
 
     def rateable(self) -> Self:
-        """Summaries that people rate: not bare references, not gold."""
+        """Return summaries that people rate: neither gold nor references that only evaluators read."""
         return self.filter(ratings_wanted__gt=0, gold__isnull=True)
 
 
 class Summary(models.Model):
     """One text for one article by one system.
 
-    `ratings_wanted` is how many ratings it is to get (0: none, as for references that only evaluators read).
-    `open_places` is how many of them are neither given nor leased; conditional updates of this one column
-    keep the number of ratings exact under any concurrency.
+    `ratings_wanted` is how many ratings it needs (0 for references that only evaluators read). `open_places`
+    is how many of them are neither given nor leased. Conditional updates of this one column keep the number
+    of ratings exact under any concurrency.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="summaries")

@@ -1,4 +1,4 @@
-"""Assignments: leases on a summary, and what a rater notes about its article on the way."""
+"""Assignments of summaries to raters, and raters' flags of articles."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,10 +11,9 @@ from annotation.models.raters import Rater
 class Assignment(models.Model):
     """A lease on one summary for one rater, in production or, with `round`, in a gold round.
 
-    A released one expired and may come back to the same rater; a skipped one does not.
-
-    `stage` is the stage that is open; the answers of earlier stages are locked. `draft` holds what has been
-    chosen but not submitted in it: {question key: {"value": str, "comment": str}}.
+    A released assignment has expired and may return to the same rater. A skipped one does not. `stage` is the
+    open stage; the answers of earlier stages are locked. `draft` holds answers that are not submitted yet:
+    {question key: {"value": str, "comment": str}}.
     """
 
     class State(models.TextChoices):
@@ -59,7 +58,7 @@ class Assignment(models.Model):
 
 
 class ArticleFlag(models.Model):
-    """A rater's note that something is wrong with an article; one per assignment."""
+    """A rater's note that something is wrong with an article, one per assignment."""
 
     assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="flag")
     reason = models.TextField()

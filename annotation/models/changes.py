@@ -1,19 +1,18 @@
-"""What each revision of a project changed, so that whoever knows an earlier one reads only that anew."""
+"""What each revision of a project changed, so that readers of an earlier one only reload that."""
 
 from typing import NamedTuple
 
 from django.db import models
 
 KEPT_CHANGES = 1000
-"""Revisions whose changes are kept at least; whoever is further behind reads everything."""
+"""Revisions whose changes are kept at least. Readers that are further behind reload everything."""
 
 
 class ProjectChange(models.Model):
-    """All that one revision of a project changed in its numbers, where that is one thing.
+    """The only thing that a revision of a project changed.
 
-    A revision without such a row changed more than one thing. `Project.bump_revision` writes the row together
-    with the revision, in the transaction of the change itself: whoever sees a revision sees the rows of all
-    revisions before it, and all that they name.
+    A revision without such a row changed more than one thing. `Project.bump_revision` writes the row in the
+    transaction of the change, so whoever sees a revision also sees the changes of all earlier ones.
     """
 
     class Kind(models.TextChoices):
@@ -40,7 +39,7 @@ class ProjectChange(models.Model):
 
 
 class Changed(NamedTuple):
-    """The one thing that a transaction changes."""
+    """The only thing that a transaction changes."""
 
     kind: ProjectChange.Kind
     id: int

@@ -1,4 +1,4 @@
-"""The gold set, and the rounds in which raters are trained and qualified on it."""
+"""The gold set, and the rounds that train and qualify raters."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,9 +9,9 @@ from annotation.models.raters import Rater
 
 
 class GoldRating(models.Model):
-    """The agreed answers for one summary. A summary with a gold rating is never given out for production.
+    """The agreed answers of one summary, which is then never assigned in production.
 
-    A retired one is in no new round; the rounds that used it are still judged by it.
+    New rounds leave out a retired one. Past rounds are still decided by it.
     """
 
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="gold")
@@ -40,7 +40,7 @@ class GoldAnswer(models.Model):
 
 
 class QualificationRound(models.Model):
-    """One round of gold summaries for one rater; `passed` is null until it is decided."""
+    """A round of gold summaries for one rater. `passed` is null until it is decided."""
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveSmallIntegerField()

@@ -4,14 +4,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.leases import Leased, LeasedQuerySet
 from annotation.models.projects import Project
 
 
-class ImportJob(models.Model):
+class ImportJob(Leased):
     """One uploaded file on its way into a project.
 
-    `options` are the importer's options; `errors` lists {"file", "line", "field", "found", "expected"} of
-    wrong rows; `report` says what was, or in a dry run would be, loaded (`Report.as_json`).
+    `options` are the importer's options. `errors` lists {"file", "line", "field", "found", "expected"} of
+    invalid rows. `report` is `Report.as_json`.
     """
 
     class Status(models.TextChoices):
@@ -19,6 +20,7 @@ class ImportJob(models.Model):
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     created_by = models.ForeignKey(
@@ -32,8 +34,6 @@ class ImportJob(models.Model):
     dry_run = models.BooleanField(default=False)
     skip_bad = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    claimed_until = models.DateTimeField(null=True, blank=True)
     rows_read = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(null=True, blank=True)
     report = models.JSONField(default=dict, blank=True)
@@ -41,13 +41,15 @@ class ImportJob(models.Model):
     failure = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = LeasedQuerySet["ImportJob"].as_manager()
 
     class Meta:
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(status__in=["queued", "running", "done", "failed"]), name="import_status_known"
+                condition=Q(status__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="import_status_known",
             ),
         ]
 

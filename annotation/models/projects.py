@@ -11,7 +11,7 @@ from annotation.models.changes import KEPT_CHANGES, Changed
 
 
 class Questionnaire(models.Model):
-    """A stored `protocol.Questionnaire`. Never edited once used: a changed one is a second one."""
+    """A stored `protocol.Questionnaire`. Never edited; a change makes a new questionnaire."""
 
     key = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=200)
@@ -127,13 +127,15 @@ class Project(models.Model):
     )
 
     results_published_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when anybody may see agreement and meta-evaluation."
+        null=True, blank=True, help_text="Since when anybody may see the results."
     )
 
     revision = models.PositiveBigIntegerField(default=0, editable=False)
 
+    reader_may: frozenset[str] = frozenset()
+    """What the reader may do, so that their page need not ask again. Set by `project_for`."""
     only_published = False
-    """Whether whoever opened this copy may see what is published and nothing else; `project_for` tells."""
+    """Whether the reader may only see published results. Set by `project_for`."""
 
     class Meta:
         ordering = ["name"]
@@ -154,10 +156,10 @@ class Project(models.Model):
         return self.name
 
     def bump_revision(self, changed: Changed | None = None) -> None:
-        """Say that what counts in this project's numbers has changed; the last write of a transaction.
+        """Record that the project's numbers have changed. Must be the last write of a transaction.
 
-        With `changed`, that it is this one thing, which readers then read anew alone. Whoever has bumped the
-        revision holds the project's row until the end, so revisions follow each other as they are committed.
+        With `changed`, readers only reload that one thing. The update locks the project's row until the end
+        of the transaction, so revisions are in the order of commits.
         """
         with transaction.atomic():
             mine = Project.objects.filter(pk=self.pk)

@@ -11,12 +11,12 @@ from annotation.models.projects import Project
 
 class RaterQuerySet(models.QuerySet["Rater"]):
     def in_good_standing(self) -> Self:
-        """Raters whose ratings count."""
+        """Return raters whose ratings count."""
         return self.exclude(status=Rater.Status.REMOVED)
 
 
 class Rater(models.Model):
-    """One person's part in one project. `pseudonym` is the only name that researchers see."""
+    """A person who rates in one project. `pseudonym` is the only name that researchers see."""
 
     class Status(models.TextChoices):
         TRAINING = "training", "in training"

@@ -1,4 +1,4 @@
-"""Ratings and their answers, which are added and never overwritten."""
+"""Ratings and their answers, which are never overwritten."""
 
 from typing import Self
 
@@ -14,8 +14,7 @@ from annotation.models.raters import Rater
 
 class RatingQuerySet(models.QuerySet["Rating"]):
     def countable(self) -> Self:
-        """Ratings that enter labels, statistics, exports and pools: finished, not of a gold round, and by a
-        rater who has not been removed."""
+        """Return ratings that count: finished, outside gold rounds, by raters who were not removed."""
         return self.filter(completed_at__isnull=False, round__isnull=True).exclude(
             rater__status=Rater.Status.REMOVED
         )
@@ -59,12 +58,12 @@ class Rating(models.Model):
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
     def current(self) -> Self:
-        """The latest revision of each answer."""
+        """Return the latest revision of each answer."""
         return self.filter(is_current=True)
 
 
 class Answer(models.Model):
-    """One answer to one question, in one revision. A correction is a new row; the old one stays for audit."""
+    """One revision of the answer to one question. A correction adds a row, and the old one is kept."""
 
     rating = models.ForeignKey(Rating, on_delete=models.CASCADE, related_name="answers")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="+")

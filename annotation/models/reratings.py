@@ -1,4 +1,4 @@
-"""Summaries that somebody sent to be rated once more."""
+"""Requests for one more rating of a summary."""
 
 from typing import Self
 
@@ -15,10 +15,10 @@ class ReratingQuerySet(models.QuerySet["Rerating"]):
 
 
 class Rerating(models.Model):
-    """A summary whose label was doubted: it wants one more rating, by a rater who has not rated it.
+    """A request for one more rating of a doubtful summary, by a rater who has not rated it.
 
-    `added` is how much `Summary.ratings_wanted` was raised for it. Raters never see that there is one. One
-    that was taken back ends and stays.
+    `added` is how much `Summary.ratings_wanted` was raised. Raters never see requests. A withdrawn request is
+    kept with its end.
     """
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="reratings")

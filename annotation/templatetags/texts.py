@@ -1,4 +1,4 @@
-"""How texts, languages and answers are written on pages."""
+"""Filters that write texts, languages and answers."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -20,13 +20,13 @@ def _primary(language: str) -> str:
 
 @register.filter
 def direction(language: str) -> str:
-    """The writing direction of a language code, for `dir`."""
+    """Return the writing direction of a language code, for `dir`."""
     return "rtl" if _primary(language) in RIGHT_TO_LEFT else "ltr"
 
 
 @register.filter
 def language_name(language: str) -> str:
-    """'German' for 'de'; the code itself where it is not known."""
+    """Return 'German' for 'de', or the code if it is unknown."""
     try:
         return str(get_language_info(language.lower())["name"])
     except KeyError:
@@ -35,20 +35,20 @@ def language_name(language: str) -> str:
 
 @register.filter
 def languages(codes: Iterable[str]) -> str:
-    """'English and German' for ['en', 'de']."""
+    """Return 'English and German' for ['en', 'de']."""
     *first, last = [language_name(code) for code in codes]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 @register.filter
 def paragraphs(text: str) -> list[str]:
-    """The lines of a text that are not blank; sources differ in whether they leave a line between them."""
+    """Return the lines of a text that are not blank."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @register.filter
 def reading_length(text: str, language: str) -> str:
-    """'412 words · about 2 min' to read; empty for scripts without spaces between words."""
+    """Return '412 words · about 2 min'; empty for scripts without spaces between words."""
     if _primary(language) in UNSPACED:
         return ""
     words = len(text.split())
@@ -64,17 +64,17 @@ def minutes(duration: timedelta) -> str:
 
 @register.filter
 def answer_mark(value: str) -> str:
-    """A sign before the word, so that colour is never the only difference; empty for numbers."""
+    """Return a sign before the word, so that colour is never the only difference; empty for numbers."""
     return MARKS.get(value, "")
 
 
 @register.filter
 def answer_label(value: str) -> str:
-    """'Yes' for 'yes'."""
+    """Return 'Yes' for 'yes'."""
     return value.replace("_", " ").capitalize()
 
 
 @register.filter
 def percent(share: float) -> str:
-    """'80%' for 0.8; rounded down, so that a missed threshold never reads as reached."""
+    """Return '80%' for 0.8, rounded down so that a missed threshold never looks reached."""
     return f"{int(share * 100 + 1e-9)}%"

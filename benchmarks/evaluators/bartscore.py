@@ -12,9 +12,7 @@ be avoided take at the rate at which this machine multiplies matrices.
 """
 
 import argparse
-import gzip
 import importlib.util
-import json
 import sys
 import tempfile
 import time
@@ -30,27 +28,17 @@ import transformers
 from tokenizers import ByteLevelBPETokenizer
 from transformers import BartConfig, BartForConditionalGeneration, BartTokenizer
 
-from scoring.contract import GENERAL, Item
-from scoring.evaluators import load_evaluator
+from benchmarks.evaluators.shared import load_ours, product_rate, read_summeval, score
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
 from scoring.neural.prefix_tree import PrefixTrees
-from scoring.params import read_params
 
 VOCABULARY = 50265
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 
-def read_items(folder: Path, articles: int) -> list[Item]:
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:articles]
-    return [
-        Item(f"{row['id']}/{name}", each["sys_summ"], article=row["src"])
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
-
-
 def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    """Weights wide enough for scores to differ; merges for as many pieces as the authors' model has."""
+    """Write a model with random weights, wide enough for scores to differ."""
     trained = ByteLevelBPETokenizer()
     trained.train_from_iterator(texts, vocab_size=VOCABULARY, special_tokens=SPECIALS, show_progress=False)
     trained.save_model(str(folder))
@@ -72,22 +60,12 @@ def load_peer(path: Path, model: Path) -> Any:
     return module.BARTScorer(device="cpu", checkpoint=str(model))
 
 
-def load_ours(model: Path) -> Any:
-    """An evaluator that has loaded its model and met no text of the benchmark."""
-    bartscore = load_evaluator("bartscore")
-    evaluator = bartscore(read_params(bartscore, {"model": str(model)}))
-    evaluator.score([Item("to load the model", "A summary.", article="An article.")])
-    return evaluator
-
-
 def our_scores(evaluator: Any, items: Sequence[Item]) -> list[float]:
-    size = evaluator.batch_size
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return [scored.values[GENERAL] for batch in batches for scored in evaluator.score(batch)]
+    return [scored.values[GENERAL] for scored in score(evaluator, items)]
 
 
 def unavoidable_products(model: Path, items: Sequence[Item]) -> float:
-    """Floating-point operations of the matrix products, with each article and each beginning taken once."""
+    """Return the floating-point operations of the matrix products, each article and each prefix once."""
     tokenizer = BartTokenizer.from_pretrained(model)
     config = BartConfig.from_pretrained(model)
     width, total = config.d_model, 0.0
@@ -106,17 +84,6 @@ def unavoidable_products(model: Path, items: Sequence[Item]) -> float:
     return 2 * total
 
 
-def product_rate(width: int) -> float:
-    """Floating-point operations a second of CPU time in a product of matrices as large as the model's."""
-    one, other = torch.rand(1024, width), torch.rand(width, 4 * width)
-    seconds = []
-    for _ in range(50):
-        start = time.process_time()
-        one @ other
-        seconds.append(time.process_time() - start)
-    return 2 * 1024 * width * 4 * width / median(seconds)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -130,7 +97,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    items = read_items(given.folder, given.articles)
+    items = read_summeval(given.folder, given.articles)
     texts = [text for item in items for text in (item.article or "", item.summary)]
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or random_model(Path(folder), texts, given.width, given.layers)
@@ -143,7 +110,7 @@ def compare(peer_path: Path, model: Path, items: list[Item], rounds: int) -> Non
     articles, summaries = [item.article for item in items], [item.summary for item in items]
     ratios, our_seconds = [], []
     for number in range(1, rounds + 1):
-        ours = load_ours(model)
+        ours = load_ours("bartscore", model=str(model))
         start = time.process_time()
         found = our_scores(ours, items)
         middle = time.process_time()

@@ -13,27 +13,22 @@ how much of our time the matrix products of the encoder take at the rate at whic
 """
 
 import argparse
-import gzip
-import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import torch
 import transformers
 from bert_score import BERTScorer
-from tokenizers import BertWordPieceTokenizer
-from transformers import AutoConfig, AutoTokenizer, BertConfig, BertModel, BertTokenizer
+from transformers import AutoConfig, AutoTokenizer
 
-from scoring.contract import GENERAL, Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from benchmarks.evaluators.shared import load_ours, product_rate, random_bert, read_summeval, score, timed
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
 
 TASKS = {
     "first reference": {"references": "first"},
@@ -45,59 +40,21 @@ Scores = dict[str, float]
 """Item -> f1."""
 
 
-def read_items(folder: Path, articles: int) -> list[Item]:
-    """In the order of articles; an id is article/system."""
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:articles]
-    return [
-        Item(f"{row['id']}/{name}", each["sys_summ"], article=row["src"], references=tuple(row["ref_summs"]))
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
-
-
 def targets(item: Item, task: str) -> list[str]:
     if task == "article":
         return [item.article or ""]
     return list(item.references[:1] if task == "first reference" else item.references)
 
 
-def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(texts, vocab_size=30_000, show_progress=False)
-    trained.save_model(str(folder))
-    BertTokenizer.from_pretrained(folder, model_max_length=512).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=trained.get_vocab_size(),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=width // 32,
-        intermediate_size=4 * width,
-        initializer_range=0.05,
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
-def load_ours(model: Path, layer: int, task: str) -> Any:
-    """An evaluator that has loaded its model and met no text of the benchmark."""
-    bertscore = load_evaluator("bertscore")
+def load_bertscore(model: Path, layer: int, task: str) -> Any:
+    """Return an evaluator with its model loaded and no text of the benchmark seen."""
     # Under version 5 of transformers the package reads the first word of RoBERTa without its space.
-    settings = {"model": str(model), "layer": layer, "first_word": "bare", **TASKS[task]}
-    evaluator = bertscore(read_params(bertscore, settings))
-    evaluator.score([Item("to load the model", "A summary.", article="An article.", references=("One.",))])
-    return evaluator
+    return load_ours("bertscore", model=str(model), layer=layer, first_word="bare", **TASKS[task])
 
 
 def our_scores(evaluator: Any, items: Sequence[Item]) -> Scores:
-    size = evaluator.batch_size
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return {
-        item.id: scored.values[GENERAL]
-        for batch in batches
-        for item, scored in zip(batch, evaluator.score(batch), strict=True)
-    }
+    scores = score(evaluator, items)
+    return {item.id: scored.values[GENERAL] for item, scored in zip(items, scores, strict=True)}
 
 
 def their_scores(peer: BERTScorer, calls: Sequence[Sequence[Item]], task: str) -> Scores:
@@ -109,29 +66,12 @@ def their_scores(peer: BERTScorer, calls: Sequence[Sequence[Item]], task: str) -
 
 
 def encoders_products(model: Path, layer: int, items: Sequence[Item], task: str) -> float:
-    """Floating-point operations of the encoder's matrix products, each distinct text encoded once."""
+    """Return the floating-point operations of the matrix products of the encoder, each distinct text once."""
     config, tokenizer = AutoConfig.from_pretrained(model), AutoTokenizer.from_pretrained(model)
     width, wide = config.hidden_size, config.intermediate_size
     texts = {text for item in items for text in (item.summary, *targets(item, task))}
     lengths = [len(ids) for ids in tokenizer(list(texts), truncation=True)["input_ids"]]
     return 2.0 * layer * sum(each * (4 * width**2 + 2 * width * wide + 2 * each * width) for each in lengths)
-
-
-def product_rate(width: int) -> float:
-    """Floating-point operations a second of CPU time in a product of matrices as large as the model's."""
-    one, other = torch.rand(2048, width), torch.rand(width, 4 * width)
-    seconds = []
-    for _ in range(50):
-        start = time.process_time()
-        one @ other
-        seconds.append(time.process_time() - start)
-    return 2 * 2048 * width * 4 * width / median(seconds)
-
-
-def timed(work: Callable[..., Scores], *arguments: object) -> tuple[float, Scores]:
-    start = time.process_time()
-    found = work(*arguments)
-    return time.process_time() - start, found
 
 
 def compare(task: str, model: Path, layer: int, items: list[Item], rounds: int) -> None:
@@ -144,12 +84,12 @@ def compare(task: str, model: Path, layer: int, items: list[Item], rounds: int) 
     difference = 0.0
     for _ in range(rounds):
         found = {
-            "ours": timed(our_scores, load_ours(model, layer, task), items),
-            "ours by system": timed(our_scores, load_ours(model, layer, task), ordered_by_system),
+            "ours": timed(our_scores, load_bertscore(model, layer, task), items),
+            "ours by system": timed(our_scores, load_bertscore(model, layer, task), ordered_by_system),
             "one call": timed(their_scores, peer, [items], task),
             "a call per system": timed(their_scores, peer, by_system, task),
         }
-        rates.append(product_rate(AutoConfig.from_pretrained(model).hidden_size))
+        rates.append(product_rate(AutoConfig.from_pretrained(model).hidden_size, rows=2048))
         for name, (taken, scores) in found.items():
             seconds.setdefault(name, []).append(taken)
             difference = max(difference, *(abs(scores[key] - f1) for key, f1 in found["ours"][1].items()))
@@ -185,11 +125,11 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    items = read_items(given.folder, given.articles)
+    items = read_summeval(given.folder, given.articles, references=None)
     texts = [text for item in items for text in (item.article or "", item.summary, *item.references)]
     print(f"{len(items)} summaries of {given.articles} articles; medians of {given.rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
-        model = given.model or random_model(Path(folder), texts, given.width, given.layers)
+        model = given.model or random_bert(Path(folder), texts, given.width, given.layers)
         layer = AutoConfig.from_pretrained(model).num_hidden_layers if given.layer is None else given.layer
         for task in given.tasks:
             compare(task, model, layer, items, given.rounds)

@@ -12,8 +12,6 @@ counts of every summary are equal.
 """
 
 import argparse
-import gzip
-import json
 import math
 import re
 import sys
@@ -30,44 +28,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import torch
 import transformers
-from tokenizers import BertWordPieceTokenizer
-from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+from transformers import BertForMaskedLM, BertTokenizer
 
-from scoring.contract import GENERAL, Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
+from benchmarks.evaluators.shared import bert_config, load_ours, read_summeval
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
 from scoring.texts.sentences import sentences
 
 VOCABULARY = 30522
+SYSTEMS = 16
 Counts = tuple[int, int, int, int]
 """Words guessed never, only with the summary, only without it, either way."""
 
 
-def read_items(folder: Path, articles: int, systems: int) -> list[Item]:
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:articles]
-    return [
-        Item(f"{row['id']}/{name}", each["sys_summ"], article=row["src"])
-        for row in rows
-        for name, each in list(row["sys_summs"].items())[:systems]
-    ]
-
-
 def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(texts, vocab_size=VOCABULARY, show_progress=False)
-    trained.save_model(str(folder))
+    config = bert_config(folder, texts, width, layers, VOCABULARY)
     tokenizer = BertTokenizer.from_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=width // 32,
-        intermediate_size=4 * width,
-        initializer_range=0.05,
-    )
     model = BertForMaskedLM(config)
     tokens = [token for text in texts for token in tokenizer.tokenize(text)]
     frequent = Counter(token for token in tokens if len(token) >= 4 and not token.startswith("##"))
@@ -79,7 +55,7 @@ def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) ->
 
 
 def load_peer(model: Path, batch: int) -> Any:
-    """The package imports names that newer versions of transformers lack; help does not use them."""
+    """Load the package with the names that newer versions of transformers lack."""
     for name in ("AdamW", "TransfoXLLMHeadModel", "TransfoXLTokenizer"):
         vars(sys.modules["transformers"]).setdefault(name, None)
     from blanc import blanc as package
@@ -91,14 +67,6 @@ def load_peer(model: Path, batch: int) -> Any:
         inference_batch_size=batch,
         show_progress_bar=False,
     )
-
-
-def load_ours(model: Path) -> Any:
-    """An evaluator that has loaded its model and met no text of the benchmark."""
-    blanc = load_evaluator("blanc")
-    evaluator = blanc(read_params(blanc, {"model": str(model)}))
-    evaluator.score([Item("to load the model", "A summary.", article="An article about something.")])
-    return evaluator
 
 
 def our_counts(evaluator: Any, items: Sequence[Item]) -> list[Counts]:
@@ -119,7 +87,7 @@ def compare(model: Path, items: list[Item], rounds: int, batch: int) -> None:
     print(f"{len(items)} summaries of {len({item.article for item in items})} articles")
     ratios = []
     for number in range(1, rounds + 1):
-        ours = load_ours(model)
+        ours = load_ours("blanc", model=str(model))
         start = time.process_time()
         found = our_counts(ours, items)
         middle = time.process_time()
@@ -159,7 +127,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    items = read_items(given.folder, given.articles, given.systems)
+    everything = read_summeval(given.folder, given.articles)
+    items = [item for place, item in enumerate(everything) if place % SYSTEMS < given.systems]
     texts = [text for item in items for text in (item.article or "", item.summary)]
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or random_model(Path(folder), texts, given.width, given.layers)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from scoring.asking.request import Reply, Request, Wanted
+from scoring.contract.requests import Reply, Request, Wanted
 from scoring.neural.causal_lm import LocalModel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ def random_model(folder: Path, layers: int, width: int, vocabulary: int) -> Path
 
 
 def text(tokenizer: PreTrainedTokenizerFast, length: int, draw: random.Random) -> str:
-    """Words that are about `length` tokens together."""
+    """Return words of about `length` tokens together."""
     words: list[str] = []
     while len(tokenizer(" ".join(words), add_special_tokens=False)["input_ids"]) < length:
         words += draw.choices(WORDS, k=5)
@@ -76,7 +76,10 @@ def timed(model: LocalModel, requests: Sequence[Request]) -> tuple[list[Reply], 
 
 
 def multiplications(first: int, last: int, layers: int, width: int) -> float:
-    """For the tokens from `first` to `last` of a text: matrices (attention 4, feed-forward 12 x width^2)."""
+    """Return the multiplications for the tokens from `first` to `last` of a text.
+
+    The matrices have 4 x width^2 (attention) and 12 x width^2 (feed-forward) cells.
+    """
     seen = (last**2 - first**2) / 2
     return layers * ((last - first) * 16 * width**2 + seen * 2 * width)
 

@@ -14,13 +14,10 @@ pairs per second of CPU time, medians of the rounds, the ratio and the largest d
 """
 
 import argparse
-import gzip
-import json
 import os
 import string
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -37,15 +34,16 @@ import numpy as np
 import torch
 import transformers
 from pyemd import emd
-from tokenizers import BertWordPieceTokenizer
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, BertTokenizer
+from transformers import AutoModel, AutoTokenizer
 
-from scoring.contract import GENERAL, Item
+from benchmarks.evaluators.shared import random_bert, read_summeval, score, timed
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
 from scoring.neural import moverscore
 from scoring.neural.encoder import Encoder
 from scoring.neural.tokens import TextTokenizer
-from scoring.params import read_params
 
 LARGEST = 1e-5
 BATCH = 48
@@ -82,40 +80,6 @@ class BlocksAlone:
     def __call__(self, ids: Any, types: Any, attention_mask: Any, **_: object) -> tuple[Any, None]:
         states = self._model(ids, attention_mask, types, output_hidden_states=True).hidden_states
         return states[1:], None
-
-
-def read_items(folder: Path, articles: int) -> list[Item]:
-    """In the order of articles."""
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:articles]
-    return [
-        Item(
-            f"{row['id']}/{name}",
-            each["sys_summ"],
-            references=tuple(row["ref_summs"]),
-            article_id=row["id"],
-        )
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
-
-
-def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(texts, vocab_size=30_000, show_progress=False)
-    trained.save_model(str(folder))
-    BertTokenizer.from_pretrained(folder, model_max_length=512).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=trained.get_vocab_size(),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=width // 32,
-        intermediate_size=4 * width,
-        initializer_range=0.05,
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
 
 
 def load_theirs(checkout: Path, form: str, model: Path) -> ModuleType:
@@ -161,16 +125,8 @@ def their_scores(peer: ModuleType, items: Sequence[Item], references: str) -> Sc
 def our_scores(settings: dict[str, str], items: Sequence[Item]) -> Scores:
     evaluator_class = load_evaluator("moverscore")
     evaluator = evaluator_class(read_params(evaluator_class, settings))
-    evaluator.survey(items)
-    size = evaluator.batch_size
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return [scored.values[GENERAL] for batch in batches for scored in evaluator.score(batch)]
-
-
-def timed(work: Callable[..., Scores], *arguments: object) -> tuple[float, Scores]:
-    start = time.process_time()
-    found = work(*arguments)
-    return time.process_time() - start, found
+    evaluator.see_corpus(items)
+    return [scored.values[GENERAL] for scored in score(evaluator, items)]
 
 
 def compare(
@@ -220,11 +176,11 @@ def main() -> None:
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
-    items = read_items(given.folder, given.articles)
+    items = read_summeval(given.folder, given.articles, references=None)
     texts = [text for item in items for text in (item.summary, *item.references)]
     print(f"{len(items)} summaries of {given.articles} articles; medians of {given.rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
-        model = given.model or random_model(Path(folder), texts, given.width, given.layers)
+        model = given.model or random_bert(Path(folder), texts, given.width, given.layers)
         encoder = Encoder(model)
         moverscore.Encoder = lambda *_: encoder
         for form in given.forms:

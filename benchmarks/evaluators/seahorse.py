@@ -14,11 +14,9 @@ the rate at which this machine multiplies matrices. TRUE and XNLI go the same wa
 """
 
 import argparse
-import gzip
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median, pstdev
@@ -32,10 +30,9 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MT5Config, PreTrainedTokenizerFast
 
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.neural.t5 import FirstToken
-from scoring.params import read_params
+from benchmarks.evaluators.shared import load_ours, product_rate, read_summeval, score, timed
+from scoring.contract.items import Item
+from scoring.neural.t5 import Answers
 
 BUDGET = 2.0
 """Times as fast as `generate`."""
@@ -48,19 +45,8 @@ Peer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From ids and mask to the logits of the first step."""
 
 
-def read_items(folder: Path) -> list[Item]:
-    """All of SummEval, article by article; an id is article/system."""
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return [
-        Item(f"{row['id']}/{name}", each["sys_summ"], article=row["src"])
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
-
-
 def random_model(folder: Path, texts: Sequence[str], layers: int) -> Path:
-    """An mT5 with an output matrix of its own, which the library does not write unless it has read one."""
+    """Write an mT5 with an output matrix, which the library writes only if it has read one."""
     trained = Tokenizer(models.BPE(unk_token="<unk>"))
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
     specials = ["<pad>", "</s>", "<unk>"]
@@ -109,7 +95,7 @@ class Recipe:
 
     @torch.inference_mode()
     def logits(self, peer: Peer, items: Sequence[Item]) -> torch.Tensor:
-        """[items, labels]"""
+        """Return the logits of the labels, (items, labels)."""
         found = []
         for start in range(0, len(items), BATCH):
             prompts = [prompt(item) for item in items[start : start + BATCH]]
@@ -128,31 +114,12 @@ def prompt(item: Item) -> str:
     return f"premise: {item.article} hypothesis: {item.summary}"
 
 
-def load_ours(model: Path) -> Any:
-    """An evaluator that has loaded its model and met no text of the benchmark."""
-    seahorse = load_evaluator("seahorse")
-    evaluator = seahorse(read_params(seahorse, {"model": str(model)}))
-    evaluator.score([Item("to load the model", "A summary.", article="An article.")])
-    return evaluator
-
-
 def our_scores(evaluator: Any, items: Sequence[Item]) -> list[float]:
-    size = evaluator.batch_size
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return [value for batch in batches for each in evaluator.score(batch) for value in each.values.values()]
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of CPU time, and the result."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
+    return [value for each in score(evaluator, items) for value in each.values.values()]
 
 
 def unavoidable_products(model: Path, lengths: Sequence[int]) -> float:
-    """Floating-point operations of the encoder's matrix products and of those with its output, which the
-    decoder makes for one position: its keys and values need not be formed.
-    """
+    """Return the floating-point operations of the matrix products of encoder and decoder."""
     config = MT5Config.from_pretrained(model)
     inner = config.num_heads * config.d_kv
     feed_forward = (3 if config.is_gated_act else 2) * config.d_model * config.d_ff
@@ -162,13 +129,6 @@ def unavoidable_products(model: Path, lengths: Sequence[int]) -> float:
         decoded = 2 * config.num_heads * config.d_model
         total += length * (config.num_layers * encoded + config.num_decoder_layers * decoded)
     return 2 * total
-
-
-def product_rate(width: int) -> float:
-    """Floating-point operations a second of CPU time in a product of matrices as large as the model's."""
-    one, other = torch.rand(1024, width), torch.rand(width, 4 * width)
-    seconds = [timed(lambda: one @ other)[0] for _ in range(50)]
-    return 2 * 1024 * width * 4 * width / median(seconds)
 
 
 def main() -> None:
@@ -184,7 +144,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    everything = read_items(given.folder)
+    everything = read_summeval(given.folder)
     chosen = set(list(dict.fromkeys(item.article for item in everything))[: given.articles])
     systems = list(dict.fromkeys(map(system, everything)))
     items = [
@@ -200,7 +160,7 @@ def main() -> None:
 
 def compare(model: Path, items: list[Item], rounds: int) -> None:
     recipe = Recipe(model)
-    first_token = FirstToken(model)
+    first_token = Answers(model)
     inputs = [
         (*ids, *first_token.tokens.closing) for ids in first_token.tokens.pieces(list(map(prompt, items)))
     ]
@@ -213,7 +173,7 @@ def compare(model: Path, items: list[Item], rounds: int) -> None:
 
     ours, by_generate, by_pass = [], [], []
     for number in range(1, rounds + 1):
-        evaluator = load_ours(model)
+        evaluator = load_ours("seahorse", model=str(model))
         seconds, scores = timed(lambda each=evaluator: our_scores(each, items))
         generating, generated = timed(lambda: recipe.logits(recipe.generated, items))
         passing, passed = timed(lambda: recipe.logits(recipe.passed, items))

@@ -12,7 +12,6 @@ CPU time, the ratio of both and the largest difference of scores.
 """
 
 import argparse
-import gzip
 import json
 import subprocess
 import sys
@@ -30,34 +29,16 @@ from safetensors.torch import save_file
 from tokenizers import ByteLevelBPETokenizer
 from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
-from scoring.texts.sentences import sentences
+from benchmarks.evaluators.shared import load_ours, read_summeval, score
+from scoring.contract.items import Item
 
 AUTHORS = Path(__file__).with_name("umse_authors.py")
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 VOCABULARY, PREFIX_ROWS, HIDDEN_SIZES = 50265, 128, (3072, 1024)
 
 
-def read_items(folder: Path, articles: int) -> list[Item]:
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:articles]
-    return [
-        Item(
-            f"{row['id']}/{name}",
-            each["sys_summ"],
-            article=row["src"],
-            references=tuple(row["ref_summs"][:1]),
-            summary_sentences=sentences(each["sys_summ"]),
-        )
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
-
-
 def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    """In the authors' layout, with weights wide enough for scores to differ."""
+    """Write a model in the authors' layout, with weights wide enough for scores to differ."""
     trained = ByteLevelBPETokenizer()
     trained.train_from_iterator(texts, vocab_size=VOCABULARY, special_tokens=SPECIALS, show_progress=False)
     trained.save_model(str(folder))
@@ -92,19 +73,14 @@ def random_model(folder: Path, texts: Sequence[str], width: int, layers: int) ->
 
 
 def ours(model: Path, items: Sequence[Item]) -> tuple[float, dict[str, Any]]:
-    """Seconds of CPU time of evaluators that met no text before, and scores by scenario and unit."""
-    umse = load_evaluator("umse")
+    """Return CPU seconds of fresh evaluators, and scores by scenario and unit."""
     found: dict[str, Any] = {}
     seconds = 0.0
     for scenario, name in (("sum_ref", "hyp-ref"), ("sum_doc", "hyp-src")):
         settings = {"model": str(model), "layer_norm": "as_released", "scenario": scenario}
-        evaluator = umse(read_params(umse, settings))
-        evaluator.score([Item("to load", "A summary.", article="An article.", references=("A reference.",))])
+        evaluator = load_ours("umse", **settings)
         start = time.process_time()
-        size = evaluator.batch_size
-        scored = [
-            each for at in range(0, len(items), size) for each in evaluator.score(items[at : at + size])
-        ]
+        scored = score(evaluator, items)
         seconds += time.process_time() - start
         found[name] = {
             "whole": [each.values["coherence"] for each in scored],
@@ -147,7 +123,7 @@ def main() -> None:
     parser.add_argument("--articles", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    items = read_items(given.folder, given.articles)
+    items = read_summeval(given.folder, given.articles, references=1, with_sentences=True)
     texts = [text for item in items for text in (item.article or "", item.summary, *item.references)]
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or random_model(Path(folder), texts, given.width, given.layers)

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 
 
 def load(checkout: Path, folder: Path) -> Any:
-    """The authors' model class, filled with the folder's weights."""
+    """Load the folder's weights into the authors' model class."""
     # Later versions spell these names otherwise; what they name takes no part in scoring.
     for name in ("PearsonCorr", "SpearmanCorr"):
         setattr(torchmetrics, f"{name}coef", getattr(torchmetrics, f"{name}Coef"))

@@ -14,10 +14,8 @@ products that cannot be avoided take at the rate at which this machine multiplie
 import argparse
 import contextlib
 import functools
-import gzip
 import importlib
 import io
-import json
 import sys
 import tempfile
 import time
@@ -33,10 +31,8 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-from scoring.contract import Item
-from scoring.evaluators import load_evaluator
-from scoring.params import read_params
-from scoring.texts.sentences import sentences
+from benchmarks.evaluators.shared import load_ours, product_rate, read_summeval, score
+from scoring.contract.items import Item
 
 BUDGET = 1.5
 LARGEST = 1e-5
@@ -45,23 +41,6 @@ VOCABULARY = 32_128
 PIECES = 8_000
 """With so many an article of SummEval is about as long as in T5's own vocabulary."""
 Scores = list[dict[str, float]]
-
-
-def read_items(folder: Path) -> list[Item]:
-    """All of SummEval, article by article."""
-    with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return [
-        Item(
-            f"{row['id']}/{name}",
-            each["sys_summ"],
-            article=row["src"],
-            references=tuple(row["ref_summs"][:1]),
-            summary_sentences=sentences(each["sys_summ"]),
-        )
-        for row in rows
-        for name, each in row["sys_summs"].items()
-    ]
 
 
 def random_model(folder: Path, texts: Iterable[str], width: int, layers: int) -> Path:
@@ -94,7 +73,7 @@ def random_model(folder: Path, texts: Iterable[str], width: int, layers: int) ->
 
 
 def load_peer(checkout: Path, model: Path, items: Sequence[Item]) -> Any:
-    """The authors' evaluator, but for the folder of its model, the CPU and the sentences."""
+    """Load the authors' evaluator with our folder of the model, CPU and sentences."""
     sys.path.insert(0, str(checkout))
     module: Any = importlib.import_module("metric.evaluator")
     scorer = module.UniEvaluator
@@ -113,22 +92,12 @@ def their_scores(peer: Any, items: Sequence[Item]) -> Scores:
     return found
 
 
-def load_ours(model: Path) -> Any:
-    """An evaluator that has loaded its model and met no text of the benchmark."""
-    unieval = load_evaluator("unieval")
-    evaluator = unieval(read_params(unieval, {"model": str(model)}))
-    evaluator.score([Item("to load the model", "A summary.")])
-    return evaluator
-
-
 def our_scores(evaluator: Any, items: Sequence[Item]) -> Scores:
-    size = evaluator.batch_size
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return [dict(scored.values) for batch in batches for scored in evaluator.score(batch)]
+    return [dict(scored.values) for scored in score(evaluator, items)]
 
 
 def inputs(items: Sequence[Item]) -> set[str]:
-    """What the authors' program asks, each once."""
+    """Return the authors' program's questions, each once."""
     add_question = functools.partial(importlib.import_module("utils").add_question, task="summarization")
     asked: set[str] = set()
     for item in items:
@@ -141,9 +110,7 @@ def inputs(items: Sequence[Item]) -> set[str]:
 
 
 def unavoidable_products(model: Path, asked: set[str]) -> float:
-    """Floating-point operations of the encoder's matrix products and of those with its output, which the
-    decoder makes for one position: its keys and values need not be formed.
-    """
+    """Return the floating-point operations of the matrix products of encoder and decoder."""
     config: Any = T5Config.from_pretrained(model)
     inner = config.num_heads * config.d_kv
     feed_forward = (3 if config.is_gated_act else 2) * config.d_model * config.d_ff
@@ -156,17 +123,6 @@ def unavoidable_products(model: Path, asked: set[str]) -> float:
         decoded = 2 * config.num_heads * config.d_model
         total += read * (config.num_layers * encoded + config.num_decoder_layers * decoded)
     return 2 * total
-
-
-def product_rate(width: int) -> float:
-    """Floating-point operations a second of CPU time in a product of matrices as large as the model's."""
-    one, other = torch.rand(1024, width), torch.rand(width, 4 * width)
-    seconds = []
-    for _ in range(50):
-        start = time.process_time()
-        one @ other
-        seconds.append(time.process_time() - start)
-    return 2 * 1024 * width * 4 * width / median(seconds)
 
 
 def main() -> None:
@@ -182,7 +138,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    everything = read_items(given.folder)
+    everything = read_summeval(given.folder, references=1, with_sentences=True)
     texts = {text for item in everything for text in (item.article or "", item.summary, *item.references)}
     chosen = set(list(dict.fromkeys(item.article for item in everything))[: given.articles])
     items = [item for item in everything if item.article in chosen]
@@ -197,7 +153,7 @@ def compare(checkout: Path, model: Path, items: list[Item], rounds: int) -> None
     print(f"{len(items)} summaries of {len({item.article for item in items})} articles, {len(asked)} inputs")
     ratios, our_seconds = [], []
     for number in range(1, rounds + 1):
-        ours = load_ours(model)
+        ours = load_ours("unieval", model=str(model))
         start = time.process_time()
         found = our_scores(ours, items)
         middle = time.process_time()

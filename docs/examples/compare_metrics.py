@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.rows import Rows
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.significance.corrections import holm
 from metaeval.stats.significance.rank_clusters import rank_clusters
@@ -51,15 +52,15 @@ def main() -> None:
                 if value is not None:
                     scores[metric, places[identifier]] = value
         estimates = [
-            LEVELS[LEVEL].estimate(COEFFICIENTS[COEFFICIENT], labels, each, articles, systems)
+            LEVELS[LEVEL].estimate(COEFFICIENTS[COEFFICIENT], Rows(labels, each, articles, systems))
             for each in scores
         ]
-        ranges = intervals(INTERVAL, LEVEL, COEFFICIENT, labels, scores, articles, systems)
-        tests = compare_pairs(TEST, LEVEL, COEFFICIENT, labels, scores, articles, systems)
+        ranges = intervals(INTERVAL, LEVEL, COEFFICIENT, Rows(labels, scores, articles, systems))
+        tests = compare_pairs(TEST, LEVEL, COEFFICIENT, Rows(labels, scores, articles, systems))
         above = np.triu_indices(len(metrics), 1)
-        told_apart = np.zeros((len(metrics), len(metrics)), dtype=bool)
-        told_apart[above] = holm(tests.p_values[above]) < 0.05
-        letters = rank_clusters([each.value for each in estimates], told_apart | told_apart.T)
+        differs = np.zeros((len(metrics), len(metrics)), dtype=bool)
+        differs[above] = holm(tests.p_values[above]) < 0.05
+        letters = rank_clusters([each.value for each in estimates], differs | differs.T)
 
         print(f"\n{dimension}: {estimates[0].definition.partition(':')[0]}")
         table = zip(metrics, estimates, ranges, letters, strict=True)
@@ -69,7 +70,8 @@ def main() -> None:
                 f"  {metric:20} {estimate.value:6.3f}  [{interval.low:6.3f}, {interval.high:6.3f}]"
                 f"  {letter:3} {estimate.articles} articles, {estimate.n} summaries {left_out}"
             )
-    print(f"\nSame letter: not told apart. {tests.definition} Holm's correction within a dimension.")
+    print("\nSame letter: not significantly different.")
+    print(f"{tests.definition} Holm's correction within a dimension.")
 
 
 def lines(path: Path) -> Iterator[dict]:

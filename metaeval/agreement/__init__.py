@@ -1,1 +1,1 @@
-"""Agreement between raters: report, page and what they are made of."""
+"""Agreement between raters."""

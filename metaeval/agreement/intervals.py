@@ -1,4 +1,4 @@
-"""Intervals of agreement on one question: all statistics of a place from the same draws."""
+"""Intervals of agreement on one question: all statistics of a language use the same resamples."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,40 +7,35 @@ from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 
 from metaeval.agreement.method import INTERVALS, AgreementMethod
-from metaeval.agreement.rated_twice import RatedTwice
-from metaeval.method import NONE
-from metaeval.stats.agreement.agreement_bootstrap import (
-    rater_draws,
-    replicates,
-    unit_draws,
-    units_left_out,
-)
+from metaeval.agreement.ratings_per_unit import RatingsPerUnit
+from metaeval.stats.agreement.agreement_bootstrap import rater_draws, replicates, unit_draws, units_left_out
 from metaeval.stats.agreement.count_statistic import CountStatistic
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.arrays import Floats, Ints
+from metaeval.stats.method import NONE
 from metaeval.stats.result import Agreement, Interval
 from metaeval.stats.uncertainty.bca_interval import bca_interval
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
-KEPT = 128
-"""Places (a question in a language) whose intervals are kept."""
+CACHE_SIZE = 128
+"""Intervals kept, one set for each question and language."""
 VALUE_UNDEFINED = "the value is undefined"
-BY_RATERS = "intervals are for statistics to which it does not matter who gave a rating"
+NEEDS_RATERS = "the statistic depends on who gave each rating"
 ONE_SUMMARY = "an interval needs two summaries with two ratings or more"
 
 
 def intervals(
-    twice: RatedTwice,
+    twice: RatingsPerUnit,
     found: Mapping[str, Agreement],
     counted: Mapping[str, CountStatistic | None],
     scale: str,
     numbers: Floats,
     method: AgreementMethod,
 ) -> dict[str, Interval]:
-    """By the statistic's name, of those in `found`; empty where the method wants none.
+    """Return the interval of each statistic in `found`, by name; empty if the method computes none.
 
-    `counted` has the statistics by name, None for one that is not computed from counts; `numbers`, (answers,)
-    are those that answers stand for on the scale.
+    `counted` maps names to statistics, None for one that is not computed from counts. `numbers`, (answers,),
+    are the values of the answers on the scale.
     """
     if method.interval == NONE:
         return {}
@@ -50,26 +45,26 @@ def intervals(
     if not drawn:
         return none
     values = tuple(found[name].value for name in drawn)
-    asked = _Asked(tuple(drawn), tuple(drawn.values()), values, twice, scale, numbers, method)
-    return none | dict(zip(drawn, _computed(asked), strict=True))
+    request = _Request(tuple(drawn), tuple(drawn.values()), values, twice, scale, numbers, method)
+    return none | dict(zip(drawn, _computed(request), strict=True))
 
 
-def _why_none(twice: RatedTwice, agreement: Agreement, statistic: CountStatistic | None) -> str:
+def _why_none(twice: RatingsPerUnit, agreement: Agreement, statistic: CountStatistic | None) -> str:
     if agreement.reason:
         return VALUE_UNDEFINED
     if statistic is None:
-        return BY_RATERS
+        return NEEDS_RATERS
     return ONE_SUMMARY if twice.n_units < 2 else ""
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """Intervals of some statistics; equal where the same numbers must come out."""
+class _Request:
+    """A request for intervals. Two requests are equal if their results must be."""
 
     names: tuple[str, ...]
     statistics: tuple[CountStatistic, ...]
     values: tuple[float, ...]
-    twice: RatedTwice
+    twice: RatingsPerUnit
     scale: str
     numbers: Floats
     method: AgreementMethod
@@ -88,49 +83,44 @@ class _Asked:
         return digest.digest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._digest == other._digest
+        return isinstance(other, _Request) and self._digest == other._digest
 
     def __hash__(self) -> int:
         return hash(self._digest)
 
 
-# A new rating changes its own language and all together; the other languages' intervals stay as they are.
-@lru_cache(maxsize=KEPT)
-def _computed(asked: _Asked) -> tuple[Interval, ...]:
-    method = asked.method
+# A new rating changes its own language and the total; the intervals of other languages stay in the cache.
+@lru_cache(maxsize=CACHE_SIZE)
+def _computed(request: _Request) -> tuple[Interval, ...]:
+    method = request.method
     definition = (
         f"Interval: {CONFIDENCE:.0%}, {INTERVALS[method.interval].drawn}; {method.resamples:,} resamples,"
         f" seed {method.seed}."
     )
-    drawn = replicates(asked.statistics, _draws(asked.twice, method), asked.scale, asked.numbers)
+    drawn = replicates(request.statistics, _draws(request.twice, method), request.scale, request.numbers)
     definitions = [f"{definition} {undefined_told(each)}".rstrip() for each in drawn]
     if method.interval != "units_bca":
         return tuple(
             Interval.found(told, partial(percentile_interval, each))
             for told, each in zip(definitions, drawn, strict=True)
         )
-    units = asked.twice.units.only(asked.twice.units.times[:, 0] > 0)
-    left_out = replicates(asked.statistics, units_left_out(units), asked.scale, asked.numbers)
+    units = request.twice.units.only(request.twice.units.times[:, 0] > 0)
+    left_out = replicates(request.statistics, units_left_out(units), request.scale, request.numbers)
     return tuple(
         Interval.found(told, partial(bca_interval, value, each, without, units.times[:, 0]))
-        for told, value, each, without in zip(definitions, asked.values, drawn, left_out, strict=True)
+        for told, value, each, without in zip(definitions, request.values, drawn, left_out, strict=True)
     )
 
 
 def forget_intervals() -> None:
-    """Compute all intervals anew from now on, as a benchmark must."""
+    """Empty the cache, so that a benchmark measures the computation."""
     _computed.cache_clear()
 
 
-def _draws(twice: RatedTwice, method: AgreementMethod) -> Iterator[RatedUnits]:
+def _draws(twice: RatingsPerUnit, method: AgreementMethod) -> Iterator[RatedUnits]:
     if method.interval != "raters":
         return unit_draws(twice.units, method.resamples, method.seed)
     units, raters, answers = twice.long
     return rater_draws(
-        units,
-        raters,
-        answers,
-        n_answers=twice.n_answers,
-        resamples=method.resamples,
-        seed=method.seed,
+        units, raters, answers, n_answers=twice.n_answers, resamples=method.resamples, seed=method.seed
     )

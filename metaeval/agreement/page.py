@@ -1,4 +1,4 @@
-"""The agreement page: which figures it shows and what it says about them."""
+"""The agreement page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,37 +7,39 @@ from annotation import protocol
 from annotation.templatetags.texts import answer_label, language_name
 from metaeval.agreement.intervals import VALUE_UNDEFINED
 from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
-from metaeval.agreement.rated_twice import RatedTwice, answer_totals
+from metaeval.agreement.ratings_per_unit import RatingsPerUnit, answer_totals
 from metaeval.agreement.report import AgreementFigure, QuestionAgreement, question_agreements
-from metaeval.agreement.skewed_answers import Commonest, commonest_answer
+from metaeval.agreement.skewed_answers import CommonAnswer, commonest_answer
 from metaeval.agreement.statistics import STATISTICS
 from metaeval.charts import answer_columns
-from metaeval.choices import AgreementChoices, Control
+from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 from metaeval.export.chart import Chart
-from metaeval.heat_table import HeatCell, HeatRow, heat, undefined_reasons
-from metaeval.judgements import ALL
-from metaeval.method import NONE
-from metaeval.refuse_unknown import refuse_unknown
-from metaeval.snapshot import Snapshot
+from metaeval.live.choices import AgreementChoices, Control
+from metaeval.live.controls import raters_control
+from metaeval.live.results_page import ResultsPage
+from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
 from metaeval.stats.arrays import Ints
-from metaeval.stats.result import Interval
-from metaeval.templatetags.results import short_figure
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.method import NONE
+from metaeval.stats.result import Interval, each_once
+from metaeval.templatetags.results import NO_INTERVAL, short_range
 
 HEADLINES = ("krippendorff_alpha", "gwet_ac", "pairwise_agreement", "all_agree_share")
-"""Statistics that have a column of their own where languages do not need the columns."""
+"""The columns of a project with one language."""
 
 MOST_ANSWERS = 11
-"""Answers up to which all pairs of them are laid out."""
-
-NO_INTERVAL = "no interval"
+"""Scales with more answers get no chart and no table of pairs."""
 
 Column = tuple[str, str, str]
 """Title, language, statistic."""
 
 
 @dataclass(frozen=True)
-class PairCell:
+class AnswerPair:
+    """How often two raters of a summary gave these two answers."""
+
     times: int
     share: str
     """Of its row, in percent."""
@@ -46,38 +48,35 @@ class PairCell:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The question and language that were chosen, with what stands behind the figures."""
+class AgreementDetails:
+    """All statistics of the chosen question and language, with charts."""
 
     question: protocol.Question
     language: str
     figures: Sequence[tuple[AgreementFigure, str]]
-    """Every statistic, with its interval in few words."""
-    commonest: Commonest | None
+    """Every statistic, with its interval as text."""
+    commonest: CommonAnswer | None
     charts: Sequence[Chart]
     answers: Sequence[str]
-    pairs: Sequence[tuple[str, Sequence[PairCell]]]
-    """By answer: how often another rating of the same summary gave each answer."""
+    pairs: Sequence[tuple[str, Sequence[AnswerPair]]]
+    """Answer and its row: how often another rater of the same summary gave each answer."""
 
 
-@dataclass(frozen=True)
-class AgreementPage:
-    snapshot: Snapshot
+@dataclass(frozen=True, kw_only=True)
+class AgreementPage(ResultsPage):
     choices: AgreementChoices
-    controls: Sequence[Control]
     columns: Sequence[str]
     rows: Sequence[HeatRow]
-    hidden: Sequence[Commonest]
-    """Questions on which skewed answers keep alpha low beside high agreement, all languages together."""
+    hidden: Sequence[CommonAnswer]
+    """Questions with high agreement whose skewed answers keep alpha low, in all languages together."""
     no_interval: Sequence[str]
-    """Why figures of the table have no interval, each reason once."""
-    drawn: Drawn | None
+    """Reasons why figures of the table have no interval."""
+    drawn: AgreementDetails | None
     n_rated_twice: int
     """Summaries with two ratings or more, of the question that has most of them."""
 
     @property
     def charts(self) -> Sequence[Chart]:
-        """Every chart of the page, which are also files."""
         return self.drawn.charts if self.drawn else ()
 
     @property
@@ -85,38 +84,27 @@ class AgreementPage:
         return undefined_reasons(self.rows)
 
     @property
-    def definitions(self) -> list[str]:
-        """Of every statistic that is drawn, then what they have in common."""
-        figures = [figure for figure, _ in self.drawn.figures] if self.drawn else []
-        intervals = [figure.agreement.interval for figure in figures]
-        every = [
-            *(figure.agreement.definition for figure in figures),
-            *(interval.definition for interval in intervals if interval),
-            *(figure.whose for figure in figures),
-        ]
-        return list(dict.fromkeys(filter(None, every)))
-
-    @property
     def statistic(self) -> str:
         return STATISTICS[self.choices.statistic].label
 
 
 def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPage:
-    """The page for these choices. Raises DomainError for a choice that does not exist.
+    """Return the page for these choices. Raises DomainError for a choice that does not exist.
 
-    With several languages a column for each and one statistic, which is chosen; else a column for each of
-    `HEADLINES` and the chosen one. What is drawn is the chosen question or, if it is no longer there, the
-    first, with every statistic.
+    With several languages, each has a column with the chosen statistic. With one language, the columns are
+    `HEADLINES` and the chosen statistic. Details are of the chosen question, or of the first one if that is
+    gone.
     """
-    refuse_unknown("statistic", choices.statistic, tuple(STATISTICS))
-    refuse_unknown("language", choices.language, (ALL, *snapshot.summaries.language_names))
+    check_choice("statistic", choices.statistic, tuple(STATISTICS))
+    check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
     method = AgreementMethod(choices.scale, choices.interval)
-    asked = question_agreements(snapshot.summaries, snapshot.human, choices.group)
-    chosen = next((each for each in asked if each.question.key == choices.question), asked[0])
+    questions = question_agreements(snapshot.summaries, snapshot.human, choices.group)
+    chosen = next((each for each in questions if each.question.key == choices.question), questions[0])
     columns = _columns(snapshot, choices)
-    commonest = [commonest_answer(each, ALL) for each in asked]
-    table = [_figures(each, columns, method) for each in asked]
+    commonest = [commonest_answer(each, ALL) for each in questions]
+    table = [_figures(each, columns, method) for each in questions]
     intervals = [figure.agreement.interval for figures in table for figure in figures]
+    drawn = _details(snapshot, choices, chosen, method)
     return AgreementPage(
         snapshot=snapshot,
         choices=choices,
@@ -128,19 +116,18 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
                 most.note if most else "",
                 [_cell(figure, chosen.question, choices) for figure in figures],
             )
-            for each, most, figures in zip(asked, commonest, table, strict=True)
+            for each, most, figures in zip(questions, commonest, table, strict=True)
         ],
         hidden=[most for most in commonest if most and most.hides_agreement],
-        no_interval=list(
-            dict.fromkeys(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL)
-        ),
-        drawn=_draw(snapshot, choices, chosen, method),
-        n_rated_twice=max(each.in_language(ALL).n_units for each in asked),
+        no_interval=each_once(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL),
+        drawn=drawn,
+        definitions=_definitions(drawn) if drawn else [],
+        n_rated_twice=max(each.in_language(ALL).n_units for each in questions),
     )
 
 
 def agreement_titles(snapshot: Snapshot) -> dict[str, str]:
-    """What questions, and languages with statistics, are called in a printed table."""
+    """Return the titles of questions, and of statistics by language, for a printed table."""
     titles = {ratings.question.key: ratings.question.title for ratings in snapshot.human.questions}
     for name, statistic in STATISTICS.items():
         titles[f"{ALL} {name}"] = statistic.label
@@ -159,27 +146,28 @@ def _columns(snapshot: Snapshot, choices: AgreementChoices) -> list[Column]:
 
 
 def _figures(
-    asked: QuestionAgreement, columns: Sequence[Column], method: AgreementMethod
+    agreement: QuestionAgreement, columns: Sequence[Column], method: AgreementMethod
 ) -> list[AgreementFigure]:
-    """Those of one question, column by column."""
+    """Return the figures of one question, column by column."""
     statistics: dict[str, list[str]] = {}
     for _, language, statistic in columns:
         statistics.setdefault(language, []).append(statistic)
     return [
-        figure for language, names in statistics.items() for figure in asked.figures(language, names, method)
+        figure
+        for language, names in statistics.items()
+        for figure in agreement.figures(language, names, method)
     ]
 
 
 def _controls(snapshot: Snapshot, choices: AgreementChoices) -> list[Control]:
     statistics = [(name, statistic.label) for name, statistic in STATISTICS.items()]
-    scales = [(OWN_SCALE, "each question's own"), *((name, name) for name in SCALES)]
+    scales = [(OWN_SCALE, "each question's own scale"), *((name, name) for name in SCALES)]
     intervals = [*((name, each.label) for name, each in INTERVALS.items()), (NONE, "none")]
-    groups = [("", "all"), *((name, name) for name in snapshot.human.groups)]
     return [
         Control("statistic", "Statistic", statistics, choices.statistic),
         Control("interval", "95% interval", intervals, choices.interval),
         Control("scale", "Scale for α, AC, κ", scales, choices.scale),
-        Control("group", "Raters", groups, choices.group),
+        raters_control(snapshot, choices.group),
     ]
 
 
@@ -196,17 +184,13 @@ def _cell(figure: AgreementFigure, chosen: protocol.Question, choices: Agreement
 
 
 def _shown(interval: Interval | None) -> str:
-    """The two ends in few words; empty where no interval is wanted or the value itself is undefined."""
-    if interval is None or interval.reason == VALUE_UNDEFINED:
-        return ""
-    if interval.reason:
-        return NO_INTERVAL
-    return f"{short_figure(interval.low)} to {short_figure(interval.high)}"
+    """Return the interval as text; empty if none is computed or the value is undefined."""
+    return "" if interval is None or interval.reason == VALUE_UNDEFINED else short_range(interval)
 
 
-def _draw(
+def _details(
     snapshot: Snapshot, choices: AgreementChoices, chosen: QuestionAgreement, method: AgreementMethod
-) -> Drawn | None:
+) -> AgreementDetails | None:
     language = choices.language
     totals = answer_totals(snapshot.summaries, snapshot.human, chosen.ratings, language, choices.group)
     if not totals.sum():
@@ -215,7 +199,7 @@ def _draw(
     few = len(answers) <= MOST_ANSWERS
     twice = chosen.in_language(language)
     figures = chosen.figures(language, tuple(STATISTICS), method)
-    return Drawn(
+    return AgreementDetails(
         question=chosen.question,
         language=language,
         figures=[(figure, _shown(figure.agreement.interval)) for figure in figures],
@@ -223,6 +207,19 @@ def _draw(
         charts=[_answers_chart(chosen.question, language, totals, answers)] if few else [],
         answers=answers,
         pairs=_pairs(twice, answers) if few and twice.n_units else [],
+    )
+
+
+def _definitions(drawn: AgreementDetails) -> list[str]:
+    """Return the definition of every statistic, then what they have in common."""
+    figures = [figure for figure, _ in drawn.figures]
+    intervals = [figure.agreement.interval for figure in figures]
+    return each_once(
+        [
+            *(figure.agreement.definition for figure in figures),
+            *(interval.definition for interval in intervals if interval),
+            *(figure.whose for figure in figures),
+        ]
     )
 
 
@@ -235,18 +232,18 @@ def _answers_chart(question: protocol.Question, language: str, totals: Ints, ans
             {"question": question.key, "language": language, "answer": answer, "ratings": times}
             for answer, times in zip(answers, totals.tolist(), strict=True)
         ],
-        "All answers, also to summaries that were rated once.",
+        "All answers, including those to summaries with one rating.",
     )
 
 
-def _pairs(twice: RatedTwice, answers: Sequence[str]) -> list[tuple[str, Sequence[PairCell]]]:
-    """The table of ordered pairs, shaded within each row: what the others say when one says this."""
+def _pairs(twice: RatingsPerUnit, answers: Sequence[str]) -> list[tuple[str, Sequence[AnswerPair]]]:
+    """Return the table of ordered pairs of answers, shaded within each row."""
     pairs = twice.pairs
-    rows: list[tuple[str, Sequence[PairCell]]] = []
+    rows: list[tuple[str, Sequence[AnswerPair]]] = []
     for first, answer in enumerate(answers):
         whole = int(pairs[first].sum())
         cells = [
-            PairCell(
+            AnswerPair(
                 times=times,
                 share=f"{times / whole:.0%}" if whole else "–",
                 heat=heat(times / whole) if whole else None,

@@ -1,4 +1,4 @@
-"""How well raters agree: the figures of the agreement page, its files, command and API."""
+"""Agreement between raters: the figures of the page, its files, the command and the API."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from functools import cached_property
 from annotation import protocol
 from annotation.models import Project
 from metaeval.agreement.method import AgreementMethod
-from metaeval.agreement.rated_twice import RatedTwice, RatedTwiceByLanguage, rated_twice
+from metaeval.agreement.ratings_per_unit import RatingsPerUnit, RatingsPerUnitByLanguage, ratings_per_unit
 from metaeval.agreement.statistics import STATISTICS, agreements, scale_of
-from metaeval.judgements import ALL, HumanRatings, QuestionRatings, Summaries
-from metaeval.refuse_unknown import refuse_unknown
-from metaeval.snapshot import snapshot_of
-from metaeval.stats.result import Agreement, or_none
+from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.result import Agreement, reasons, value_and_ends
 
 
 @dataclass(frozen=True)
 class AgreementFigure:
-    """One statistic of the ratings that answer one question in one language, or in all together."""
+    """One statistic of agreement on one question, in one language or in all."""
 
     question: protocol.Question
     language: str
@@ -26,9 +26,9 @@ class AgreementFigure:
     scale: str
     agreement: Agreement
     raters: int
-    """Raters of the summaries that the value stands on."""
+    """Raters of the summaries that the value is based on."""
     whose: str
-    """Which ratings count, and what becomes of answers such as Unsure: full sentences."""
+    """Which ratings count, and how answers such as Unsure are treated: full sentences."""
 
     @property
     def label(self) -> str:
@@ -36,39 +36,32 @@ class AgreementFigure:
 
     @property
     def definition(self) -> str:
-        """How value and interval were computed, in full sentences."""
+        """How value and interval were computed: full sentences."""
         interval = self.agreement.interval
         how = f" {interval.definition}" if interval and interval.definition else ""
         return f"{self.agreement.definition}{how} {self.whose}"
 
     def as_json(self) -> dict[str, object]:
-        """The row that page, API, command and export show; `reason` says why there is no value,
-        `interval_reason` why there is no interval though one was asked for."""
-        interval = self.agreement.interval
-        row: dict[str, object] = {
+        """Return the row of a file, with `reason` or `interval_reason` if value or interval is missing."""
+        reason, interval = self.agreement.reason, self.agreement.interval
+        return {
             "question": self.question.key,
             "language": self.language,
             "statistic": self.statistic,
             "scale": self.scale,
-            "value": or_none(self.agreement.value),
-            "low": or_none(interval.low) if interval else None,
-            "high": or_none(interval.high) if interval else None,
+            **value_and_ends(self.agreement.value, interval),
             "units": self.agreement.units,
             "ratings": self.agreement.ratings,
             "raters": self.raters,
             "left_out": dict(self.agreement.left_out),
             "definition": self.definition,
+            **reasons(reason, None if reason else interval),
         }
-        if self.agreement.reason:
-            row["reason"] = self.agreement.reason
-        elif interval and interval.reason:
-            row["interval_reason"] = interval.reason
-        return row
 
 
 @dataclass(frozen=True, eq=False)
 class QuestionAgreement:
-    """Agreement on one question, in whatever language and by whatever statistic is wanted of it."""
+    """Agreement on one question, by any statistic in any language."""
 
     summaries: Summaries
     human: HumanRatings
@@ -80,22 +73,22 @@ class QuestionAgreement:
         return self.ratings.question
 
     @cached_property
-    def _by_language(self) -> RatedTwiceByLanguage:
-        return rated_twice(self.summaries, self.human, self.ratings, self.group)
+    def _by_language(self) -> RatingsPerUnitByLanguage:
+        return ratings_per_unit(self.summaries, self.human, self.ratings, self.group)
 
     @cached_property
-    def _places(self) -> dict[str, RatedTwice]:
+    def _languages(self) -> dict[str, RatingsPerUnit]:
         return {}
 
-    def in_language(self, language: str) -> RatedTwice:
-        if language not in self._places:
-            self._places[language] = self._by_language.in_language(language)
-        return self._places[language]
+    def in_language(self, language: str) -> RatingsPerUnit:
+        if language not in self._languages:
+            self._languages[language] = self._by_language.in_language(language)
+        return self._languages[language]
 
     def figures(
         self, language: str, statistics: Sequence[str], method: AgreementMethod
     ) -> list[AgreementFigure]:
-        """The statistics of these names, which must exist."""
+        """Return the statistics with these names. Raises KeyError for an unknown name."""
         twice = self.in_language(language)
         found = agreements(twice, self.ratings, statistics, method)
         return [
@@ -115,11 +108,7 @@ class QuestionAgreement:
 def agreement_rows(
     project: Project, *, language: str = "", group: str = "", method: AgreementMethod | None = None
 ) -> list[dict[str, object]]:
-    """The rows of `agreement_report` on the project as it is now, as JSON values.
-
-    `language` keeps one language (or `ALL` together), `group` the ratings of one group of raters. Raises
-    DomainError for a language or group that does not exist.
-    """
+    """Return `agreement_report` on the project's current ratings, as JSON values."""
     snapshot = snapshot_of(project)
     figures = agreement_report(
         snapshot.summaries, snapshot.human, language=language, group=group, method=method
@@ -135,12 +124,13 @@ def agreement_report(
     group: str = "",
     method: AgreementMethod | None = None,
 ) -> list[AgreementFigure]:
-    """Every statistic of every question, for all languages together and for each.
+    """Return every statistic of every question, for all languages together and for each.
 
-    Raises DomainError for a language or group that does not exist.
+    `language` selects one language (or `ALL` for all together), `group` one group of raters. Raises
+    DomainError for a language or group that does not exist.
     """
     languages: Sequence[str] = (ALL, *summaries.language_names)
-    refuse_unknown("language", language, ("", *languages))
+    check_choice("language", language, ("", *languages))
     return [
         figure
         for agreement in question_agreements(summaries, human, group)
@@ -150,20 +140,18 @@ def agreement_report(
 
 
 def question_agreements(summaries: Summaries, human: HumanRatings, group: str) -> list[QuestionAgreement]:
-    """One for each question. Raises DomainError for a group that does not exist."""
-    refuse_unknown("group", group, ("", *human.groups))
+    """Return the agreement on each question. Raises DomainError for an unknown group."""
+    check_choice("group", group, ("", *human.groups))
     return [QuestionAgreement(summaries, human, ratings, group) for ratings in human.questions]
 
 
 def _whose(human: HumanRatings, question: protocol.Question, group: str) -> str:
-    """Which ratings count, and what becomes of answers such as Unsure."""
+    """Return which ratings count, and how answers such as Unsure are treated: full sentences."""
     of_group = f", of the group {group}" if group else ""
     sentence = f"Counted are {human.described}{of_group}; a question that was not asked is missing."
     scale = question.scale
     if scale.kind == protocol.ScaleKind.NOMINAL and scale.numbers:
         for value in scale.values:
             if value not in scale.numbers:
-                sentence += (
-                    f" {value.capitalize()} is an answer like the others, which agrees with itself alone."
-                )
+                sentence += f" {value.capitalize()} counts as an answer that agrees only with itself."
     return sentence

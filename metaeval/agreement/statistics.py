@@ -1,4 +1,4 @@
-"""The statistics of agreement there are, by name, and how each is computed from a question's ratings."""
+"""The statistics of agreement, by name, and how each is computed from the ratings."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,16 +9,15 @@ import numpy as np
 from annotation import protocol
 from metaeval.agreement.intervals import intervals
 from metaeval.agreement.method import OWN_SCALE, AgreementMethod
-from metaeval.agreement.rated_twice import RatedTwice
-from metaeval.judgements import QuestionRatings
+from metaeval.agreement.ratings_per_unit import RatingsPerUnit
+from metaeval.snapshot.arrays import QuestionRatings
 from metaeval.stats.agreement.agreement_counts import FEWER_THAN_TWO
-from metaeval.stats.agreement.all_agree_share import ALL_AGREE
 from metaeval.stats.agreement.cohen_kappa import cohen_kappa
 from metaeval.stats.agreement.count_statistic import CountStatistic
 from metaeval.stats.agreement.fleiss_kappa import FLEISS
 from metaeval.stats.agreement.gwet import GWET
 from metaeval.stats.agreement.krippendorff import ALPHA
-from metaeval.stats.agreement.pairwise_agreement import PAIRWISE
+from metaeval.stats.agreement.pairwise_agreement import ALL_AGREE, PAIRWISE
 from metaeval.stats.agreement.rater_against_rest import rater_against_rest
 from metaeval.stats.agreement.split_half import split_half
 from metaeval.stats.arrays import Floats
@@ -29,14 +28,14 @@ from metaeval.stats.result import Agreement
 class Statistic:
     label: str
     counted: CountStatistic | None = None
-    """If it is computed from counts of answers."""
-    of_raters: Callable[[RatedTwice, QuestionRatings, str], Agreement] | None = None
-    """Else: from who rated what, on a scale."""
+    """For a statistic that is computed from counts of answers."""
+    of_raters: Callable[[RatingsPerUnit, QuestionRatings, str], Agreement] | None = None
+    """For a statistic that depends on who gave each rating; the text is the scale."""
     needs_order: bool = False
-    """Whether an ordered scale makes sense only of answers that have an order."""
+    """Whether scales other than nominal need answers with an order."""
 
 
-def _cohen(twice: RatedTwice, ratings: QuestionRatings, scale: str) -> Agreement:
+def _cohen(twice: RatingsPerUnit, ratings: QuestionRatings, scale: str) -> Agreement:
     units, raters, answers = twice.long
     return cohen_kappa(
         units,
@@ -48,16 +47,16 @@ def _cohen(twice: RatedTwice, ratings: QuestionRatings, scale: str) -> Agreement
     )
 
 
-def _against_rest(twice: RatedTwice, ratings: QuestionRatings, _scale: str) -> Agreement:
+def _against_rest(twice: RatingsPerUnit, ratings: QuestionRatings, _scale: str) -> Agreement:
     units, raters, answers = twice.long
     numbers = ratings.numbers if _has_order(ratings) else None
-    return rater_against_rest(units, raters, answers, n_answers=len(ratings.values), numbers=numbers).mean
+    return rater_against_rest(units, raters, answers, n_answers=len(ratings.values), numbers=numbers)
 
 
-def _split_half(twice: RatedTwice, ratings: QuestionRatings, _scale: str) -> Agreement:
+def _split_half(twice: RatingsPerUnit, ratings: QuestionRatings, _scale: str) -> Agreement:
     units, raters, answers = twice.long
     if np.isnan(ratings.numbers).all():
-        return _undefined(twice, "Split-half correlation.", "its answers stand for no numbers")
+        return _undefined(twice, "Split-half correlation.", "its answers have no numeric values")
     return split_half(units, raters, ratings.numbers[answers])
 
 
@@ -74,9 +73,9 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def agreements(
-    twice: RatedTwice, ratings: QuestionRatings, names: Sequence[str], method: AgreementMethod
+    twice: RatingsPerUnit, ratings: QuestionRatings, names: Sequence[str], method: AgreementMethod
 ) -> dict[str, Agreement]:
-    """The statistics called `names`, with intervals as the method says; all intervals from the same draws."""
+    """Return these statistics by name, with the intervals that `method` asks for."""
     scale = scale_of(ratings, method)
     found: dict[str, Agreement] = {}
     for name in names:
@@ -114,7 +113,7 @@ def _numbers(ratings: QuestionRatings, scale: str) -> Floats:
 
 
 def _of_counts(
-    twice: RatedTwice, ratings: QuestionRatings, statistic: CountStatistic, scale: str
+    twice: RatingsPerUnit, ratings: QuestionRatings, statistic: CountStatistic, scale: str
 ) -> Agreement:
     value = float(statistic.values(twice.units, scale, _numbers(ratings, scale))[0])
     return Agreement(
@@ -126,5 +125,7 @@ def _of_counts(
     )
 
 
-def _undefined(twice: RatedTwice, definition: str, reason: str) -> Agreement:
-    return Agreement(math.nan, twice.n_units, twice.n_ratings, definition, reason=reason)
+def _undefined(twice: RatingsPerUnit, definition: str, reason: str) -> Agreement:
+    return Agreement(
+        value=math.nan, units=twice.n_units, ratings=twice.n_ratings, definition=definition, reason=reason
+    )

@@ -1,4 +1,4 @@
-"""Whether an evaluator may stand in for a rater: the alternative annotator test on a project or on files."""
+"""The alternative annotator test: can an evaluator replace a rater?"""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,28 +6,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation import protocol
-from metaeval.comparison import GUARD, Comparison
-from metaeval.judgements import Evaluator, HumanRatings, QuestionRatings
-from metaeval.label_rules import labels_by
+from metaeval.comparison.comparison import GUARD, Comparison
+from metaeval.snapshot.arrays import HumanRatings, QuestionRatings, SetupScores
+from metaeval.snapshot.label_rules import labels_by
 from metaeval.stats.arrays import Floats
 from metaeval.stats.labels.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from metaeval.stats.labels.onto_scale import onto_scale
+from metaeval.stats.labels.rescale import rescale
 
 EPSILONS = {0.2: "experts", 0.15: "skilled raters", 0.1: "crowd workers"}
-"""The margin that the test's authors take, and for whom."""
-AS_THEY_ARE = "Scores lie on the raters' scale, and are taken as the evaluator's answers."
+"""The margins recommended by the test's authors, and for which raters."""
+UNCHANGED = "Scores lie on the raters' scale and are used as the evaluator's answers."
 BY_CUT = (
-    "Scores are turned into yes and no by the cut that agrees best with the raters of other articles (ten"
-    " parts, each by the nine others)."
+    "Scores are turned into yes and no by the threshold that agrees best with the raters of other articles"
+    " (ten folds)."
 )
 BY_LINE = (
     "Scores are turned into points by the least-squares line of labels on scores of other articles (ten"
-    " parts, each by the nine others)."
+    " folds)."
 )
 
-ROUNDED = "They are rounded to the nearest point, since raters can give no other."
+ROUNDED = "They are rounded to the nearest point, as raters give only points."
 NOT_AMONG_THE_ANSWERS = (
-    "the scores are not among the answers, and only answers to yes/no questions can be made of scores"
+    "scores are not answers of the scale, and only yes/no answers can be derived from scores"
 )
 
 
@@ -35,54 +35,28 @@ NOT_AMONG_THE_ANSWERS = (
 class AlternativeFigure:
     """The test of one evaluator on one question."""
 
-    evaluator: Evaluator
-    question: protocol.Question
-    group: str
     epsilon: float
     test: AlternativeAnnotator
     definitions: tuple[str, ...]
-    """Of the test, how scores became answers, whose ratings count, what is left out: full sentences."""
-
-    def as_json(self) -> dict[str, object]:
-        """The row that page, API and export show; `reason` says why the test cannot be applied."""
-        applies = not self.test.reason
-        row: dict[str, object] = {
-            "evaluator": self.evaluator.label,
-            "fingerprint": self.evaluator.fingerprint,
-            "dimension": self.question.dimension,
-            "group": self.group,
-            "epsilon": self.epsilon,
-            "winning_rate": self.test.winning_rate if applies else None,
-            "advantage": self.test.advantage if applies else None,
-            "passes": self.test.passes if applies else None,
-            "n": self.test.summaries,
-            "raters": len(self.test.raters),
-            "left_out": dict(self.test.left_out),
-            "definition": " ".join(self.definitions),
-        }
-        if not applies:
-            row["reason"] = self.test.reason
-        return row
+    """How the test works, how scores became answers, and what counts: full sentences."""
 
 
 def alternative_figure(
     comparison: Comparison,
     human: HumanRatings,
     ratings: QuestionRatings,
-    evaluator: Evaluator,
+    evaluator: SetupScores,
     *,
     group: str = "",
     epsilon: float = 0.2,
-) -> AlternativeFigure | None:
-    """The test of `evaluator` on the question that `ratings` answer; None if it does not score its dimension.
+) -> AlternativeFigure:
+    """Return the test of `evaluator` on the question of `ratings`.
 
-    Stands on the summaries that `comparison` counts, which leaves out the articles that a compared evaluator
-    has seen. Answers without a number, such as Unsure, are left out. On nominal questions alignment is
-    accuracy, on points and numbers minus the RMSE. `epsilon` is the margin, see `EPSILONS`.
+    The test uses the summaries that `comparison` counts. Answers without a number, such as Unsure, are left
+    out. Nominal questions are measured by accuracy, others by the negative RMSE. `epsilon` is the margin (see
+    `EPSILONS`). Raises KeyError if the evaluator does not score the question's dimension.
     """
-    scores = evaluator.on(ratings.question.dimension)
-    if scores is None:
-        return None
+    scores = evaluator.scores_on(ratings.question.dimension)
     scale = ratings.question.scale
     is_nominal = scale.kind == protocol.ScaleKind.NOMINAL
     numbers = ratings.numbers[ratings.answers]
@@ -97,18 +71,15 @@ def alternative_figure(
         epsilon=epsilon,
     )
     if reason:
-        test = replace(test, winning_rate=math.nan, advantage=math.nan, raters=(), reason=reason)
+        test = replace(test, winning_rate=math.nan, advantage=math.nan, raters=0, reason=reason)
     return AlternativeFigure(
-        evaluator=evaluator,
-        question=ratings.question,
-        group=group,
         epsilon=epsilon,
         test=replace(test, left_out=comparison.seen | dict(test.left_out)),
         definitions=(
             test.definition,
             how,
-            f"Counted are {human.described}{f', of the group {group}' if group else ''}; answers that stand"
-            " for no number, such as Unsure, are left out.",
+            f"Counted are {human.described}{f', of the group {group}' if group else ''}; answers without"
+            " a number, such as Unsure, are left out.",
             human.guideline,
             GUARD,
         ),
@@ -118,25 +89,25 @@ def alternative_figure(
 def _answers(
     comparison: Comparison, human: HumanRatings, ratings: QuestionRatings, scores: Floats, group: str
 ) -> tuple[Floats, str, str]:
-    """(summaries,) the evaluator's answers, how scores became them, and why they cannot."""
+    """Return (summaries,) the evaluator's answers, how they were derived, and why they cannot be."""
     scale = ratings.question.scale
     given = np.where(comparison.counted, scores, np.nan)
     if _is_on_scale(given[~np.isnan(given)], scale):
-        answers, how = given, AS_THEY_ARE
+        answers, how = given, UNCHANGED
     else:
         labels = labels_by("mean", human, ratings, len(scores), group)
         if scale.kind == protocol.ScaleKind.NOMINAL and not labels.is_yes_no:
             return np.full(len(scores), np.nan), "", NOT_AMONG_THE_ANSWERS
-        known = np.where(comparison.counted, labels.values, np.nan)
-        answers = onto_scale(given, known, comparison.summaries.articles, yes_no=labels.is_yes_no)
+        everywhere = np.ones(len(scores), dtype=bool)
+        answers = rescale(comparison.summaries.rows(everywhere, labels, given))
         how = BY_CUT if labels.is_yes_no else BY_LINE
     if scale.kind == protocol.ScaleKind.ORDINAL:
         answers, how = np.clip(np.round(answers), scale.low, scale.high), f"{how} {ROUNDED}"
-    return answers, f"{how}{_commonest(answers)}", ""
+    return answers, f"{how}{_most_frequent(answers)}", ""
 
 
-def _commonest(answers: Floats) -> str:
-    """A warning: where raters hardly tell summaries apart, an evaluator that does not either may pass."""
+def _most_frequent(answers: Floats) -> str:
+    """Return the share of the most frequent answer: a constant evaluator passes if raters hardly vary."""
     values, times = np.unique(answers[~np.isnan(answers)], return_counts=True)
     if not len(times):
         return ""
@@ -146,7 +117,7 @@ def _commonest(answers: Floats) -> str:
 
 
 def _is_on_scale(scores: Floats, scale: protocol.Scale) -> bool:
-    """Whether every score is a possible answer: one of a nominal scale's numbers, or between the two ends."""
+    """Return whether every score is a possible answer: a nominal scale's number, or between the ends."""
     if scale.kind == protocol.ScaleKind.NOMINAL:
         return bool(np.isin(scores, list((scale.numbers or {}).values())).all())
     if scale.low is None or scale.high is None:

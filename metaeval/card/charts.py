@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from metaeval.card.evaluator_card import EvaluatorCard
 from metaeval.charts import Measured, calibration_bins, calibration_plot, evaluator_bars, interval_dots
+from metaeval.comparison.pair_charts import label_span
 from metaeval.export.chart import Chart
-from metaeval.pair_charts import label_span
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 
 
 def card_charts(card: EvaluatorCard) -> list[Chart]:
-    """Those there are numbers for: agreement beside baselines, calibration, and systems at equal labels."""
+    """Return the charts of agreement, calibration and systems, as far as there are numbers."""
     charts = [_agreement(card)]
     if card.shape.n:
         charts.append(_calibration(card))
@@ -22,11 +22,8 @@ def card_charts(card: EvaluatorCard) -> list[Chart]:
 def _agreement(card: EvaluatorCard) -> Chart:
     at = card.at_level("pooled")
     rows = [
-        Measured(card.material.evaluator.label, at.estimate.value, at.interval.low, at.interval.high),
-        *(
-            Measured(each.name, each.estimate.value, each.interval.low, each.interval.high)
-            for each in card.baselines
-        ),
+        Measured.of(card.material.evaluator.label, at.estimate),
+        *(Measured.of(each.name, each.estimate) for each in card.baselines),
     ]
     coefficient = COEFFICIENTS[at.coefficient].label
     return Chart(
@@ -34,7 +31,7 @@ def _agreement(card: EvaluatorCard) -> Chart:
         _about(card),
         lambda: evaluator_bars(
             rows,
-            title=f"{coefficient} with human labels, pooled: the evaluator beside two baselines",
+            title=f"{coefficient} with human labels, pooled: the evaluator and two baselines",
             value_title=coefficient,
             chance=0.5 if at.coefficient == "roc_auc" else 0.0,
             ceiling=None if at.ceiling.reason else at.ceiling.value,
@@ -49,7 +46,7 @@ def _agreement(card: EvaluatorCard) -> Chart:
 
 def _calibration(card: EvaluatorCard) -> Chart:
     material = card.material
-    labels, scores = material.values[material.scored], material.scores[material.scored]
+    labels, scores = material.rows.labels[material.scored], material.rows.scores[material.scored]
     if card.level is not None:
         labels, scores = card.level.labels, card.level.scores
     return Chart(
@@ -64,7 +61,7 @@ def _calibration(card: EvaluatorCard) -> Chart:
             same_scale=card.level is not None,
         ),
         lambda: [{**_named(card), **each._asdict()} for each in calibration_bins(labels, scores)],
-        "Dots: summaries of neighbouring scores, about as many in each.",
+        "Dots: bins of neighbouring scores with about as many summaries each.",
     )
 
 
@@ -79,7 +76,7 @@ def _systems(card: EvaluatorCard) -> Chart:
         _about(card),
         lambda: interval_dots(
             rows,
-            title="How far the evaluator puts each system above others at equal labels",
+            title="Evaluator's preference for each system at equal labels",
             value_title="Standard deviations of the scores",
             zero_title="as labels say",
         ),
@@ -87,7 +84,7 @@ def _systems(card: EvaluatorCard) -> Chart:
             {**_named(card), "system": row.label, "value": row.value, "low": row.low, "high": row.high}
             for row in rows
         ],
-        "Dots: mean of score − mean score at the same label. Lines: 95% intervals for all systems together.",
+        "Dots: mean of score − mean score at the same label. Lines: simultaneous 95% intervals.",
     )
 
 

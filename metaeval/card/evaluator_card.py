@@ -1,29 +1,29 @@
-"""The evaluator card: may an evaluator be used for a question, at which threshold, where does it mislead?"""
+"""The evaluator card: can you trust an evaluator for a question, and above which score?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from metaeval.card.alternative_report import EPSILONS, AlternativeFigure, alternative_figure
-from metaeval.card.level import Level, card_level
+from metaeval.card.level import CardLevel, card_level
 from metaeval.card.material import CardMaterial
-from metaeval.ceiling import ceiling
-from metaeval.pair_charts import label_span
+from metaeval.comparison.human_ceiling import ceiling, rater_turns
+from metaeval.comparison.pair_charts import label_span
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.result import Estimate, Interval
+from metaeval.stats.result import Estimate, each_once, reasons
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Rows
 from metaeval.stats.scores.missing_bounds import MissingBounds, missing_bounds
 from metaeval.stats.scores.score_shape import ScoreShape, score_shape
 from metaeval.stats.scores.system_bias import SystemBias, SystemBiases, system_bias
 from metaeval.stats.scores.threshold import Threshold, threshold
-from metaeval.stats.scores.trait_bias import TraitBias, trait_bias
+from metaeval.stats.scores.trait_bias import trait_bias
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.uncertainty.intervals import intervals
 
-RESAMPLES = 1000
-SEED = 0
+RESAMPLING = THOUSAND_RESAMPLES
 INTERVAL_OF_LEVEL = {
     "pooled": "bootstrap_articles",
     "article": "bootstrap_articles",
@@ -34,14 +34,14 @@ NEGATED = "Scores are negated first, because a lower one is better."
 
 @dataclass(frozen=True)
 class AgreementAt:
-    """A coefficient at one level, with its interval."""
+    """A coefficient at one level."""
 
     level: str
     coefficient: str
     estimate: Estimate
-    interval: Interval
+    """With its interval."""
     ceiling: Estimate
-    """What one rater reaches against the others, by the same coefficient."""
+    """One rater's agreement with the others, by the same coefficient."""
 
     @property
     def title(self) -> str:
@@ -50,19 +50,19 @@ class AgreementAt:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a rule without any understanding reaches on the summaries that the evaluator has scored."""
+    """A trivial baseline on the summaries that the evaluator has scored."""
 
     name: str
     estimate: Estimate
-    interval: Interval
+    """With its interval."""
     difference: float
-    """The evaluator's coefficient less the baseline's, more being better of both; nan if undefined."""
+    """The evaluator's coefficient minus the baseline's, higher being better for both; nan if undefined."""
     p_value: float
-    """Two-sided, of no difference; nan if undefined."""
+    """Two-sided; nan if undefined."""
     test: str
-    """What was tested and how: full sentences."""
+    """How the test works: full sentences."""
     reason: str
-    """Why there is no difference; empty if there is one."""
+    """Why there is no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +73,12 @@ class EvaluatorCard:
     baselines: tuple[Baseline, ...]
     bounds: MissingBounds
     threshold: Threshold | None
-    """None where the scale has no middle to cut labels at."""
+    """None if the scale has no middle to split labels at."""
     shape: ScoreShape
-    level: Level | None
+    level: CardLevel | None
     why_no_level: str
-    traits: Mapping[str, TraitBias]
-    """By LENGTH and COPYING."""
+    traits: Mapping[str, Estimate]
+    """Partial correlations with LENGTH and COPYING."""
     systems: SystemBiases
     alternative: tuple[AlternativeFigure, ...]
     """By EPSILONS."""
@@ -88,161 +88,100 @@ class EvaluatorCard:
 
     @property
     def undefined(self) -> list[str]:
-        """Why numbers of agreement, their intervals or ceilings are not there, each reason once."""
-        reasons = (
-            reason
-            for each in self.agreement
-            for reason in (each.estimate.reason, each.interval.reason, each.ceiling.reason)
-        )
-        return list(dict.fromkeys(reason for reason in reasons if reason))
+        """Why values, intervals or ceilings of agreement are missing."""
+        estimates = [each for at in self.agreement for each in (at.estimate, at.ceiling)]
+        return each_once(why for each in estimates for why in reasons(each.reason, each.interval).values())
 
     @property
     def marked_systems(self) -> list[tuple[str, SystemBias]]:
-        """Names and biases of those that stand out, the most favoured first."""
+        """The names and biases of systems that stand out, the most favoured first."""
         names = self.material.system_names
         marked = [(names[row.system], row) for row in self.systems.systems if row.is_marked]
         return sorted(marked, key=lambda each: -each[1].value)
 
 
 def evaluator_card(material: CardMaterial) -> EvaluatorCard:
-    """All numbers of the card. Does not touch the database."""
+    """Return all numbers of the card. Does not touch the database."""
     span = label_span(material.labels.scale)
-    level, why_no_level = card_level(material, resamples=RESAMPLES, seed=SEED)
+    level, why_no_level = card_level(material, RESAMPLING)
+    scored = material.comparison.counted & ~np.isnan(material.all_scores)
+    summaries = material.comparison.summaries
+    turns = rater_turns(summaries, material.human, material.ratings, material.labels, scored, material.group)
     return EvaluatorCard(
         material=material,
-        agreement=tuple(_measured(material, name) for name in INTERVAL_OF_LEVEL),
+        agreement=tuple(_measured(material, turns, name) for name in INTERVAL_OF_LEVEL),
         baselines=_baselines(material),
-        bounds=missing_bounds(
-            material.coefficient, material.values, material.scores, yes_no=material.labels.is_yes_no
-        ),
+        bounds=missing_bounds(material.coefficient, material.rows),
         threshold=None
         if span is None
         else threshold(
-            material.values,
-            material.scores,
-            material.articles,
+            material.rows,
             cut=(span.low + span.high) / 2,
             higher_is_better=material.evaluator.higher_is_better,
-            resamples=RESAMPLES,
-            seed=SEED,
+            resampling=RESAMPLING,
         ),
-        shape=score_shape(material.scores),
+        shape=score_shape(material.rows.scores),
         level=level,
         why_no_level=why_no_level,
         traits={name: _trait_bias(material, trait) for name, trait in material.traits.items()},
         systems=_system_bias(material),
-        alternative=tuple(_alternative(material, epsilon) for epsilon in EPSILONS),
+        alternative=tuple(
+            alternative_figure(
+                material.comparison,
+                material.human,
+                material.ratings,
+                material.evaluator,
+                group=material.group,
+                epsilon=epsilon,
+            )
+            for epsilon in EPSILONS
+        ),
     )
 
 
-def _trait_bias(material: CardMaterial, trait: Floats) -> TraitBias:
-    bias = trait_bias(
-        material.values, material.merits, trait, material.articles, resamples=RESAMPLES, seed=SEED
-    )
-    return replace(bias, definition=_turned(material, bias.definition))
+def _trait_bias(material: CardMaterial, trait: Floats) -> Estimate:
+    bias = trait_bias(material.merits, trait, RESAMPLING)
+    return replace(bias, definition=_with_direction(material, bias.definition))
 
 
 def _system_bias(material: CardMaterial) -> SystemBiases:
-    biases = system_bias(
-        material.values,
-        material.merits,
-        material.articles,
-        material.systems,
-        resamples=RESAMPLES,
-        seed=SEED,
-    )
-    return replace(biases, definition=_turned(material, biases.definition))
+    biases = system_bias(material.merits, RESAMPLING)
+    return replace(biases, definition=_with_direction(material, biases.definition))
 
 
-def _turned(material: CardMaterial, definition: str) -> str:
+def _with_direction(material: CardMaterial, definition: str) -> str:
     return definition if material.evaluator.higher_is_better else f"{NEGATED} {definition}"
 
 
-def _alternative(material: CardMaterial, epsilon: float) -> AlternativeFigure:
-    figure = alternative_figure(
-        material.comparison,
-        material.human,
-        material.ratings,
-        material.evaluator,
-        group=material.group,
-        epsilon=epsilon,
-    )
-    if figure is None:
-        raise KeyError(f"{material.evaluator.label} does not score {material.labels.dimension}")
-    return figure
-
-
-def _measured(material: CardMaterial, level: str) -> AgreementAt:
-    # A system's mean label is neither yes nor no, so that its level takes ranks for every question.
+def _measured(material: CardMaterial, turns: Sequence[Rows], level: str) -> AgreementAt:
+    # A system's mean label is neither yes nor no, so ROC AUC does not apply.
     coefficient = "spearman" if level == "system" else material.coefficient
-    estimate = LEVELS[level].estimate(
-        COEFFICIENTS[coefficient],
-        material.values,
-        material.scores,
-        material.articles,
-        material.systems,
-        yes_no=material.labels.is_yes_no,
-    )
-    (interval,) = _intervals(material, level, coefficient, material.scores[None])
-    one_rater = ceiling(
-        material.comparison.summaries,
-        material.human,
-        material.ratings,
-        material.labels,
-        material.comparison.counted & ~np.isnan(material.all_scores),
-        level=level,
-        coefficient=coefficient,
-        group=material.group,
-    )
-    return AgreementAt(level, coefficient, estimate, interval, one_rater)
-
-
-def _intervals(material: CardMaterial, level: str, coefficient: str, scores: Floats) -> list[Interval]:
-    return intervals(
-        INTERVAL_OF_LEVEL[level],
-        level,
-        coefficient,
-        material.values,
-        scores,
-        material.articles,
-        material.systems,
-        yes_no=material.labels.is_yes_no,
-        resamples=RESAMPLES,
-        seed=SEED,
-    )
+    estimate = LEVELS[level].estimate(COEFFICIENTS[coefficient], material.rows)
+    alone = material.rows.with_scores(material.rows.scores[None])
+    (interval,) = intervals(INTERVAL_OF_LEVEL[level], level, coefficient, alone, RESAMPLING)
+    with_interval = replace(estimate, interval=interval)
+    return AgreementAt(level, coefficient, with_interval, ceiling(turns, level, coefficient))
 
 
 def _baselines(material: CardMaterial) -> tuple[Baseline, ...]:
-    """On the summaries with a score. A baseline is turned round where that helps it: labels chose this."""
-    scored = material.scored
-    yes_no = material.labels.is_yes_no
-    rows = np.array([np.where(scored, trait, np.nan) for trait in material.traits.values()])
-    arrays = (material.articles, material.systems)
-    estimates = [
-        LEVELS["pooled"].estimate(
-            COEFFICIENTS[material.coefficient], material.values, row, *arrays, yes_no=yes_no
-        )
-        for row in rows
-    ]
+    """Return the baselines on summaries with a score, each with the sign that helps it most."""
+    traits = np.array([np.where(material.scored, trait, np.nan) for trait in material.traits.values()])
+    rows = material.rows.with_scores(traits)
+    estimates = LEVELS["pooled"].estimates(COEFFICIENTS[material.coefficient], rows)
     none = 0.5 if material.coefficient == "roc_auc" else 0.0
     compared = compare_pairs(
         "bootstrap_articles",
         "pooled",
         material.coefficient,
-        material.values,
-        np.vstack([material.scores, rows]),
-        *arrays,
-        yes_no=yes_no,
-        resamples=RESAMPLES,
-        seed=SEED,
+        rows.with_scores(np.vstack([material.rows.scores, traits])),
+        RESAMPLING,
         orientation=[material.direction, *(-1 if each.value < none else 1 for each in estimates)],
     )
-    found = _intervals(material, "pooled", material.coefficient, rows)
+    found = intervals(INTERVAL_OF_LEVEL["pooled"], "pooled", material.coefficient, rows, RESAMPLING)
     return tuple(
         Baseline(
             name=name,
-            estimate=estimate,
-            interval=interval,
+            estimate=replace(estimate, interval=interval),
             difference=float(compared.differences[0, at]),
             p_value=float(compared.p_values[0, at]),
             test=compared.definition,

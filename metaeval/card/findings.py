@@ -1,12 +1,14 @@
-"""What an evaluator card says in plain words: each sentence follows from its numbers by a stated rule."""
+"""The findings of an evaluator card: answers in words, each by a rule that is stated."""
 
 import math
 from dataclasses import dataclass
 
+from django.utils.text import capfirst
+
 from metaeval.card.evaluator_card import AgreementAt, EvaluatorCard
 from metaeval.card.material import COPYING, LENGTH
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
-from metaeval.stats.scores.trait_bias import TraitBias
+from metaeval.stats.result import Estimate
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.percentile_interval import NO_SPREAD
 from metaeval.templatetags.results import p_value, short_figure
@@ -19,16 +21,16 @@ TONES = {YES: "good", NOTHING_FOUND: "open", NOT_SHOWN: "open", NOT_TESTED: "ope
 @dataclass(frozen=True)
 class Finding:
     question: str
-    """Asked so that 'yes' speaks for the evaluator."""
+    """Phrased so that 'yes' is good for the evaluator."""
     answer: str
     said: str
-    """The numbers, in a sentence."""
+    """The numbers, as a sentence."""
     rule: str
-    """From which the answer follows."""
+    """How the answer follows from the numbers."""
 
     @property
     def tone(self) -> str:
-        """'good', 'bad' or 'open': what the answer means for whoever wants to use the evaluator."""
+        """The look of the answer: 'good', 'bad' or 'open'."""
         return TONES[self.answer]
 
 
@@ -38,9 +40,9 @@ def findings(card: EvaluatorCard) -> tuple[Finding, ...]:
         _better_than_baselines(card),
         _ranks_systems(card),
         _stands_in(card),
-        _indifferent(card.traits[LENGTH], "length", "longer", "shorter"),
-        _indifferent(card.traits[COPYING], "copying", "copied", "less copied"),
-        _even_handed(card),
+        _unaffected(card.traits[LENGTH], "length", "longer", "shorter"),
+        _unaffected(card.traits[COPYING], "copying", "copied", "less copied"),
+        _fair_to_systems(card),
         _complete(card),
     )
 
@@ -51,7 +53,7 @@ def _better_than_chance(card: EvaluatorCard) -> Finding:
     return _against_chance(
         card,
         measured,
-        "Orders summaries better than chance?",
+        "Ranks summaries better than chance?",
         none,
         f"yes if the interval of the pooled coefficient lies above {none:g} (below, where lower scores are"
         " better), no if it lies on the other side.",
@@ -72,13 +74,12 @@ def _ranks_systems(card: EvaluatorCard) -> Finding:
 def _against_chance(
     card: EvaluatorCard, measured: AgreementAt, question: str, none: float, rule: str
 ) -> Finding:
-    estimate, interval = measured.estimate, measured.interval
+    estimate, interval = measured.estimate, measured.estimate.interval
     name = COEFFICIENTS[measured.coefficient].label
-    if estimate.reason or interval.reason:
-        reason = estimate.reason or f"no interval: {interval.reason}"
-        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
-    stands_on = f"{estimate.systems} systems" if measured.level == "system" else f"{estimate.n:,} summaries"
-    said = f"{name} {_with_ends(estimate.value, interval.low, interval.high)} over {stands_on}."
+    if interval is None or interval.reason:
+        return Finding(question, NOT_TESTED, _why_not_tested(estimate), rule)
+    sample = f"{estimate.systems} systems" if measured.level == "system" else f"{estimate.n:,} summaries"
+    said = f"{name} {_with_ends(estimate.value, interval.low, interval.high)} over {sample}."
     low, high = sorted(card.material.direction * (end - none) for end in (interval.low, interval.high))
     return Finding(question, YES if low > 0 else NO if high < 0 else NOT_SHOWN, said, rule)
 
@@ -87,33 +88,33 @@ def _better_than_baselines(card: EvaluatorCard) -> Finding:
     question = "Better than length and copying alone?"
     rule = (
         "yes if the evaluator's pooled coefficient exceeds that of each baseline that is defined (turned"
-        f" round where that helps it), paired bootstrap, p below {SIGNIFICANT} after Holm; no if one of them"
+        f" round if that helps it), paired bootstrap, p below {SIGNIFICANT} after Holm; no if one of them"
         " exceeds the evaluator's in this way."
     )
     tested = [each for each in card.baselines if not math.isnan(each.p_value)]
     left = [f"{each.name} cannot be compared: {each.reason}" for each in card.baselines if each not in tested]
     if not tested:
-        return Finding(question, NOT_TESTED, f"{_capital('; '.join(left))}.", rule)
+        return Finding(question, NOT_TESTED, f"{capfirst('; '.join(left))}.", rule)
     p_values = CORRECTIONS["holm"]([each.p_value for each in tested])
     ahead = [each.difference > 0 and p < SIGNIFICANT for each, p in zip(tested, p_values, strict=True)]
     behind = [each.difference < 0 and p < SIGNIFICANT for each, p in zip(tested, p_values, strict=True)]
     said = "; ".join(
-        f"{_place(each.difference)} {each.name} (p {p_value(p)})"
+        f"{_compared(each.difference)} {each.name} (p {p_value(p)})"
         for each, p in zip(tested, p_values, strict=True)
     )
     answer = YES if all(ahead) else NO if any(behind) else NOT_SHOWN
-    return Finding(question, answer, f"{_capital('; '.join([said, *left]))}.", rule)
+    return Finding(question, answer, f"{capfirst('; '.join([said, *left]))}.", rule)
 
 
 def _stands_in(card: EvaluatorCard) -> Finding:
     question = "Passes the alternative annotator test, in place of one rater?"
     rule = (
-        "yes if it passes at every margin ε that the test's authors give for experts, skilled raters and"
-        " crowd workers, no if at none, else not shown."
+        "yes if it passes at all margins ε that the test's authors recommend (experts, skilled raters, crowd"
+        " workers), no if at none."
     )
     tests = [figure for figure in card.alternative if not figure.test.reason]
     if not tests:
-        return Finding(question, NOT_TESTED, f"{_capital(card.alternative[0].test.reason)}.", rule)
+        return Finding(question, NOT_TESTED, f"{capfirst(card.alternative[0].test.reason)}.", rule)
     passed = [f"{figure.epsilon:g}" for figure in tests if figure.test.passes]
     failed = [f"{figure.epsilon:g}" for figure in tests if not figure.test.passes]
     said = "; ".join(
@@ -121,16 +122,15 @@ def _stands_in(card: EvaluatorCard) -> Finding:
         for what, margins in (("passes", passed), ("does not pass", failed))
         if margins
     )
-    raters = len(tests[0].test.raters)
     answer = YES if not failed else NO if not passed else NOT_SHOWN
-    return Finding(question, answer, f"{_capital(said)} ({raters} raters).", rule)
+    return Finding(question, answer, f"{capfirst(said)} ({tests[0].test.raters} raters).", rule)
 
 
-def _indifferent(bias: TraitBias, trait: str, more: str, less: str) -> Finding:
-    question = f"Indifferent to {trait}, at equal labels?"
+def _unaffected(bias: Estimate, trait: str, more: str, less: str) -> Finding:
+    question = f"Unaffected by {trait} at equal labels?"
     rule = (
-        "no if the interval of the partial correlation leaves out 0, or if this is 1 or -1 in all resamples."
-        " Nothing found is no proof: a small preference may be there."
+        "no if the interval of the partial correlation excludes 0, or if the correlation is 1 or -1 in all"
+        " resamples. 'Nothing found' does not rule out a small preference."
     )
     interval = bias.interval
     favours = f"Favours {more if bias.value > 0 else less} ones"
@@ -139,55 +139,59 @@ def _indifferent(bias: TraitBias, trait: str, more: str, less: str) -> Finding:
             question, NO, f"{favours}: partial ρ {short_figure(bias.value)} in all resamples.", rule
         )
     if interval is None or interval.reason:
-        reason = bias.reason if interval is None else f"no interval: {interval.reason}"
-        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
+        return Finding(question, NOT_TESTED, _why_not_tested(bias), rule)
     number = _with_ends(bias.value, interval.low, interval.high)
     if interval.low <= 0 <= interval.high:
         return Finding(question, NOTHING_FOUND, f"Partial ρ {number}.", rule)
     return Finding(question, NO, f"{favours}: partial ρ {number}.", rule)
 
 
-def _even_handed(card: EvaluatorCard) -> Finding:
-    question = "Even-handed between systems, at equal labels?"
+def _fair_to_systems(card: EvaluatorCard) -> Finding:
+    question = "Fair to all systems at equal labels?"
     rule = (
-        "no if the simultaneous interval of any system leaves out 0. Labels that are noisy may be the reason;"
-        " nothing found is no proof."
+        "no if the simultaneous interval of any system excludes 0. Noisy labels may be the reason. 'Nothing"
+        " found' is no proof."
     )
     biases = card.systems
     open_rows = [row for row in biases.systems if not row.interval.reason]
     if not open_rows:
         reason = biases.reason or biases.systems[0].interval.reason
-        return Finding(question, NOT_TESTED, f"{_capital(reason)}.", rule)
+        return Finding(question, NOT_TESTED, f"{capfirst(reason)}.", rule)
     marked = sorted(card.marked_systems, key=lambda each: -abs(each[1].value))
     if not marked:
         return Finding(question, NOTHING_FOUND, f"None of {len(open_rows)} systems stands out.", rule)
     name, first = marked[0]
     said = (
-        f"Out of {len(open_rows)} systems {len(marked)} lie off; furthest {name},"
+        f"{len(marked)} of {len(open_rows)} systems stand out. The largest deviation is {name}:"
         f" {short_figure(abs(first.value))} standard deviations {'above' if first.value > 0 else 'below'}"
-        " what its labels make one expect."
+        " other systems with the same labels."
     )
     return Finding(question, NO, said, rule)
 
 
 def _complete(card: EvaluatorCard) -> Finding:
-    question = "Scores all that people rated?"
+    question = "Scores every rated summary?"
     rule = "no if a labelled summary that counts has no score."
     n, missing, bounds = card.material.n_labelled, card.shape.missing, card.bounds
     if not n:
         return Finding(question, NOT_TESTED, "No summary is labelled.", rule)
     if not missing:
         return Finding(question, YES, f"All {n:,} labelled summaries have a score.", rule)
-    said = f"{missing:,} of {n:,} labelled summaries have none"
+    said = f"{missing:,} of {n:,} labelled summaries have no score"
     if not bounds.reason:
         name = COEFFICIENTS[card.material.coefficient].label.rpartition(" ")[2]
-        kind = "exact bounds" if bounds.are_exact else "fillings of four kinds, not bounds of all"
+        kind = "exact bounds" if bounds.are_exact else "range of four imputations"
         low, high = short_figure(bounds.low), short_figure(bounds.high)
-        said += f"; with them {name} could lie from {low} to {high} ({kind})"
+        said += f"; with them, {name} could be {low} to {high} ({kind})"
     return Finding(question, NO, f"{said}.", rule)
 
 
-def _place(difference: float) -> str:
+def _why_not_tested(estimate: Estimate) -> str:
+    of_interval = f"no interval: {estimate.interval.reason}" if estimate.interval else ""
+    return f"{capfirst(estimate.reason or of_interval)}."
+
+
+def _compared(difference: float) -> str:
     if not difference:
         return "level with"
     return f"{short_figure(abs(difference))} {'ahead of' if difference > 0 else 'behind'}"
@@ -195,7 +199,3 @@ def _place(difference: float) -> str:
 
 def _with_ends(value: float, low: float, high: float) -> str:
     return f"{short_figure(value)} [{short_figure(low)}, {short_figure(high)}]"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What an evaluator card is computed from: arrays, so that the card can be computed in the background."""
+"""The data of an evaluator card, as arrays for the computation in the background."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,41 +6,38 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.card.summary_traits import SummaryTraits
-from metaeval.comparison import NOT_SCORED_YET, Comparison
-from metaeval.judgements import Evaluator, HumanRatings, Labels, QuestionRatings
-from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.comparison.comparison import NOT_SCORED_YET, Comparison
+from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, SetupScores
+from metaeval.stats.arrays import Bools, Floats
+from metaeval.stats.rows import Rows
 
 LENGTH, COPYING = "summary length", "copying"
 
 
 @dataclass(frozen=True, eq=False)
 class CardMaterial:
-    """All that a card is computed from; arrays are (n,), one entry for each labelled summary that counts."""
+    """The data of a card. Arrays are (n,) with one entry for each labelled summary that counts."""
 
-    evaluator: Evaluator
+    evaluator: SetupScores
     labels: Labels
     human: HumanRatings
     ratings: QuestionRatings
-    """Those of the labels' question."""
+    """Answers to the labels' question."""
     group: str
-    """Of raters whose answers count; empty for all."""
+    """Raters whose answers count; empty for all."""
     comparison: Comparison
-    """Of this evaluator alone: which summaries count."""
-    values: Floats
-    """Labels; never nan."""
-    scores: Floats
-    """nan for none."""
-    articles: Ints
-    systems: Ints
+    """The comparison of this evaluator alone, which says which summaries count."""
+    rows: Rows
+    """Labels are never nan."""
     all_scores: Floats
-    """(summaries,) also of those that do not count or are not labelled."""
+    """(summaries,) including those that do not count or have no label."""
     traits: Mapping[str, Floats]
-    """By LENGTH and COPYING; nan for none."""
+    """By LENGTH and COPYING; nan for unknown."""
     system_names: tuple[str, ...]
     why_unscored: Mapping[str, int]
     """Reason -> labelled summaries without a score."""
     is_general: bool
-    """Whether the scores are general ones, not on the labels' dimension."""
+    """Whether the scores are general instead of on the labels' dimension."""
 
     @property
     def coefficient(self) -> str:
@@ -48,26 +45,26 @@ class CardMaterial:
 
     @property
     def direction(self) -> int:
-        """1, or -1 where a lower score is better."""
+        """1, or -1 if lower is better."""
         return 1 if self.evaluator.higher_is_better else -1
 
     @property
-    def merits(self) -> Floats:
-        """(n,) the scores, negated where a lower one is better."""
-        return self.direction * self.scores
+    def merits(self) -> Rows:
+        """The rows, with scores negated if lower is better."""
+        return self.rows.with_scores(self.direction * self.rows.scores)
 
     @property
     def n_counted(self) -> int:
-        """Summaries in the language whose article the evaluator has not seen, labelled or not."""
+        """The number of summaries in the language whose article the evaluator has not seen."""
         return int(self.comparison.counted.sum())
 
     @property
     def n_labelled(self) -> int:
-        return len(self.values)
+        return len(self.rows)
 
     @property
     def scored(self) -> Bools:
-        return ~np.isnan(self.scores)
+        return ~np.isnan(self.rows.scores)
 
 
 def card_material(
@@ -78,14 +75,12 @@ def card_material(
     group: str,
     traits: SummaryTraits,
 ) -> CardMaterial:
-    """The card's material on the one evaluator of `comparison` and the question of `ratings` and `labels`.
+    """Return the data of the only evaluator of `comparison` on the question of `ratings` and `labels`.
 
-    Raises KeyError if the evaluator says nothing on the labels' dimension.
+    Raises KeyError if the evaluator does not score the labels' dimension.
     """
     (evaluator,) = comparison.evaluators
-    scores = evaluator.on(labels.dimension)
-    if scores is None:
-        raise KeyError(f"{evaluator.label} does not score {labels.dimension}")
+    scores = evaluator.scores_on(labels.dimension)
     chosen = comparison.counted & ~np.isnan(labels.values)
     unscored = chosen & np.isnan(scores.values)
     reasons = scores.reasons_among(unscored)
@@ -97,10 +92,7 @@ def card_material(
         ratings=ratings,
         group=group,
         comparison=comparison,
-        values=labels.values[chosen],
-        scores=scores.values[chosen],
-        articles=comparison.summaries.articles[chosen],
-        systems=comparison.summaries.systems[chosen],
+        rows=comparison.summaries.rows(chosen, labels, scores.values[chosen]),
         all_scores=scores.values,
         traits={LENGTH: traits.lengths[chosen], COPYING: traits.copied[chosen]},
         system_names=comparison.summaries.system_names,

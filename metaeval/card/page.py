@@ -1,12 +1,12 @@
-"""The page of an evaluator card: which card it shows, and what a reader can choose."""
+"""The page of an evaluator card."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from annotation.models import Project
-from metaeval.background import Key, Pending, ready_or_start
 from metaeval.card.alternative_report import EPSILONS, AlternativeFigure
 from metaeval.card.charts import card_charts
 from metaeval.card.evaluator_card import EvaluatorCard, evaluator_card
@@ -15,43 +15,31 @@ from metaeval.card.material import CardMaterial, card_material
 from metaeval.card.rows import card_rows
 from metaeval.card.run_price import RunPrice, run_price
 from metaeval.card.summary_traits import summary_traits
-from metaeval.choices import Choices, Control
-from metaeval.comparison import compare
+from metaeval.comparison.comparison import compare
 from metaeval.export.chart import Chart
-from metaeval.judgements import ALL, Evaluator
-from metaeval.label_rules import LABEL_RULES
-from metaeval.refuse_unknown import refuse_unknown
-from metaeval.snapshot import Snapshot, snapshot_of
-
-SOON = 0.3
-"""Seconds that a page waits for its card."""
-
-
-@dataclass(frozen=True)
-class CardChoices(Choices):
-    evaluator: str = ""
-    """Key; empty for the first."""
-    question: str = ""
-    """Key; empty for the first that the evaluator scores."""
-    language: str = ALL
-    group: str = ""
-    labels: str = "mean"
-    """The rule by which several raters' answers become one label."""
+from metaeval.live.background import LONG, SOON, Key
+from metaeval.live.choices import PairChoices
+from metaeval.live.controls import pair_controls
+from metaeval.live.results_page import ResultsPage
+from metaeval.snapshot.arrays import ALL, SetupScores
+from metaeval.snapshot.snapshot import Snapshot, snapshot_of
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.result import each_once
 
 
-@dataclass(frozen=True)
-class CardPage:
-    snapshot: Snapshot
-    choices: CardChoices
-    controls: Sequence[Control]
-    evaluator: Evaluator | None
-    """None where no evaluator has scored anything."""
+@dataclass(frozen=True, kw_only=True)
+class CardPage(ResultsPage):
+    choices: PairChoices
+    evaluator: SetupScores | None
+    """None if no evaluator has scores."""
     question: str
     """Title."""
     material: CardMaterial | None
-    """None where the evaluator does not score the question, or nobody is rated or scored yet."""
+    """None if the question has no labels or no scores by the evaluator."""
     card: EvaluatorCard | None
-    """None without material, and while it is being computed."""
+    """None without material or while it is being computed."""
+    rows: Sequence[dict[str, object]]
+    """All numbers of the card."""
     price: RunPrice | None
 
     @property
@@ -68,32 +56,27 @@ class CardPage:
 
     @property
     def chart(self) -> dict[str, Chart]:
-        """By name, for templates."""
+        """The charts by name, for templates."""
         return {each.name.removeprefix("card-"): each for each in self.charts}
 
     @property
     def alternative(self) -> list[tuple[AlternativeFigure, str]]:
-        """The test at each margin, and the raters for whom it is meant."""
+        """The test at each margin, and which raters the margin is for."""
         return [(each, EPSILONS[each.epsilon]) for each in self.card.alternative] if self.card else []
 
     @property
-    def rows(self) -> list[dict[str, object]]:
-        return card_rows(self.card, self.price) if self.card and self.price else []
-
-    @property
-    def definitions(self) -> list[str]:
-        """Of every number, each once."""
-        return list(dict.fromkeys(str(row["definition"]) for row in self.rows if row["definition"]))
+    def waits(self) -> int:
+        return self.is_pending
 
 
-def card_now(project: Project, choices: CardChoices, wait_s: float | None = SOON) -> CardPage:
-    """The page as it can be shown after `wait_s` seconds, or with its card however long that takes (None).
+def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON) -> CardPage:
+    """Return the page after at most `wait_s` seconds, with its card if that is ready (None: always).
 
     Raises DomainError for a choice that does not exist.
     """
     snapshot = snapshot_of(project)
     human = snapshot.human
-    _refuse_unknown(snapshot, choices)
+    _check_choices(snapshot, choices)
     evaluator = _chosen(snapshot, choices.evaluator)
     labels = snapshot.labels(choices.group, choices.labels)
     scored = [each for each in labels if evaluator is not None and evaluator.on(each.dimension) is not None]
@@ -103,77 +86,38 @@ def card_now(project: Project, choices: CardChoices, wait_s: float | None = SOON
         material = card_material(
             compare(snapshot.summaries, [evaluator], language=choices.language),
             human,
-            next(each for each in human.questions if each.question.key == chosen.key),
+            human.on(chosen.key),
             chosen,
             choices.group,
             summary_traits(project, snapshot, choices.language),
         )
+    card = None
+    if material is not None:
+        key = Key.of(project, snapshot.revision, choices)
+        card = LONG.result(key, partial(evaluator_card, material), wait_s)
+    price = None if evaluator is None else run_price(project, evaluator.key)
+    rows = card_rows(card, price) if card and price else []
     return CardPage(
         snapshot=snapshot,
         choices=choices,
-        controls=_controls(snapshot, choices, evaluator, chosen.key),
+        controls=pair_controls(snapshot, choices, labels, evaluator.key if evaluator else "", chosen.key),
         evaluator=evaluator,
         question=chosen.title,
         material=material,
-        card=None if material is None else _card(project, snapshot.revision, choices, material, wait_s),
-        price=None if evaluator is None else run_price(project, evaluator.key),
+        card=card,
+        rows=rows,
+        price=price,
+        definitions=each_once(str(row["definition"]) for row in rows),
     )
 
 
-def card_key(project: Project, revision: int, choices: CardChoices) -> Key:
-    """What the card is kept under in the background. What is published tells less, so it is another card."""
-    return Key(project.pk, revision, (choices, project.only_published))
-
-
-def _card(
-    project: Project, revision: int, choices: CardChoices, material: CardMaterial, wait_s: float | None
-) -> EvaluatorCard | None:
-    found = ready_or_start(
-        card_key(project, revision, choices), lambda: evaluator_card(material), wait_s=wait_s
-    )
-    if not isinstance(found, Pending):
-        return found
-    # Given up for a newer revision: whoever wants to wait gets this one all the same.
-    return evaluator_card(material) if wait_s is None else None
-
-
-def _refuse_unknown(snapshot: Snapshot, choices: CardChoices) -> None:
+def _check_choices(snapshot: Snapshot, choices: PairChoices) -> None:
     keys = [each.question.key for each in snapshot.human.questions]
-    refuse_unknown("evaluator", choices.evaluator, ("", *(each.key for each in snapshot.evaluators)))
-    refuse_unknown("question", choices.question, ("", *keys))
-    refuse_unknown("group", choices.group, ("", *snapshot.human.groups))
-    refuse_unknown("labels", choices.labels, tuple(LABEL_RULES))
-    refuse_unknown("language", choices.language, (ALL, *snapshot.summaries.language_names))
+    check_choice("evaluator", choices.evaluator, ("", *(each.key for each in snapshot.evaluators)))
+    check_choice("question", choices.question, ("", *keys))
+    check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
 
 
-def _chosen(snapshot: Snapshot, key: str) -> Evaluator | None:
+def _chosen(snapshot: Snapshot, key: str) -> SetupScores | None:
     given = (each for each in snapshot.evaluators if each.key == key or not key)
     return next(given, None)
-
-
-def _controls(
-    snapshot: Snapshot, choices: CardChoices, evaluator: Evaluator | None, question: str
-) -> list[Control]:
-    questions = [each.question for each in snapshot.human.questions]
-    languages = snapshot.summaries.language_names
-    return [
-        Control(
-            "evaluator",
-            "Evaluator",
-            [(each.key, each.label) for each in snapshot.evaluators],
-            evaluator.key if evaluator else "",
-        ),
-        Control("question", "Question", [(each.key, each.title) for each in questions], question),
-        Control(
-            "language",
-            "Language",
-            [(ALL, "all"), *((name, name) for name in languages if len(languages) > 1)],
-            choices.language,
-        ),
-        Control(
-            "group", "Raters", [("", "all"), *((name, name) for name in snapshot.human.groups)], choices.group
-        ),
-        Control(
-            "labels", "Labels", [(name, rule.label) for name, rule in LABEL_RULES.items()], choices.labels
-        ),
-    ]

@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from metaeval.card.evaluator_card import AgreementAt, Baseline, EvaluatorCard
 from metaeval.card.findings import findings
 from metaeval.card.run_price import RunPrice
-from metaeval.comparison import GUARD
-from metaeval.stats.result import Interval, or_none
+from metaeval.comparison.comparison import GUARD
+from metaeval.stats.result import Estimate, Interval, reasons, value_and_ends
 
 LABELLED_AND_SCORED = "Over the labelled summaries with a score."
-NO_MIDDLE = "the scale has no ends, so no middle to cut labels at"
+NO_MIDDLE = "the scale has no ends, so labels cannot be split at its middle"
 
 
 class Basis(NamedTuple):
-    """What a number stands on."""
+    """The sample and the definition of a number."""
 
     n: int | None = None
     left_out: Mapping[str, int] = MappingProxyType({})
@@ -24,10 +25,7 @@ class Basis(NamedTuple):
 
 
 def card_rows(card: EvaluatorCard, price: RunPrice) -> list[dict[str, object]]:
-    """One row for each number: where it stands, value, interval, what it stands on, definition, reason.
-
-    The first rows are the findings in words, as answers.
-    """
+    """Return each number of the card as a row of a file, after the findings in words."""
     material = card.material
     named: dict[str, object] = {
         "evaluator": material.evaluator.label,
@@ -70,24 +68,21 @@ def _row(
     reason: str = "",
     text: str = "",
 ) -> dict[str, object]:
-    ends = interval if interval is not None and not interval.reason else None
-    definitions = [basis.definition, interval.definition if interval is not None else ""]
+    definitions = [basis.definition, interval.definition if interval else ""]
     row: dict[str, object] = {
         "section": section,
         "measure": measure,
-        "value": or_none(value),
-        "low": ends.low if ends else None,
-        "high": ends.high if ends else None,
+        **value_and_ends(value, interval),
         "n": basis.n,
         "left_out": dict(basis.left_out),
         "definition": " ".join(part for part in definitions if part),
     }
-    said = {
-        "text": text,
-        "reason": reason,
-        "interval_reason": interval.reason if interval is not None else "",
-    }
-    return row | {name: words for name, words in said.items() if words}
+    return row | ({"text": text} if text else {}) | reasons(reason, interval)
+
+
+def _estimated(section: str, measure: str, estimate: Estimate) -> dict[str, object]:
+    basis = Basis(estimate.n, estimate.left_out, estimate.definition)
+    return _row(section, measure, estimate.value, basis, interval=estimate.interval, reason=estimate.reason)
 
 
 def _coverage(card: EvaluatorCard) -> Iterator[dict[str, object]]:
@@ -104,37 +99,25 @@ def _coverage(card: EvaluatorCard) -> Iterator[dict[str, object]]:
 
 def _measured(card: EvaluatorCard, measured: AgreementAt) -> Iterator[dict[str, object]]:
     name = f"{measured.coefficient}, {measured.level}"
-    estimate, ceiling = measured.estimate, measured.ceiling
-    basis = Basis(
-        estimate.n,
-        card.material.comparison.seen | dict(estimate.left_out),
-        f"{estimate.definition} {card.material.labels.definition} {GUARD}",
+    estimate = measured.estimate
+    shown = replace(
+        estimate,
+        left_out=card.material.comparison.seen | dict(estimate.left_out),
+        definition=f"{estimate.definition} {card.material.labels.definition} {GUARD}",
     )
-    yield _row("agreement", name, estimate.value, basis, interval=measured.interval, reason=estimate.reason)
-    yield _row(
-        "agreement",
-        f"{name}, one rater against the others",
-        ceiling.value,
-        Basis(ceiling.n, ceiling.left_out, ceiling.definition),
-        reason=ceiling.reason,
-    )
+    yield _estimated("agreement", name, shown)
+    yield _estimated("agreement", f"{name}, one rater against the others", measured.ceiling)
 
 
 def _baseline(card: EvaluatorCard, baseline: Baseline) -> Iterator[dict[str, object]]:
-    estimate = baseline.estimate
-    yield _row(
-        "agreement",
-        f"{card.material.coefficient}, pooled, of {baseline.name}",
-        estimate.value,
-        Basis(estimate.n, estimate.left_out, estimate.definition),
-        interval=baseline.interval,
-        reason=estimate.reason,
+    yield _estimated(
+        "agreement", f"{card.material.coefficient}, pooled, of {baseline.name}", baseline.estimate
     )
     yield _row(
         "agreement",
-        f"evaluator less {baseline.name}",
+        f"evaluator minus {baseline.name}",
         baseline.difference,
-        Basis(estimate.n, definition=baseline.test),
+        Basis(baseline.estimate.n, definition=baseline.test),
         reason=baseline.reason,
         text="" if math.isnan(baseline.p_value) else f"p {baseline.p_value:.4f}, not corrected",
     )
@@ -166,12 +149,7 @@ def _threshold(card: EvaluatorCard) -> Iterator[dict[str, object]]:
         ("accuracy", table.accuracy, None),
     ):
         yield _row(
-            "threshold",
-            f"{name}, out of fold",
-            rate.value,
-            basis,
-            interval=interval,
-            reason=rate.reason,
+            "threshold", f"{name}, out of fold", rate.value, basis, interval=interval, reason=rate.reason
         )
     for name, count in (
         ("yes by both", table.true_yes),
@@ -213,9 +191,7 @@ def _level(card: EvaluatorCard) -> Iterator[dict[str, object]]:
 
 def _biases(card: EvaluatorCard) -> Iterator[dict[str, object]]:
     for name, bias in card.traits.items():
-        basis = Basis(bias.n, bias.left_out, bias.definition)
-        measure = f"partial correlation with {name}"
-        yield _row("bias", measure, bias.value, basis, interval=bias.interval, reason=bias.reason)
+        yield _estimated("bias", f"partial correlation with {name}", bias)
     systems = card.systems
     basis = Basis(systems.n, systems.left_out, systems.definition)
     if systems.reason:

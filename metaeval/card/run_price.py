@@ -1,27 +1,27 @@
-"""What an evaluator's scores have cost, as far as it is recorded."""
+"""The price of an evaluator's scores, as far as it is recorded."""
 
 import math
 from dataclasses import dataclass
 
 from annotation.models import Project
-from scoring.models import EvaluatorSetup, Run
+from scoring.models import Run, Setup
 
 NOT_RECORDED = "not recorded: these scores were computed elsewhere and imported"
-NO_RUN = "not recorded: no run of it has finished"
+NO_RUN = "not recorded: no run has finished"
 DEFINITION = (
-    "Time from start to end of its finished runs, over the summaries scored in them; other runs may have"
-    " taken turns with it on the same machine. Tokens and fees are not recorded."
+    "Duration of its finished runs, divided by the summaries that they scored. Other runs may have shared the"
+    " machine. Tokens and fees are not included."
 )
 
 
 @dataclass(frozen=True)
 class RunPrice:
-    """nan where there is a `reason`."""
+    """The duration of runs; nan if there is a `reason`."""
 
     seconds: float
-    """Of all finished runs, on the clock."""
+    """Duration of all finished runs."""
     summaries: int
-    """Scored in them, not taken over from earlier ones."""
+    """Scored by these runs, without reused scores."""
     reason: str = ""
     definition: str = DEFINITION
 
@@ -31,16 +31,15 @@ class RunPrice:
 
 
 def run_price(project: Project, evaluator_key: str) -> RunPrice:
-    """The price of the setup that has this key."""
-    setup = EvaluatorSetup.objects.get(project=project, pk=evaluator_key)
-    runs = Run.objects.filter(setup=setup, status=Run.Status.DONE).values_list(
-        "started_at", "finished_at", "total"
-    )
+    """Return the price of the setup with this key."""
+    setup = Setup.objects.get(project=project, pk=evaluator_key)
+    runs = Run.objects.of_scores().filter(setup=setup, status=Run.Status.DONE)
+    times = runs.values_list("started_at", "finished_at", "total")
     timed = [
         ((end - begin).total_seconds(), total)
-        for begin, end, total in runs
+        for begin, end, total in times
         if begin and end and end > begin and total
     ]
     if timed:
         return RunPrice(sum(seconds for seconds, _ in timed), sum(count for _, count in timed))
-    return RunPrice(math.nan, 0, NOT_RECORDED if runs else NO_RUN)
+    return RunPrice(math.nan, 0, NOT_RECORDED if times else NO_RUN)

@@ -1,4 +1,4 @@
-"""Properties of summaries' texts that an evaluator may follow in place of quality: length and copying."""
+"""Traits of summaries that an evaluator may reward in place of quality: length and copying."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,29 +7,27 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from annotation.models import Article, Project, Summary
-from metaeval.judgements import ALL, Summaries, read_only
-from metaeval.snapshot import Snapshot
+from metaeval.snapshot.arrays import ALL, Summaries, read_only
+from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Floats
-from scoring.contract import GENERAL, Evaluator, Item
+from scoring.contract.evaluator import GENERAL, Evaluator
+from scoring.contract.items import Item
 from scoring.evaluators.copy_rate import CopyRate
 from scoring.evaluators.length import Length
 
 
 @dataclass(frozen=True, eq=False)
 class SummaryTraits:
-    """Both arrays are (summaries,), nan for those in other languages and where the property is not known."""
+    """The traits of summaries; arrays are (summaries,), nan for other languages and unknown values."""
 
     lengths: Floats
-    """Characters: words would not be comparable between languages, and some write without spaces."""
+    """Characters, since words are not comparable between languages."""
     copied: Floats
-    """1 if the summary begins as its article does, else 0; nan without a text of either."""
+    """1 if the summary begins like its article, else 0; nan without either text."""
 
 
 def summary_traits(project: Project, snapshot: Snapshot, language: str) -> SummaryTraits:
-    """Those of the project's summaries in `language`.
-
-    Read once for each state of the summaries: new ratings and scores change no text.
-    """
+    """Return the traits of summaries in `language`, cached until a text changes."""
     kept = _kept.setdefault(snapshot.summaries, {})
     if language not in kept:
         kept[language] = _read(project, snapshot, language)

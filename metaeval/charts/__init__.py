@@ -1,6 +1,6 @@
-"""Charts as SVG, drawn here so that pages need no script. Pure: arrays in, text out.
+"""Charts as SVG, without scripts. Pure: arrays in, text out.
 
-What things look like (colours, strokes, fonts) is left to static/css/charts.css, by class.
+Colours, strokes and fonts are set by class in static/css/charts.css.
 """
 
 from metaeval.charts.answer_columns import answer_columns

@@ -1,26 +1,43 @@
-"""How often each answer was given."""
+"""A column for each answer: how often it was given."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from xml.etree import ElementTree as ET
 
-from metaeval.charts.parts import Axis, Range, column, drawing, line, text_at
+from metaeval.charts.parts import (
+    LETTER,
+    TITLE_LINE,
+    Axis,
+    Range,
+    axis_title,
+    column,
+    drawing,
+    extra_height,
+    line,
+    text_at,
+)
 from metaeval.stats.arrays import Ints
 
 
 def answer_columns(counts: Ints, names: Sequence[str], *, title: str) -> str:
-    """How often each answer was given; `counts` are (answers,) with one answer or more, named by `names`."""
-    width, height = 460, 210
+    """Return a chart of how often each answer was given.
+
+    `counts` are (answers,), one answer or more, named by `names`.
+    """
+    width, foot = 460, 210
+    slot = (width - 20) / len(names)
+    name_lines = [wrap(name, max(1, int(slot / LETTER))) for name in names]
+    below = TITLE_LINE * (max(map(len, name_lines)) - 1)
     svg = drawing(
-        "histogram",
+        "histogram answers",
         width,
-        height,
+        foot + below + extra_height(title),
         title=title,
         description="; ".join(
             f"{name}: {count:,}" for name, count in zip(names, counts.tolist(), strict=True)
         ),
     )
-    up = Axis(Range(0, max(int(counts.max()), 1)), height - 44, 24)
-    slot = (width - 20) / len(names)
+    up = Axis(Range(0, max(int(counts.max()), 1)), foot - 44, 24)
     reach = min(slot * 0.35, 36)
     total = int(counts.sum())
     for place, (name, count) in enumerate(zip(names, counts.tolist(), strict=True)):
@@ -29,7 +46,8 @@ def answer_columns(counts: Ints, names: Sequence[str], *, title: str) -> str:
         column(svg, middle - reach, middle + reach, top, up.start, f"{name}: {count:,} of {total:,} answers")
         if total:
             text_at(svg, "tick middle", middle, top - 7, f"{count / total:.0%}")
-        text_at(svg, "tick middle", middle, up.start + 17, name)
+        for number, words in enumerate(name_lines[place]):
+            text_at(svg, "tick middle", middle, up.start + 17 + TITLE_LINE * number, words)
     line(svg, "base", 10, up.start, width - 10, up.start)
-    text_at(svg, "axis middle", width / 2, height - 6, title)
+    axis_title(svg, width / 2, foot + below - 6, title)
     return ET.tostring(svg, encoding="unicode")

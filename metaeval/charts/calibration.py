@@ -1,11 +1,11 @@
-"""Where scores say a summary lies, against where people put it."""
+"""Mean label by mean score, in bins of neighbouring scores."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from metaeval.charts.parts import Range, line, nice_range, plane, text_at, unit
+from metaeval.charts.parts import Range, dot, line, nice_range, plane, text_at, unit
 from metaeval.stats.arrays import Floats
 from metaeval.stats.scores.calibration_bins import CalibrationBin, calibration_bins
 
@@ -23,12 +23,12 @@ def calibration_plot(
     same_scale: bool = False,
     left_out: str = "",
 ) -> str:
-    """Mean label (up) against mean score (across) of `calibration_bins`, larger dots for more summaries.
+    """Return a chart of mean label (up) by mean score (across), larger dots for more summaries.
 
-    `labels` and `scores` are (n,) without nan, n of 1 or more; `label_range` is what labels can be, else
-    what they are. `same_scale` says that scores are meant on the labels' scale: both axes are then the same,
-    and a diagonal shows where scores would equal labels, so that a shift of level is the distance from it.
-    `left_out` is a sentence on what was left out, for the description.
+    `labels` and `scores` are (n,) without nan, n of 1 or more. `label_range` is what labels can be; by
+    default, what they are. With `same_scale`, scores are on the labels' scale: both axes are equal, and a
+    diagonal shows where scores would equal labels. `left_out` is a sentence on what was left out, for the
+    description.
     """
     bins = calibration_bins(labels, scores)
     up_range, across_range = label_range or nice_range(labels), nice_range(scores)
@@ -47,7 +47,7 @@ def calibration_plot(
     )
     if same_scale:
         line(svg, "diagonal", across.start, up.start, across.end, up.end)
-        text_at(svg, "tick end", across.end - 26, up.end + 8, "score = label")
+        text_at(svg, "tick end", across.end, up.start - 6, "dashed: score = label")
     places = [(across.at(each.score), up.at(each.label)) for each in bins]
     points = " ".join(f"{unit(x)},{unit(y)}" for x, y in places)
     ET.SubElement(svg, "polyline", {"class": "path", "points": points})
@@ -55,11 +55,11 @@ def calibration_plot(
     said: list[tuple[float, float]] = []
     for (x, y), each in zip(places, bins, strict=True):
         radius = DOT_RADII[0] + (DOT_RADII[1] - DOT_RADII[0]) * (each.n / most) ** 0.5
-        dot = ET.SubElement(svg, "circle", {"class": "bin", "cx": unit(x), "cy": unit(y), "r": unit(radius)})
-        ET.SubElement(dot, "title").text = (
+        title = (
             f"scores {each.lowest:.3g} to {each.highest:.3g}: mean score {each.score:.3f},"
             f" mean label {each.label:.3f}, {each.n:,} summaries"
         )
+        dot(svg, x, y, title, radius)
         has_room_above = y - radius > up.end + 12
         beside = y - radius - 5 if has_room_above else y + radius + 14
         is_free = all(

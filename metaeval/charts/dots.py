@@ -1,4 +1,4 @@
-"""Points of a plot as dots, so that many points stay a small drawing."""
+"""Points of a plot merged into dots, so that many points stay a small drawing."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ CELL = 6  # units: points nearer than this are drawn as one dot, the larger the 
 
 
 class Dots(NamedTuple):
-    """Points that fall into the same cell, put together."""
+    """Points in the same cell, merged."""
 
     x: Floats
     """(dots,) the mean of the points."""
@@ -24,7 +24,7 @@ class Dots(NamedTuple):
 
 
 def dots_of(x: Floats, y: Floats) -> Dots:
-    """`x` and `y` are (points,) in units of the drawing."""
+    """Merge points in the same cell; `x` and `y` are (points,) in units of the drawing."""
     cells = np.floor(x / CELL).astype(np.int64) * 1000 + np.floor(y / CELL).astype(np.int64)
     of_points = value_codes(cells, Groups(np.array([len(cells)])))
     counts = np.bincount(of_points)

@@ -1,4 +1,4 @@
-"""How often each value occurs."""
+"""Histograms of values."""
 
 import math
 from typing import NamedTuple
@@ -6,7 +6,19 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from metaeval.charts.parts import Axis, Range, column, drawing, line, nice_range, text_at, ticks
+from metaeval.charts.parts import (
+    LETTER,
+    Axis,
+    Range,
+    axis_title,
+    column,
+    drawing,
+    extra_height,
+    line,
+    nice_range,
+    text_at,
+    ticks,
+)
 from metaeval.stats.arrays import Floats
 
 NARROWEST_TICK = 26  # units between two numbers under a histogram
@@ -18,12 +30,13 @@ MOST_BARS, MOST_SLOTS = 24, 240  # else
 def histogram(
     values: Floats, *, title: str, counted: str, span: Range | None = None, left_out: str = ""
 ) -> str:
-    """How often each value occurs, or where there are many values each interval.
+    """Return a histogram of the values, with a bar for each value or each interval.
 
-    `values` are (n,) with n of 1 or more; `counted` says what they are of, in the plural; `span` is what
-    they can be, else what they are; `left_out` is a sentence on what was left out, for the description.
+    `values` are (n,), n of 1 or more. `counted` says what they are of, in the plural. `span` is what they can
+    be; by default, what they are. `left_out` is a sentence on what was left out, for the description.
     """
     width, height = 230, 160
+    longest = int(width / LETTER)
     span = span or nice_range(values)
     bars = histogram_bars(values, span)
     edge = min(bar.high - bar.low for bar in bars) / 2
@@ -37,7 +50,7 @@ def histogram(
     svg = drawing(
         "histogram",
         width,
-        height,
+        height + extra_height(title, longest),
         title=title,
         description=f"{len(values):,} {counted}; mean {values.mean():.3f}, from {values.min():.3g} to"
         f" {values.max():.3g}. {left_out}".rstrip(),
@@ -61,7 +74,7 @@ def histogram(
         marks = ticks(span, about=2)
     for tick in marks:
         text_at(svg, "tick middle", across.at(tick), up.start + 16, f"{tick:g}")
-    text_at(svg, "axis middle", (across.start + across.end) / 2, height - 5, title)
+    axis_title(svg, width / 2, height - 5, title, longest)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -73,21 +86,21 @@ class Bar(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Neighbouring intervals of the same width."""
+    """Adjacent intervals of the same width."""
 
     low: float
     width: float
     most: int
-    """Place of the last one, counted from 0."""
+    """The place of the last interval, from 0."""
 
 
 def histogram_bars(values: Floats, span: Range | None = None) -> list[Bar]:
-    """The bars of `histogram`, which takes `values` and `span` likewise; empty ones are left out."""
+    """Return the bars of `histogram` without empty ones."""
     return bars_on(values, grid_of(values, span or nice_range(values)))
 
 
 def grid_of(values: Floats, span: Range) -> Grid:
-    """A bar for each of the values if they are few; where they lie evenly, as many of them in each bar."""
+    """Return an interval for each value if they are few, else intervals with equally many values."""
     distinct = np.unique(np.round(values, 6))
     gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
     slots = (span.high - span.low) / gap if gap else 0.0
@@ -103,7 +116,7 @@ def grid_of(values: Floats, span: Range) -> Grid:
 
 
 def finer(grid: Grid, fewest: int) -> Grid:
-    """At least `fewest` intervals in place of those of `grid`; what was in the middle of one stays there."""
+    """Split the intervals until there are at least `fewest`; their middles stay middles."""
     parts = 1
     while parts * (grid.most + 1) < fewest:
         parts += 2
@@ -111,7 +124,7 @@ def finer(grid: Grid, fewest: int) -> Grid:
 
 
 def bars_on(values: Floats, grid: Grid) -> list[Bar]:
-    """How many of the values (n,) lie in each interval; those beyond the ends are in the first and last."""
+    """Count the values (n,) in each interval; the first and last take those beyond the ends."""
     places = np.clip(np.floor((values - grid.low) / grid.width + 1e-9).astype(np.int64), 0, grid.most)
     return [
         Bar(

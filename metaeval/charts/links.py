@@ -1,4 +1,4 @@
-"""From a plot to what it shows: tiles that lead to lists, dots that lead to single summaries."""
+"""Links in a plot: tiles lead to lists of summaries, dots to single summaries."""
 
 import itertools
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from metaeval.stats.arrays import Floats
 
 
 class Links(NamedTuple):
-    """Where parts of the drawing lead to."""
+    """The addresses that parts of the drawing lead to."""
 
     region: Callable[[Range, Range], str]
     """The list of summaries with such scores and such labels, ends included."""
     summary: Callable[[int], str]
-    """The summary at this place among those drawn."""
+    """The summary at this place in the drawing."""
 
 
 def link_tiles(svg: ET.Element, across: Axis, up: Axis, labels: Floats, scores: Floats, links: Links) -> None:
-    """A link for each tile between neighbouring numbers of the axes that has summaries, also on its edges.
+    """Draw a link over each tile of the grid that has summaries, edges included.
 
-    However many points there are, these are some dozens: few enough to walk through by keyboard.
+    There are a few dozen of them however many points there are, so they can be reached by keyboard.
     """
     for score_span in _spans(across.range):
         within = (scores >= score_span.low) & (scores <= score_span.high)
@@ -45,7 +45,7 @@ def link_tiles(svg: ET.Element, across: Axis, up: Axis, labels: Floats, scores: 
 
 
 def link_dots(svg: ET.Element, dots: Dots, labels: Floats, scores: Floats, links: Links) -> None:
-    """A link for each dot that stands for one summary. For the mouse alone: the keyboard has the tiles."""
+    """Draw a link over each dot of one summary, for the mouse alone: the keyboard has the tiles."""
     for place in np.flatnonzero(dots.counts[dots.of_points] == 1).tolist():
         dot = dots.of_points[place]
         for_mouse = {"class": "dot-link", "tabindex": "-1", "aria-hidden": "true"}
@@ -55,6 +55,6 @@ def link_dots(svg: ET.Element, dots: Dots, labels: Floats, scores: Floats, links
 
 
 def _spans(span: Range) -> list[Range]:
-    """From one number of an axis to the next, and to its ends."""
+    """Return the ranges between neighbouring numbers of an axis, and to its ends."""
     edges = sorted({span.low, *ticks(span), span.high})
     return [Range(low, high) for low, high in itertools.pairwise(edges)]

@@ -1,4 +1,4 @@
-"""Members of an experiment that are numbers, such as 1 to 8 examples, on one question: a line with a band."""
+"""Members of an experiment that are numbers, as a line with a band of intervals."""
 
 import math
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from metaeval.charts.measured_rows import Measured, told
-from metaeval.charts.parts import Range, nice_range, plane, unit
+from metaeval.charts.parts import Range, dot, nice_range, plane, unit
 
 NAMED_NUMBERS = 12
-"""Members up to which each number is named along the axis."""
+"""The most members with all numbers along the axis."""
 
 
 def member_line(
@@ -23,11 +23,11 @@ def member_line(
     up_title: str,
     left_out: str = "",
 ) -> str:
-    """A line through the values, and a band from end to end of their intervals.
+    """Return a line through the values, with a band of their intervals.
 
-    `numbers` and `rows` are (members,), two or more, the numbers rising. `up_range` holds all values and
-    ends, so that the drawings of several questions can be compared. Rows whose value is nan are passed over,
-    and the band is drawn between those that have an interval. `left_out` is a sentence for the description.
+    `numbers` and `rows` are (members,), two or more, numbers ascending. `up_range` covers all values and
+    ends, so that charts of several questions can be compared. Rows with a value of nan are skipped, and rows
+    without an interval leave the band. `left_out` is a sentence for the description.
     """
     svg, across, up = plane(
         "member-line",
@@ -50,6 +50,5 @@ def member_line(
             points = " ".join(f"{unit(across.at(x))},{unit(up.at(y))}" for x, y in places)
             ET.SubElement(svg, kind, {"class": name, "points": points})
     for number, row in there:
-        dot = {"class": "bin", "cx": unit(across.at(number)), "cy": unit(up.at(row.value)), "r": "5"}
-        ET.SubElement(ET.SubElement(svg, "circle", dot), "title").text = told(row)
+        dot(svg, across.at(number), up.at(row.value), told(row))
     return ET.tostring(svg, encoding="unicode")

@@ -1,28 +1,31 @@
-"""Members of an experiment on several questions: dots with whiskers in rows, those of a question together."""
+"""Members of an experiment on several questions: dots with whiskers, grouped by question."""
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-import numpy as np
-
 from metaeval.charts.measured_rows import (
-    LONGEST_NAME,
-    NAMES_END,
     VALUES_START,
     WIDTH,
     Measured,
-    in_numbers,
+    below_rows,
+    draw_axis,
+    middles,
+    row_height,
+    row_name,
+    row_numbers,
+    rows_axis,
     told,
     whisker,
 )
-from metaeval.charts.parts import Axis, Range, drawing, line, nice_range, short, text_at, ticks, unit
+from metaeval.charts.parts import TITLE_LINE, Axis, dot, drawing, line, text_at, unit
 from metaeval.stats.spread import Spread
 
 ROW, HEAD, GAP = 24, 22, 10
-TOP, BOTTOM = 8, 48
-LONGEST_HEAD = 30  # characters
+TOP = 8
+LONGEST_HEAD = 36  # characters of a line
 
 
 class MemberGroup(NamedTuple):
@@ -36,47 +39,54 @@ class MemberGroup(NamedTuple):
 
 
 def member_rows(groups: Sequence[MemberGroup], *, title: str, value_title: str, left_out: str = "") -> str:
-    """A dot for each member with a whisker for its interval; the dots of a question are joined by a line.
+    """Return a dot with a whisker for each member; a line joins the dots of a question.
 
-    `groups` has one or more. Of repetitions the range is shaded, with a line at their mean. A value that is
-    nan says that it is undefined. `left_out` is a sentence for the description.
+    `groups` are one or more. For repetitions, the range is shaded and the mean is a line. A value of nan is
+    shown as undefined. `left_out` is a sentence for the description.
     """
-    numbers = np.array([n for group in groups for row in group.rows for n in (row.value, row.low, row.high)])
-    numbers = numbers[~np.isnan(numbers)]
-    across = Axis(nice_range(numbers) if len(numbers) else Range(0, 1), NAMES_END + 12, VALUES_START - 8)
-    bottom = TOP + sum(HEAD + ROW * len(group.rows) for group in groups) + GAP * (len(groups) - 1)
+    across = rows_axis(row for group in groups for row in group.rows)
+    bottom = TOP + sum(map(_height, groups)) + GAP * (len(groups) - 1)
     description = f"{'. '.join(map(_told, groups))}. {left_out}".rstrip()
-    svg = drawing("members", WIDTH, bottom + BOTTOM, title=title, description=description)
-    for tick in ticks(across.range):
-        line(svg, "grid", across.at(tick), TOP + HEAD, across.at(tick), bottom)
-        text_at(svg, "tick middle", across.at(tick), bottom + 17, f"{tick:g}")
-    text_at(svg, "axis middle", (across.start + across.end) / 2, bottom + BOTTOM - 6, short(value_title))
+    height = bottom + below_rows(value_title)
+    svg = drawing("members", WIDTH, height, title=title, description=description)
+    draw_axis(svg, across, TOP + _head_height(groups[0]), bottom, value_title)
     y = float(TOP)
     for group in groups:
         _group(svg, across, group, y)
-        y += HEAD + ROW * len(group.rows) + GAP
+        y += _height(group) + GAP
     return ET.tostring(svg, encoding="unicode")
 
 
+def _height(group: MemberGroup) -> int:
+    return _head_height(group) + sum(row_height(row, ROW) for row in group.rows)
+
+
+def _head_height(group: MemberGroup) -> int:
+    return HEAD + TITLE_LINE * (len(_head_lines(group)) - 1)
+
+
+def _head_lines(group: MemberGroup) -> list[str]:
+    return wrap(group.title, LONGEST_HEAD) or [""]
+
+
 def _group(svg: ET.Element, across: Axis, group: MemberGroup, top: float) -> None:
-    head = text_at(svg, "head", 4, top + 15, short(group.title, LONGEST_HEAD))
-    ET.SubElement(head, "title").text = group.title
-    first = top + HEAD
+    for place, words in enumerate(_head_lines(group)):
+        text_at(svg, "head", 4, top + 15 + TITLE_LINE * place, words)
+    first = top + _head_height(group)
     if group.spread and not group.spread.reason:
         text_at(svg, "tick", VALUES_START, top + 15, _in_short(group.spread))
-        _shade(svg, across, group.spread, first, first + ROW * len(group.rows))
-    places = [(row, first + ROW * (place + 0.5)) for place, row in enumerate(group.rows)]
+        _shade(svg, across, group.spread, first, top + _height(group))
+    heights = [row_height(row, ROW) for row in group.rows]
+    places = list(zip(group.rows, middles(heights, first), strict=True))
     ends = [(across.at(row.value), y) for row, y in places if not math.isnan(row.value)]
     joined = " ".join(f"{unit(x)},{unit(y)}" for x, y in ends)
     ET.SubElement(svg, "polyline", {"class": "joined", "points": joined})
     for row, y in places:
-        name = text_at(svg, "axis end", NAMES_END, y + 4, short(row.label, LONGEST_NAME))
-        ET.SubElement(name, "title").text = row.label
-        text_at(svg, "tick", VALUES_START, y + 4, in_numbers(row))
+        row_name(svg, row, y)
+        row_numbers(svg, row, y)
         if not math.isnan(row.value):
             whisker(svg, across, row, y)
-            dot = {"class": "bin", "cx": unit(across.at(row.value)), "cy": unit(y), "r": "5"}
-            ET.SubElement(ET.SubElement(svg, "circle", dot), "title").text = told(row)
+            dot(svg, across.at(row.value), y, told(row))
 
 
 def _shade(svg: ET.Element, across: Axis, spread: Spread, top: float, bottom: float) -> None:

@@ -1,7 +1,8 @@
-"""What charts are made of: axes with round numbers, and the elements of an SVG."""
+"""Parts of charts: axes with round numbers, and SVG elements."""
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from metaeval.stats.arrays import Floats
 
-LONGEST_TITLE = 48  # characters
+LETTER = 7.6  # units that a letter takes at the largest size that a page gives it
+TITLE_LINE = 16  # units from one line of a title to the next
+LONGEST_TITLE, LONGEST_TURNED = 48, 40  # characters of a line along an axis, across and up
 EDGE = 8  # units around points, so that none lies on the frame
 
 
@@ -19,14 +22,14 @@ class Range(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """From values to units of the drawing."""
+    """A map from values to units of the drawing."""
 
     range: Range
     start: float
     end: float
 
     def place(self, values: Floats) -> Floats:
-        """Where values lie in the drawing, array in, array out."""
+        """Return the positions of values in the drawing."""
         share = (values - self.range.low) / (self.range.high - self.range.low)
         return self.start + share * (self.end - self.start)
 
@@ -35,7 +38,7 @@ class Axis(NamedTuple):
 
 
 def nice_range(values: Floats) -> Range:
-    """Round numbers around all values, which are (n,) with n of 1 or more."""
+    """Return round numbers around all values, (n,) with n of 1 or more."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         reach = abs(low) / 2 or 0.5
@@ -45,7 +48,7 @@ def nice_range(values: Floats) -> Range:
 
 
 def ticks(span: Range, about: int = 5) -> list[float]:
-    """Round numbers from one end of the range to the other, about as many as asked for."""
+    """Return about `about` round numbers from one end of the range to the other."""
     step = _nice_step((span.high - span.low) / about)
     first = math.ceil(span.low / step - 1e-9)
     last = math.floor(span.high / step + 1e-9)
@@ -53,7 +56,7 @@ def ticks(span: Range, about: int = 5) -> list[float]:
 
 
 def _nice_step(about: float) -> float:
-    """1, 2 or 5 times a power of ten, `about` or the next larger."""
+    """Return 1, 2 or 5 times a power of ten: `about` or the next larger."""
     magnitude = 10.0 ** math.floor(math.log10(about))
     return next(
         (factor * magnitude for factor in (1, 2, 5) if factor * magnitude >= about * 0.999), 10 * magnitude
@@ -81,13 +84,15 @@ def plane(
     description: str,
     across_ticks: Sequence[float] | None = None,
 ) -> tuple[ET.Element, Axis, Axis]:
-    """A drawing with two axes of numbers, their grid and titles; and the axes, across and up.
+    """Return a drawing with two numeric axes, grid and titles, and the axes, across and up.
 
-    `across_ticks` are numbers of the axis across to be named in place of round ones.
+    `across_ticks` replaces the round numbers of the axis across.
     """
     width, height = 460, 380
-    svg = drawing(kind, width, height, title=title, description=description)
-    across = Axis(across_range, 46 + EDGE, width - 8 - EDGE)
+    up_lines = wrap(up_title, LONGEST_TURNED)
+    before = 48 + TITLE_LINE * max(0, len(up_lines) - 1)
+    svg = drawing(kind, width, height + extra_height(across_title), title=title, description=description)
+    across = Axis(across_range, before + EDGE, width - 8 - EDGE)
     up = Axis(up_range, height - 44 - EDGE, 6 + EDGE)
     for tick in ticks(across.range) if across_ticks is None else across_ticks:
         x = across.at(tick)
@@ -97,9 +102,11 @@ def plane(
         y = up.at(tick)
         line(svg, "grid", across.start - EDGE, y, across.end + EDGE, y)
         text_at(svg, "tick end", across.start - EDGE - 8, y + 4, f"{tick:g}")
-    text_at(svg, "axis middle", (across.start + across.end) / 2, height - 6, short(across_title))
-    turned = text_at(svg, "axis middle", 0, 0, short(up_title))
-    turned.set("transform", f"translate(13 {(up.start + up.end) / 2:g}) rotate(-90)")
+    axis_title(svg, (across.start + across.end) / 2, height - 6, across_title)
+    for place, words in enumerate(up_lines):
+        turned = text_at(svg, "axis middle", 0, 0, words)
+        x = 15 + TITLE_LINE * place
+        turned.set("transform", f"translate({x} {(up.start + up.end) / 2:g}) rotate(-90)")
     return svg, across, up
 
 
@@ -127,11 +134,23 @@ def column(
     title: str,
     name: str = "column",
 ) -> None:
-    """A bar of a histogram, with what it stands for."""
+    """Draw a bar of a histogram with its title."""
     box = {"x": unit(left), "y": unit(top), "width": unit(right - left), "height": unit(bottom - top)}
     ET.SubElement(ET.SubElement(parent, "rect", {"class": name, **box}), "title").text = title
 
 
-def short(title: str, longest: int = LONGEST_TITLE) -> str:
-    """What of a title fits along an axis; the whole stands in the chart's own title."""
-    return title if len(title) <= longest else f"{title[: longest - 1]}…"
+def dot(parent: ET.Element, x: float, y: float, title: str, radius: float = 5) -> None:
+    """Draw a dot of a value with its title."""
+    place = {"class": "bin", "cx": unit(x), "cy": unit(y), "r": unit(radius)}
+    ET.SubElement(ET.SubElement(parent, "circle", place), "title").text = title
+
+
+def axis_title(parent: ET.Element, x: float, y: float, title: str, longest: int = LONGEST_TITLE) -> None:
+    """Write a title below an axis, on as many lines as it needs, the first at `y`."""
+    for place, words in enumerate(wrap(title, longest)):
+        text_at(parent, "axis middle", x, y + TITLE_LINE * place, words)
+
+
+def extra_height(title: str, longest: int = LONGEST_TITLE) -> int:
+    """Return how many units the lines of an `axis_title` take beyond the first."""
+    return TITLE_LINE * max(0, len(wrap(title, longest)) - 1)

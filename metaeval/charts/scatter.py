@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -9,13 +10,13 @@ import numpy as np
 
 from metaeval.charts.dots import Dots, dots_of
 from metaeval.charts.links import Links, link_dots, link_tiles
-from metaeval.charts.parts import Range, nice_range, plane, short, text_at, unit
+from metaeval.charts.parts import LETTER, Range, nice_range, plane, text_at, unit
 from metaeval.charts.system_marks import system_mark
 from metaeval.stats.arrays import Floats, Ints
 
 DOT_SIZES = 5
 MOST_LINKED_DOTS = 200
-LEGEND_COLUMNS, LEGEND_LINE, LONGEST_IN_LEGEND = 3, 20, 20
+LEGEND_COLUMNS, LEGEND_LINE, LEGEND_EDGE, LEGEND_MARK = 3, 20, 14, 12
 
 
 class SystemMean(NamedTuple):
@@ -26,7 +27,7 @@ class SystemMean(NamedTuple):
 
 
 def system_means(labels: Floats, scores: Floats, systems: Ints, n_systems: int) -> list[SystemMean]:
-    """Mean label and mean score of each system that has summaries among the n given; arrays are (n,)."""
+    """Return mean label and mean score of each system with summaries; arrays are (n,)."""
     known = systems >= 0
     n = np.bincount(systems[known], minlength=n_systems)
     label_sums = np.bincount(systems[known], weights=labels[known], minlength=n_systems)
@@ -50,13 +51,13 @@ def scatter(
     links: Links | None = None,
     legend: bool = False,
 ) -> str:
-    """Scores (across) against human labels (up): dots for summaries, coloured marks for systems' means.
+    """Return a plot of scores (across) and human labels (up), with marks for systems' means.
 
-    `labels`, `scores` and `systems` (places among `system_names`, -1 if not known) are (n,) with n of 1 or
-    more; `label_range` is what labels can be, else what they are; `left_out` is a sentence on what was left
-    out, for the description. With `links` each tile of the grid that has summaries leads to their list, and
-    a dot leads to its summary where it stands for one and the summaries are few. `legend` names the systems
-    below, in a drawing that stands alone.
+    `labels`, `scores` and `systems` (places among `system_names`, -1 if unknown) are (n,), n of 1 or more.
+    `label_range` is what labels can be; by default, what they are. `left_out` is a sentence on what was left
+    out, for the description. With `links`, each tile of the grid with summaries leads to their list, and
+    where summaries are few a dot of one summary leads to it. `legend` names the systems below, for a drawing
+    that stands alone.
     """
     means = system_means(labels, scores, systems, len(system_names))
     svg, across, up = plane(
@@ -71,7 +72,7 @@ def scatter(
         f" {left_out}".rstrip(),
     )
     if links:
-        svg.set("role", "group")  # what is within an image cannot be reached
+        svg.set("role", "group")  # parts of an image cannot be reached
         link_tiles(svg, across, up, labels, scores, links)
     dots = dots_of(across.place(scores), up.place(labels))
     for size, path in _paths(dots):
@@ -90,20 +91,30 @@ def scatter(
 
 
 def _name_systems(svg: ET.Element, systems: Sequence[int], names: Sequence[str]) -> None:
-    """Marks and names below the chart, which grows by their lines."""
+    """Draw marks and whole names below the chart, and extend it to hold them."""
     _, _, width, height = (int(side) for side in svg.get("viewBox", "").split())
-    for place, system in enumerate(systems):
-        line_number, column_number = divmod(place, LEGEND_COLUMNS)
-        x = 14 + column_number * (width - 14) / LEGEND_COLUMNS
-        y = height + 16 + line_number * LEGEND_LINE
-        system_mark(svg, system, x, y - 4, 5.5)
-        text_at(svg, "axis", x + 12, y, short(names[system], LONGEST_IN_LEGEND))
-    lines = math.ceil(len(systems) / LEGEND_COLUMNS)
-    svg.set("viewBox", f"0 0 {width} {height + (lines * LEGEND_LINE + 8 if lines else 0)}")
+    longest = max((len(names[system]) for system in systems), default=0)
+    columns = next((count for count in range(LEGEND_COLUMNS, 1, -1) if longest <= _letters(width, count)), 1)
+    y = height + 16
+    for first in range(0, len(systems), columns):
+        here = systems[first : first + columns]
+        rows = [wrap(names[system], _letters(width, columns)) for system in here]
+        for place, (system, lines) in enumerate(zip(here, rows, strict=True)):
+            x = LEGEND_EDGE + place * (width - LEGEND_EDGE) / columns
+            system_mark(svg, system, x, y - 4, 5.5)
+            for number, words in enumerate(lines):
+                text_at(svg, "axis", x + LEGEND_MARK, y + number * LEGEND_LINE, words)
+        y += LEGEND_LINE * max(1, *map(len, rows))
+    svg.set("viewBox", f"0 0 {width} {y - 8 if systems else height}")
+
+
+def _letters(width: int, columns: int) -> int:
+    """Return how many letters of a name fit into one of the legend's columns."""
+    return int(((width - LEGEND_EDGE) / columns - LEGEND_MARK) / LETTER)
 
 
 def _paths(dots: Dots) -> Iterator[tuple[int, str]]:
-    """Sizes 1 to 5, each with a path of the dots of that size."""
+    """Yield sizes 1 to 5, each with a path of the dots of that size."""
     most = int(dots.counts.max())
     sizes = dots.counts
     if most > DOT_SIZES:

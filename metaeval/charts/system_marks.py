@@ -10,14 +10,17 @@ COLOURS = 8
 
 
 def legend_mark(system: int) -> str:
-    """A system's mark alone, to stand beside its name."""
+    """Return a system's mark alone, for beside its name."""
     svg = ET.Element("svg", {"class": "chart mark-of-system", "viewBox": "0 0 18 18", "aria-hidden": "true"})
     system_mark(svg, system, 9, 9, 6.5)
     return ET.tostring(svg, encoding="unicode")
 
 
 def _regular(corners: int, turn: float, radii: Sequence[float] = (1.0,)) -> tuple[tuple[float, float], ...]:
-    """Corners of a polygon around the origin, radii used in turn; the first at `turn` of a circle."""
+    """Return the corners of a polygon around the origin, the first at `turn` of a circle.
+
+    Radii are used in turn.
+    """
     points = []
     for corner in range(corners):
         angle = 2 * math.pi * (turn + corner / corners)
@@ -47,7 +50,7 @@ _SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
 
 
 def system_mark(parent: ET.Element, system: int, x: float, y: float, radius: float) -> ET.Element:
-    """A system's mark: colour and shape by its number, hollow for every second eight of them."""
+    """Draw a system's mark: colour and shape by number, hollow for every second eight."""
     shape = _SHAPES[(system + system // (2 * COLOURS)) % len(_SHAPES)]
     hollow = " hollow" if system // COLOURS % 2 else ""
     points = " ".join(f"{unit(x + radius * px)},{unit(y + radius * py)}" for px, py in shape)

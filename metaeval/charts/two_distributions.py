@@ -1,5 +1,7 @@
-"""Human labels and scores on one axis, one above and one below: where each lies, and how far their means are
-apart (after Figure 2 of Jain et al., Findings of ACL 2023, which lays the two side by side)."""
+"""Human labels and scores on one axis, labels above and scores below, with their means.
+
+After Figure 2 of Jain et al., Findings of ACL 2023, which shows the two side by side.
+"""
 
 from xml.etree import ElementTree as ET
 
@@ -17,7 +19,7 @@ MEAN_BEYOND = 8  # units by which the mark of a mean exceeds the highest column
 
 
 def two_distributions(labels: Floats, scores: Floats, *, span: Range, left_out: str = "") -> str:
-    """Labels upwards and scores downwards over the same axis and in the same intervals, with both means.
+    """Return labels upwards and scores downwards in the same intervals, with both means.
 
     `labels` and `scores` are (n,) without nan, n of 1 or more, all within `span`, which is what labels can
     be. Raises ValueError for a score outside. `left_out` is a sentence on what was left out.
@@ -62,5 +64,5 @@ def two_distributions(labels: Floats, scores: Floats, *, span: Range, left_out: 
 
 
 def shared_grid(labels: Floats, span: Range) -> Grid:
-    """The intervals in which labels and scores are both counted."""
+    """Return the intervals that both labels and scores are counted in."""
     return finer(grid_of(labels, span), FEWEST_BARS)

@@ -1,1 +1,1 @@
-"""Run families as experiments: what varies, and how well each member agrees with people."""
+"""Experiments: runs that differ in one setting, and their agreement with people."""

@@ -1,96 +1,85 @@
-"""The page of an experiment: its members' figures, and what is said about them."""
+"""The page of an experiment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from annotation.models import Project
-from metaeval import page_background
-from metaeval.background import LONG, Key
-from metaeval.choices import Control, MetaevalChoices
-from metaeval.comparison import MetaevalTable
+from metaeval.comparison import pending
+from metaeval.comparison.comparison import ComparisonTable
+from metaeval.comparison.pending import AsOf
+from metaeval.comparison.point_values import Points, point_values_of
+from metaeval.comparison.significance_table import SignificanceTable, significance_table
+from metaeval.comparison.uncertainty import Column, Uncertainty
 from metaeval.experiments.choices import ExperimentChoices, experiment_controls, experiment_picks
 from metaeval.experiments.figures import experiment_charts
-from metaeval.experiments.report import QuestionFigures, in_figures, question_figures
+from metaeval.experiments.report import QuestionFigures, finished_members, question_figures
 from metaeval.experiments.systems import NamedSystems, named_systems
 from metaeval.experiments.wins import Wins, wins
 from metaeval.export.chart import Chart
-from metaeval.judgements import Evaluator
-from metaeval.metaeval_controls import Picks, method_controls
-from metaeval.page_background import AsOf
-from metaeval.points import Points, points_of
-from metaeval.significance_table import SignificanceTable, significance_table
-from metaeval.snapshot import Snapshot, snapshot_of
+from metaeval.live.background import LONG, Key
+from metaeval.live.choices import ComparisonChoices, Control
+from metaeval.live.controls import method_controls
+from metaeval.live.results_page import ComparedPage
+from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats import spread
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
-from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.significance.compare_pairs import TESTS
-from metaeval.uncertainty import Column, Uncertainty
-from scoring.families.following import Followed, MemberRun
-from scoring.models import RunFamily
+from metaeval.stats.result import each_once
+from scoring.experiments.following import Followed, MemberRun
+from scoring.models import Experiment
 
 
 @dataclass(frozen=True)
 class Results:
-    """What is known of the members that are done, of which there is one at least."""
+    """The results of the finished members, at least one."""
 
     questions: Sequence[QuestionFigures]
     significance: SignificanceTable | None
     wins: Wins | None
     systems: NamedSystems
-    compared: Sequence[Evaluator]
-    seen: Mapping[str, int]
-    """Reason -> articles left out for all members because one has seen them."""
+    points: Points
     definitions: Sequence[str]
-    n_labelled: int
-    n_articles: int
     is_computed: bool
     """Whether there are intervals and tests, of this revision or an earlier one."""
     intervals_of: str
-    """The earlier revision that they are of, in words; empty for this one."""
-    has_wins_of_now: bool
+    """The earlier revision that they belong to, in words; empty for this one."""
+    has_current_wins: bool
 
     @property
     def n_seen(self) -> int:
-        return sum(self.seen.values())
+        return sum(self.points.table.comparison.seen.values())
 
     @property
-    def said_of_intervals(self) -> str:
-        """What a reader must know of them; empty for those of this revision."""
+    def interval_remark(self) -> str:
+        """A remark on the intervals; empty for those of this revision."""
         if self.intervals_of:
             return f"as of {self.intervals_of}"
         return "" if self.is_computed else "being computed"
 
 
-@dataclass(frozen=True)
-class ExperimentPage:
+@dataclass(frozen=True, kw_only=True)
+class ExperimentPage(ComparedPage):
     followed: Followed
-    snapshot: Snapshot
     choices: ExperimentChoices
-    comparison: MetaevalChoices
-    """The Comparison page's choices for the same figures."""
-    controls: Sequence[Control]
+    comparison: ComparisonChoices
+    """The same choices for the comparison page."""
     method_controls: Sequence[Control]
-    picks: Sequence[Picks]
     results: Results | None
-    """None as long as no member is done."""
-    charts: Sequence[Chart]
-    """Every chart of the page, which are also files."""
+    """None until a member is done."""
 
     @property
-    def compared(self) -> Sequence[Evaluator]:
-        return self.results.compared if self.results else ()
+    def charts(self) -> Sequence[Chart]:
+        found = self.results
+        if found is None:
+            return ()
+        return experiment_charts(self.followed, found.questions, intervals=found.interval_remark)
 
     @property
-    def definitions(self) -> Sequence[str]:
-        return self.results.definitions if self.results else ()
-
-    @property
-    def seen(self) -> Mapping[str, int]:
-        return self.results.seen if self.results else {}
+    def paragraphs(self) -> Sequence[str]:
+        return self.paragraphs_on(self.results.points.compared) if self.results else ()
 
     @property
     def of_seeds(self) -> bool:
-        return self.followed.family.kind == RunFamily.Kind.SEEDS
+        return self.followed.experiment.kind == Experiment.Kind.SEEDS
 
     @property
     def spread_definition(self) -> str:
@@ -102,65 +91,48 @@ class ExperimentPage:
 
     @property
     def waits(self) -> int:
-        """Results from the background that are still being computed."""
         found = self.results
         if found is None:
             return 0
-        return (not found.is_computed or bool(found.intervals_of)) + (not found.has_wins_of_now)
-
-    @property
-    def level(self) -> str:
-        return LEVELS[self.choices.level].label
-
-    @property
-    def coefficient(self) -> str:
-        return COEFFICIENTS[self.choices.coefficient].label
-
-    @property
-    def test(self) -> str:
-        return TESTS[self.choices.test].label if self.choices.test in TESTS else ""
+        return (not found.is_computed or bool(found.intervals_of)) + (not found.has_current_wins)
 
 
 def page_now(project: Project, followed: Followed, choices: ExperimentChoices) -> ExperimentPage:
-    """The page as it can be shown at once: values first, and what else there is by now.
+    """Return the page at once, with the intervals and tests that are ready.
 
     Raises DomainError for a choice that does not exist.
     """
     snapshot = snapshot_of(project)
-    return _page(project, snapshot, followed, choices, page_background.wait_for(snapshot))
+    return _page(project, snapshot, followed, choices, pending.wait_for(snapshot))
 
 
 def whole_page(project: Project, followed: Followed, choices: ExperimentChoices) -> ExperimentPage:
-    """The page with its intervals and tests, however long they take. Raises as `page_now`."""
+    """Return the page with all intervals and tests. Raises as `page_now`."""
     return _page(project, snapshot_of(project), followed, choices, None)
 
 
 def waiting_keys(project: Project, followed: Followed, choices: ExperimentChoices) -> list[Key]:
-    """What the page of the project's present revision may wait for."""
-    members = in_figures(followed, [each.key for each in snapshot_of(project).evaluators])
+    """Return the keys of the background results of the current revision."""
+    members = finished_members(followed, [each.key for each in snapshot_of(project).evaluators])
     compared = choices.compared(list(members))
     return [
-        page_background.uncertainties_key(project, project.revision, compared),
+        pending.uncertainties_key(project, project.revision, compared),
         _wins_key(project, project.revision, followed, compared),
     ]
 
 
 def _page(
-    project: Project,
-    snapshot: Snapshot,
-    followed: Followed,
-    choices: ExperimentChoices,
-    wait_s: float | None,
+    project: Project, snapshot: Snapshot, followed: Followed, choices: ExperimentChoices, wait_s: float | None
 ) -> ExperimentPage:
-    members = in_figures(followed, [each.key for each in snapshot.evaluators])
+    members = finished_members(followed, [each.key for each in snapshot.evaluators])
     comparison = choices.compared(list(members))
-    # Without a member nobody is compared; for the Comparison an empty choice stands for all.
-    points = points_of(snapshot, comparison) if members else None
+    # For the comparison page an empty choice of evaluators means all.
+    points = point_values_of(snapshot, comparison) if members else None
     results = None
     shown = None
     if points:
         shown = _question(points.table, choices)
-        found = page_background.uncertainties(project, snapshot, points.table, comparison, wait_s)
+        found = pending.uncertainties(project, snapshot, points.table, comparison, wait_s)
         won = _wins(project, snapshot, followed, shown, members, comparison, wait_s)
         results = _results(snapshot, points, members, choices, shown, found, won)
     return ExperimentPage(
@@ -177,9 +149,8 @@ def _page(
         method_controls=method_controls(choices),
         picks=experiment_picks(snapshot, choices),
         results=results,
-        charts=experiment_charts(followed.family, results.questions, intervals=results.said_of_intervals)
-        if results
-        else [],
+        definitions=results.definitions if results else (),
+        seen=points.table.comparison.seen if points else {},
     )
 
 
@@ -214,20 +185,16 @@ def _results(
         else None,
         wins=won.result if won and len(won.result.names) > 1 else None,
         systems=systems,
-        compared=table.comparison.evaluators,
-        seen=table.comparison.seen,
-        definitions=list(dict.fromkeys(sentences)),
-        n_labelled=points.n_labelled,
-        n_articles=points.n_articles,
+        points=points,
+        definitions=each_once(sentences),
         is_computed=uncertain is not None,
         intervals_of=found.earlier_than(snapshot) if found else "",
-        has_wins_of_now=won is not None and not won.earlier_than(snapshot),
+        has_current_wins=won is not None and not won.earlier_than(snapshot),
     )
 
 
-def _question(table: MetaevalTable, choices: ExperimentChoices) -> Column:
-    """The column of the tables of pairs and systems: the chosen one or, if nobody scores it, the first that
-    somebody does."""
+def _question(table: ComparisonTable, choices: ExperimentChoices) -> Column:
+    """Return the chosen column or, if no member scores it, the first that one does."""
     scored = [column for column in table.columns if column.evaluators] or list(table.columns)
     return next((column for column in scored if column.labels.key == choices.question), scored[0])
 
@@ -238,18 +205,13 @@ def _wins(
     followed: Followed,
     shown: Column,
     members: Mapping[str, MemberRun],
-    compared: MetaevalChoices,
+    compared: ComparisonChoices,
     wait_s: float | None,
 ) -> AsOf[Wins] | None:
-    beside = (shown.labels.key, *members)
-    return page_background.present_or_latest(
-        LONG,
-        _wins_key(project, snapshot.revision, followed, compared),
-        lambda: AsOf(snapshot.revision, snapshot.n_ratings, beside, wins(shown, members, compared.method)),
-        beside,
-        wait_s,
-    )
+    key, scope = _wins_key(project, snapshot.revision, followed, compared), (shown.labels.key, *members)
+    compute = partial(wins, shown, members, compared.method)
+    return pending.present_or_latest(LONG, key, snapshot, scope, compute, wait_s)
 
 
-def _wins_key(project: Project, revision: int, followed: Followed, compared: MetaevalChoices) -> Key:
-    return Key(project.pk, revision, ("wins", followed.family.pk, compared))
+def _wins_key(project: Project, revision: int, followed: Followed, compared: ComparisonChoices) -> Key:
+    return Key.of(project, revision, "wins", followed.experiment.pk, compared)

@@ -1,4 +1,4 @@
-"""Named systems by people and by each member, with their ranks: a table as ICE's second."""
+"""Systems ranked by people and by each member, as in Table 2 of Jain et al. (2023)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from metaeval.comparison import Comparison
-from metaeval.judgements import Evaluator, Labels, read_only
-from metaeval.refuse_unknown import refuse_unknown
+from metaeval.comparison.comparison import Comparison
+from metaeval.snapshot.arrays import Labels, SetupScores, read_only
 from metaeval.stats.arrays import Bools
+from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
-from metaeval.systems_report import SystemFigure, label_figures, score_figures
-from scoring.families.following import MemberRun
+from metaeval.systems.report import SystemFigure, label_figures, score_figures
+from scoring.experiments.following import MemberRun
 
 PEOPLE = "People"
-COMMON = "Counted are the summaries that every member has scored on this dimension."
+COMMON = "Only summaries that every member has scored on this dimension count."
 
 
 @dataclass(frozen=True)
 class RankedMean:
     figure: SystemFigure
     rank: int | None
-    """1 for the best of the systems shown; equal means share one. None if there is no mean."""
+    """1 is best; equal means share a rank. None without a mean."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class NamedSystems:
     columns: Sequence[str]
     """People, then the members."""
     rows: Sequence[tuple[str, Sequence[RankedMean]]]
-    """Name of the system, and its means."""
+    """Name and means of each system."""
 
     def as_json(self) -> list[dict[str, object]]:
         return [
@@ -48,13 +48,13 @@ def named_systems(
     named: Sequence[str],
     items: str = "own",
 ) -> NamedSystems:
-    """The means of the systems `named`, of all if none is, on the labels' dimension.
+    """Return the means of the systems `named` (none for all) on the labels' dimension.
 
-    `items` is one of `ITEMS`: with "common" people and members are compared on the same summaries, those that
-    every member of the dimension has scored. Raises DomainError for a system that does not exist.
+    `items` is one of `ITEMS`: with "common", only summaries that every member has scored count. Raises
+    DomainError for an unknown system.
     """
     for name in named:
-        refuse_unknown("system", name, comparison.summaries.system_names)
+        check_choice("system", name, comparison.summaries.system_names)
     there = {
         evaluator.key: evaluator
         for evaluator in comparison.evaluators
@@ -90,8 +90,8 @@ def named_systems(
     )
 
 
-def _scored_by_all(comparison: Comparison, dimension: str, evaluators: Iterable[Evaluator]) -> Bools:
-    """(summaries,)"""
+def _scored_by_all(comparison: Comparison, dimension: str, evaluators: Iterable[SetupScores]) -> Bools:
+    """Return (summaries,) whether every evaluator has scored the summary."""
     kept = np.ones(len(comparison.summaries), dtype=bool)
     for evaluator in evaluators:
         if (scores := evaluator.on(dimension)) is not None:
@@ -99,10 +99,9 @@ def _scored_by_all(comparison: Comparison, dimension: str, evaluators: Iterable[
     return kept
 
 
-def _only(evaluator: Evaluator, dimension: str, kept: Bools) -> Evaluator:
-    """The evaluator as if it had scored no summary but those `kept`, on one dimension."""
-    scores = evaluator.on(dimension)
-    assert scores is not None
+def _only(evaluator: SetupScores, dimension: str, kept: Bools) -> SetupScores:
+    """Return the evaluator with its scores of the summaries `kept` on one dimension."""
+    scores = evaluator.scores_on(dimension)
     values = read_only(np.where(kept, scores.values, np.nan))
     return replace(evaluator, scores={dimension: replace(scores, values=values)})
 
@@ -116,6 +115,6 @@ def _ranked(figures: Sequence[SystemFigure]) -> list[RankedMean]:
 
 
 def _merit(figure: SystemFigure) -> float:
-    """The mean, rounded as where systems are compared; negated where lower is better."""
+    """Return the rounded mean, negated if lower is better."""
     falls = figure.source == "scores" and figure.evaluator and not figure.evaluator.higher_is_better
     return round(figure.estimate.value, SYSTEM_MEAN_DECIMALS) * (-1 if falls else 1)

@@ -1,1 +1,1 @@
-"""Charts, tables and words as files for a paper."""
+"""Charts, tables and methods as files for a paper."""

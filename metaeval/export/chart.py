@@ -1,4 +1,4 @@
-"""A chart of a page: its drawing and the numbers in it, under one name, for the page and for files."""
+"""A chart with its drawing and its numbers, for the page and for files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,25 +7,25 @@ from typing import ClassVar
 
 from django.utils.safestring import SafeString, mark_safe
 
-Rows = list[dict[str, object]]
+FileRows = list[dict[str, object]]
 
 
 @dataclass(frozen=True)
 class Chart:
     kinds: ClassVar = ("svg", "png", "pdf", "csv")
-    """Of files, by the end of their names."""
+    """File extensions."""
 
     name: str
-    """In addresses: a slug."""
+    """A slug, for addresses."""
     about: Sequence[str]
-    """What it is of, for the name of its file."""
+    """Its subject, for the file name."""
     draw: Callable[[], str]
     """An SVG by `metaeval.charts`, which escapes all names itself; it stands alone."""
-    rows: Callable[[], Rows]
-    """What is drawn, as rows of a file."""
+    rows: Callable[[], FileRows]
+    """The numbers in the chart, as rows of a file."""
     caption: str = ""
     draw_linked: Callable[[], str] | None = None
-    """The same for its page, where parts of it lead to other pages."""
+    """The drawing for its page, with links."""
 
     @cached_property
     def svg(self) -> SafeString:

@@ -1,4 +1,4 @@
-"""A chart as a file: SVG, PNG, PDF, or what is drawn as CSV."""
+"""A chart as a file: SVG, PNG, PDF, or its numbers as CSV."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -26,6 +26,6 @@ CHART_FILES: dict[str, FileKind] = {
 
 
 def file_name(project: str, chart: Chart, kind: str) -> str:
-    """What the file is of, in lower-case ASCII: project-evaluator-dimension-chart.kind, for example."""
+    """Return a file name in lower-case ASCII, such as project-evaluator-dimension-chart.kind."""
     parts = (slugify(part) for part in (project, *chart.about, chart.name))
     return f"{'-'.join(part for part in parts if part)}.{kind}"

@@ -1,6 +1,6 @@
-"""Rows of figures as CSV, JSON, LaTeX, Markdown and plain text: the same rows, whoever asks for them.
+"""Rows of figures as CSV, JSON, LaTeX, Markdown and plain text.
 
-A table's cells have the value to three decimals, its interval (`low`, `high`) to two, and the letters of its
+Cells of tables have the value to three decimals, its interval (`low`, `high`) to two, and the letters of its
 rank cluster (`cluster`), where the row has them. In LaTeX and Markdown the best of a column (`is_best`) is
 bold.
 """
@@ -8,14 +8,12 @@ bold.
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from annotation.spreadsheet import plain_cell
+from annotation.exports.spreadsheet import plain_cell
+from metaeval.stats.result import each_once
 
 Row = Mapping[str, object]
-Name = tuple[str, object]
-"""What a line of a table is called, and what tells it from another of that name."""
-Cells = dict[tuple[Name, str], Row]
 
 LATEX_ESCAPES = str.maketrans(
     {
@@ -49,9 +47,10 @@ def written(
     n: str,
     titles: Mapping[str, str] | None = None,
 ) -> str:
-    """The rows in one of FORMATS. Tables have a line for each value of `down`; `n` is shown beside values.
+    """Return the rows in one of FORMATS.
 
-    `titles` says what lines and columns are called in LaTeX and Markdown; without one they keep their names.
+    Tables have a line for each value of `down` and a column for each of `across`. Plain tables show `n`
+    beside values. `titles` names lines and columns in LaTeX and Markdown.
     """
     if format_name == "json":
         return as_json(rows)
@@ -68,7 +67,7 @@ def as_json(rows: Sequence[Row]) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """All fields, numbers in full; a text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Return all fields, numbers in full, text made safe for spreadsheets."""
     fields = list(dict.fromkeys(field for row in rows for field in row))
     text = io.StringIO()
     writer = csv.writer(text)
@@ -84,23 +83,23 @@ def _csv_field(value: object) -> object:
 
 
 def as_latex(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
-    """A table in LaTeX (booktabs), with a row for each value of `down` and a column for each of `across`.
-
-    What the numbers are, what was left out and why some are undefined follows in comments.
-    """
-    names, columns, cells = _laid_out(rows, down, across)
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
-        r"\toprule",
-        " & ".join(["", *(_latex_text(titles.get(column, column)) for column in columns)]) + r" \\",
-        r"\midrule",
-    ]
-    for name in names:
-        values = (_latex_value(cells.get((name, column))) for column in columns)
-        lines.append(" & ".join([_latex_text(titles.get(name[0], name[0])), *values]) + r" \\")
-    notes = [*_notes(rows, (down, *across)), *_definitions(rows)]
-    comments = [f"% {' '.join(note.split())}" for note in notes]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *comments, ""])
+    """Return a LaTeX table (booktabs), with definitions, exclusions and reasons as comments."""
+    head, *lines = _laid_out(
+        rows, down, across, lambda name: _latex_text(titles.get(name, name)), _latex_value
+    )
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            r"\toprule",
+            f"{' & '.join(head)} \\\\",
+            r"\midrule",
+            *(f"{' & '.join(line)} \\\\" for line in lines),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {' '.join(note.split())}" for note in _notes(rows, (down, *across))),
+            "",
+        ]
+    )
 
 
 def _latex_text(text: str) -> str:
@@ -123,28 +122,17 @@ def _latex_value(row: Row | None) -> str:
 
 
 def _latex_number(number: float, decimals: int) -> str:
-    """In text, so that it can be bold; a hyphen would be too short for a minus."""
+    """Return a number for text mode, so that it can be bold, with a proper minus."""
     return f"{number:.{decimals}f}".replace("-", "$-$")
 
 
 def as_markdown(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
-    """A table in Markdown, with a row for each value of `down` and a column for each of `across`.
-
-    Below it what the numbers are, what was left out and why some are undefined.
-    """
-    names, columns, cells = _laid_out(rows, down, across)
-    table = [
-        ["", *(_markdown_text(titles.get(column, column)) for column in columns)],
-        ["---", *("---:" for _ in columns)],
-    ]
-    table += [
-        [
-            _markdown_text(titles.get(name[0], name[0])),
-            *(_markdown_value(cells.get((name, column))) for column in columns),
-        ]
-        for name in names
-    ]
-    notes = [f"- {_markdown_text(note)}" for note in [*_notes(rows, (down, *across)), *_definitions(rows)]]
+    """Return a Markdown table, with definitions, exclusions and reasons below it."""
+    head, *lines = _laid_out(
+        rows, down, across, lambda name: _markdown_text(titles.get(name, name)), _markdown_value
+    )
+    table = [head, ["---", *("---:" for _ in head[1:])], *lines]
+    notes = [f"- {_markdown_text(note)}" for note in _notes(rows, (down, *across))]
     return "\n".join([*(f"| {' | '.join(line)} |" for line in table), "", *notes, ""])
 
 
@@ -170,32 +158,21 @@ def _interval(row: Row) -> tuple[float, float] | None:
 
 
 def as_table(rows: Sequence[Row], down: str, across: Sequence[str], n: str) -> str:
-    """A table for a terminal: values with, in brackets, the number `n` of what they stand on; below it what
-    was left out or is undefined and why, and the definitions."""
-    names, columns, cells = _laid_out(rows, down, across)
-    table = [["", *columns]]
-    table += [
-        [name[0], *(_table_value(cells.get((name, column)), n) for column in columns)] for name in names
-    ]
-    widths = [max(len(line[place]) for line in table) for place in range(len(columns) + 1)]
+    """Return a table for a terminal, with exclusions, reasons and definitions below it."""
+    table = _laid_out(rows, down, across, str, lambda row: _table_value(row, n))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(
-            [
-                line[0].ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-            ]
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table
     ]
-    return "\n".join([*lines, "", *_notes(rows, (down, *across)), *_definitions(rows), ""])
-
-
-def _definitions(rows: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys(str(row["definition"]) for row in rows))
+    return "\n".join([*lines, "", *_notes(rows, (down, *across)), ""])
 
 
 def _notes(rows: Sequence[Row], named_by: Sequence[str]) -> list[str]:
-    """Why values or intervals are undefined and what was left out, each said once with what it concerns."""
+    """Return why values or intervals are undefined, what was left out, and the definitions, each once."""
     concerned: dict[str, list[str]] = {}
     for row in rows:
         place = " ".join(str(row[field]) for field in named_by)
@@ -205,10 +182,11 @@ def _notes(rows: Sequence[Row], named_by: Sequence[str]) -> list[str]:
             concerned.setdefault(f"no interval: {row['interval_reason']}", []).append(place)
         if row["left_out"]:
             concerned.setdefault(f"left out: {_csv_field(row['left_out'])}", []).append(place)
-    return [
+    notes = [
         f"{note} (all values)" if len(places) == len(rows) else f"{note} ({', '.join(places)})"
         for note, places in concerned.items()
     ]
+    return notes + each_once(str(row["definition"]) for row in rows)
 
 
 def _table_value(row: Row | None, n: str) -> str:
@@ -223,11 +201,20 @@ def _table_value(row: Row | None, n: str) -> str:
     return " ".join([*shown, f"({row[n]})"])
 
 
-def _laid_out(rows: Sequence[Row], down: str, across: Sequence[str]) -> tuple[list[Name], list[str], Cells]:
-    """Names of rows and columns in the order they come in, and the row of figures in each cell."""
+def _laid_out(
+    rows: Sequence[Row],
+    down: str,
+    across: Sequence[str],
+    name: Callable[[str], str],
+    value: Callable[[Row | None], str],
+) -> list[list[str]]:
+    """Return the cells of a table, the head first, of rows as `value` and names as `name` writes them."""
     cells = {
         ((str(row[down]), row.get("fingerprint")), " ".join(str(row[field]) for field in across)): row
         for row in rows
     }
-    names = list(dict.fromkeys(name for name, _ in cells))
-    return names, list(dict.fromkeys(column for _, column in cells)), cells
+    # Lines of the same name differ in the fingerprint.
+    names = list(dict.fromkeys(line for line, _ in cells))
+    columns = list(dict.fromkeys(column for _, column in cells))
+    body = [[name(line[0]), *(value(cells.get((line, column))) for column in columns)] for line in names]
+    return [["", *map(name, columns)], *body]

@@ -1,4 +1,4 @@
-"""A chart of a page as a drawing that stands alone: styles inside, light theme, white ground."""
+"""A chart as a standalone drawing: styles included, light theme, white background."""
 
 import re
 from functools import cache
@@ -16,9 +16,9 @@ ROOT = re.compile(r":root\s*\{([^}]*)\}")
 
 
 def standalone(drawn: str) -> str:
-    """The same drawing with everything it needs.
+    """Return the drawing with its styles.
 
-    Raises ValueError if a style has a colour that the light theme does not name.
+    Raises ValueError for a colour that the light theme does not name.
     """
     svg = ET.fromstring(drawn)
     _, _, width, height = svg.get("viewBox", "").split()

@@ -1,7 +1,7 @@
-"""A drawing as PDF and PNG for a paper. The PDF stays a drawing with text that can be searched.
+"""A drawing as PDF and PNG for a paper. Text in the PDF can be searched.
 
-Typst brings its own fonts, so the result is the same on every machine: Libertinus Serif has Latin, Greek and
-Cyrillic letters with all marks. Letters beyond these come from the fonts of the machine.
+Typst brings its own fonts, so the result is the same on every machine. Libertinus Serif has Latin, Greek and
+Cyrillic letters; others come from the machine's fonts.
 """
 
 import re
@@ -22,12 +22,15 @@ POINTS_PER_UNIT = 0.75  # CSS pixels, as in the SVG, to points
 
 
 def as_pdf(svg: str) -> bytes:
-    """The standalone drawing `svg` as a page of its own size. Raises typst.TypstError if it is no SVG."""
+    """Return the standalone drawing `svg` as a page of its size. Raises typst.TypstError.
+
+    Raises typst.TypstError if it is no SVG.
+    """
     return _compiled(svg, "pdf")
 
 
 def as_png(svg: str) -> bytes:
-    """The standalone drawing `svg` at 300 dots per inch. Raises typst.TypstError if it is no SVG."""
+    """Return the standalone drawing `svg` at 300 dots per inch. Raises typst.TypstError."""
     return _compiled(svg, "png")
 
 

@@ -1,4 +1,4 @@
-"""Array types of this package, and the checks every statistic makes on what it is given."""
+"""Array types of the statistics, and checks of what they are given."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,25 +16,32 @@ LARGEST = 1e300
 
 
 def number_vector(name: str, values: npt.ArrayLike) -> Floats:
-    """`values` as a 1-D array of floats; nan (or None) means missing.
+    """Return `values` as a 1-D array of floats; nan (or None) means missing.
 
     Raises ValueError, naming `name` and the value, for more than one dimension, text or infinite numbers.
     """
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}") from None
+    vector = number_array(name, values)
     if vector.ndim != 1:
         raise ValueError(f"{name} must be a 1-D array, not one of shape {vector.shape}")
-    too_large = np.abs(vector) > LARGEST
-    if too_large.any():
-        at = int(too_large.argmax())
-        raise ValueError(f"{name}[{at}] is {vector[at]}: it must be finite, or nan where it is missing")
     return vector
 
 
+def number_array(name: str, values: npt.ArrayLike) -> Floats:
+    """Return `values` as an array of floats of any number of dimensions."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    too_large = np.abs(numbers) > LARGEST
+    if too_large.any():
+        at = tuple(np.argwhere(too_large)[0].tolist())
+        place = ", ".join(map(str, at))
+        raise ValueError(f"{name}[{place}] is {numbers[at]}: it must be finite, or nan where it is missing")
+    return numbers
+
+
 def code_vector(name: str, values: npt.ArrayLike) -> Ints:
-    """`values` as a 1-D array of whole numbers.
+    """Return `values` as a 1-D array of whole numbers.
 
     Raises ValueError, naming `name` and the type, for anything but whole numbers in one dimension.
     """
@@ -47,7 +54,7 @@ def code_vector(name: str, values: npt.ArrayLike) -> Ints:
 
 
 def distinct(codes: Ints) -> Ints:
-    """The different codes, ascending. Far faster than np.unique where they are close to each other."""
+    """Return the different codes, ascending; far faster than np.unique in a narrow range."""
     if can_be_counted(codes):
         lowest = codes.min()
         return np.flatnonzero(np.bincount(codes - lowest)) + lowest
@@ -56,7 +63,7 @@ def distinct(codes: Ints) -> Ints:
 
 
 def can_be_counted(values: Floats | Ints) -> bool:
-    """Whether whole numbers are so close to each other that counting them is faster than sorting them."""
+    """Return whether whole numbers lie so close that counting is faster than sorting."""
     if not len(values):
         return False
     lowest, highest = values.min().item(), values.max().item()
@@ -64,7 +71,7 @@ def can_be_counted(values: Floats | Ints) -> bool:
 
 
 def order_of(codes: Ints) -> Ints:
-    """(codes,) the places of ascending codes; equal ones stay in their order."""
+    """Return the places of ascending codes, (codes,); equal codes keep their order."""
     if not len(codes) or codes.min() < 0 or codes.max() >= SHORT**2:
         return np.argsort(codes, kind="stable")
     # By two digits, the lower one first: numpy sorts short numbers in linear time.
@@ -75,7 +82,7 @@ def order_of(codes: Ints) -> Ints:
 
 
 def steps(ordered: Ints) -> Ints:
-    """(codes,) 0, 1, 2 ... that number the different codes of an ascending row."""
+    """Return 0, 1, 2 ... for the different codes of an ascending array, (codes,)."""
     return np.cumsum(np.diff(ordered, prepend=ordered[:1]) != 0)
 
 
@@ -83,4 +90,4 @@ def refuse_unequal_lengths(**vectors: npt.NDArray[np.generic]) -> None:
     """Raise ValueError, naming each vector's length, unless all are equally long."""
     if len({len(vector) for vector in vectors.values()}) > 1:
         lengths = ", ".join(f"{name} {len(vector)}" for name, vector in vectors.items())
-        raise ValueError(f"entries belong together one by one, but the lengths differ: {lengths}")
+        raise ValueError(f"lengths must be equal, but they are {lengths}")

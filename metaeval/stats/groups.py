@@ -1,4 +1,4 @@
-"""Rows that belong together, such as the summaries of one article, worked on all groups at once."""
+"""Rows grouped, such as the summaries of one article; every operation works on all groups."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 @dataclass(frozen=True)
 class Groups:
-    """A division of rows into consecutive groups: the first `sizes[0]` rows, the next `sizes[1]`, ...
+    """A division of rows into consecutive groups: the first `sizes[0]` rows, the next `sizes[1]` ...
 
     Parameters
     ----------
@@ -34,25 +34,25 @@ class Groups:
         return self.spread(np.arange(len(self.sizes)))
 
     def spread(self, per_group: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """(rows,) the value of each row's group."""
+        """Return the value of each row's group, (rows,)."""
         return np.repeat(per_group, self.sizes)
 
     def total(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """(groups, ...) the sum of each group's rows, of an array (rows, ...)."""
+        """Sum each group's rows: (rows, ...) to (groups, ...)."""
         return np.add.reduceat(per_row, self.starts)
 
     def mean(self, per_row: Floats) -> Floats:
-        """(groups,) the mean of each group's rows."""
+        """Return the mean of each group's rows, (groups,)."""
         return self.total(per_row) / self.sizes
 
     def smallest(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """(groups,) the least value of each group's rows."""
+        """Return the least value of each group's rows, (groups,)."""
         return np.minimum.reduceat(per_row, self.starts)
 
     def largest(self, per_row: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """(groups,) the greatest value of each group's rows."""
+        """Return the greatest value of each group's rows, (groups,)."""
         return np.maximum.reduceat(per_row, self.starts)
 
     def only(self, wanted: Bools) -> "Groups":
-        """The groups where `wanted` (groups,) is true."""
+        """Return the groups where `wanted` (groups,) is true."""
         return Groups(self.sizes[wanted])

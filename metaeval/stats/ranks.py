@@ -10,7 +10,7 @@ FEW_VALUES = 100
 
 
 def value_codes(values: Floats | Ints, groups: Groups) -> Ints:
-    """(rows,) codes 0, 1, 2 ... that number the distinct (group, value) pairs in ascending order.
+    """Number the distinct (group, value) pairs in ascending order, (rows,).
 
     Rows share a code exactly when they share group and value; -0.0 equals 0.0.
     """
@@ -25,7 +25,7 @@ def value_codes(values: Floats | Ints, groups: Groups) -> Ints:
 
 
 def _codes_with_gaps(values: Floats | Ints) -> Ints:
-    """(rows,) codes from 0 in the order of the values, some of which may be the code of no row."""
+    """Return codes from 0 in the order of the values, (rows,); some codes may not occur."""
     if can_be_counted(values):
         whole = values.astype(np.int64)
         if np.array_equal(whole, values):
@@ -35,7 +35,9 @@ def _codes_with_gaps(values: Floats | Ints) -> Ints:
 
 
 def places_among_distinct(values: Floats | Ints) -> Ints:
-    """(rows,) the place of each value among the different ones, ascending; -0.0 equals 0.0.
+    """Return the place of each value among the distinct ones, ascending, (rows,).
+
+    -0.0 equals 0.0.
 
     >>> places_among_distinct(np.array([0.5, 0.0, 1.0, 0.5]))
     array([1, 0, 2, 1])
@@ -47,7 +49,7 @@ def places_among_distinct(values: Floats | Ints) -> Ints:
 
 
 def midranks(values: Floats, groups: Groups) -> Floats:
-    """(rows,) each row's rank 1, 2 ... within its group; equal values share the mean of their ranks.
+    """Return each row's rank 1, 2 ... within its group, (rows,); ties share their mean rank.
 
     >>> midranks(np.array([5.0, 3.0, 5.0]), Groups(np.array([3])))
     array([2.5, 1. , 2.5])

@@ -1,7 +1,7 @@
-"""What a statistic returns: the number, and all that must be said beside it."""
+"""What a statistic returns: the value and everything a reader needs beside it."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -13,17 +13,34 @@ def _refuse_value_without_reason(value: float, reason: str) -> None:
 
 
 def or_none(value: float) -> float | None:
-    """`value`, and None for nan, which JSON does not have."""
+    """Return `value`, or None for nan, which JSON does not have."""
     return None if math.isnan(value) else value
 
 
+def each_once(texts: Iterable[str]) -> list[str]:
+    """Return the texts that are not empty, without duplicates, in order."""
+    return list(dict.fromkeys(filter(None, texts)))
+
+
+def value_and_ends(value: float, interval: "Interval | None") -> dict[str, float | None]:
+    """Return `value`, `low` and `high` of a row; None where undefined."""
+    low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
+    return {"value": or_none(value), "low": or_none(low), "high": or_none(high)}
+
+
+def reasons(reason: str, interval: "Interval | None") -> dict[str, str]:
+    """Return `interval_reason` and `reason` of a row, each only where it says something."""
+    why_not = {"interval_reason": interval.reason if interval else "", "reason": reason}
+    return {name: words for name, words in why_not.items() if words}
+
+
 class NoIntervalError(ValueError):
-    """There is no interval; the message says why, for readers."""
+    """There is no interval. The message says why, for readers."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Where a statistic may lie, were the data drawn again.
+    """Where a statistic may lie in other data of the same kind.
 
     Raises ValueError if an end is nan without a reason, or has a reason without being nan.
     """
@@ -32,9 +49,9 @@ class Interval:
     """nan if there is no interval."""
     high: float
     definition: str
-    """What was drawn again, how often, with which seed, or which formula; the confidence: full sentences."""
+    """The resampling (what, how often, seed) or formula, and the confidence: full sentences."""
     reason: str = ""
-    """Why there is no interval; empty if there is one."""
+    """Why there is no interval; else empty."""
 
     def __post_init__(self) -> None:
         _refuse_value_without_reason(self.low, self.reason)
@@ -42,7 +59,7 @@ class Interval:
 
     @classmethod
     def found(cls, definition: str, ends: Callable[[], tuple[float, float]]) -> "Interval":
-        """The `ends`; if they raise NoIntervalError, its message is the reason why there is none."""
+        """Return the interval with these `ends`, or none with the message of NoIntervalError as reason."""
         try:
             low, high = ends()
         except NoIntervalError as why_not:
@@ -50,55 +67,45 @@ class Interval:
         return cls(low, high, definition)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """How well scores agree with human labels.
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A value with what a reader needs beside it.
 
     Raises ValueError if `value` is nan without a reason, or has a reason without being nan.
     """
 
     value: float
-    """The coefficient; nan if undefined."""
-    n: int
-    """Summaries the value stands on, each with a label and a score."""
-    articles: int | None
-    """Articles these summaries are of; None if the article of some is not known."""
-    systems: int | None
-    """Systems that wrote these summaries; None if the system of some is not known."""
-    definition: str
-    """Level, coefficient with its formula, and the rule for what is left out: full sentences."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """What was left out and why -> how many. The words say of what: summaries, articles or systems."""
-    reason: str = ""
-    """Why the value is undefined; empty if it is defined."""
-    interval: Interval | None = None
-    """None if none was asked for."""
-
-    def __post_init__(self) -> None:
-        _refuse_value_without_reason(self.value, self.reason)
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How well raters agree with each other.
-
-    Raises ValueError if `value` is nan without a reason, or has a reason without being nan.
-    """
-
-    value: float
-    """The statistic; nan if undefined."""
-    units: int
-    """Summaries the value stands on, each with two ratings or more."""
-    ratings: int
-    """Ratings of these summaries."""
+    """nan if undefined."""
     definition: str
     """Statistic, formula and the rule for what is left out: full sentences."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """What was left out and why -> how many summaries."""
+    """Reason -> how many summaries, articles, systems or raters were left out; the reason says which."""
     reason: str = ""
-    """Why the value is undefined; empty if it is defined."""
+    """Why the value is undefined; else empty."""
     interval: Interval | None = None
-    """None if none was asked for."""
+    """None unless requested."""
 
     def __post_init__(self) -> None:
         _refuse_value_without_reason(self.value, self.reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Result):
+    """How well scores agree with human labels."""
+
+    n: int
+    """Summaries with a label and a score."""
+    articles: int | None
+    """Their articles; None if some are not known."""
+    systems: int | None
+    """Their systems; None if some are not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement(Result):
+    """How well raters agree with each other."""
+
+    units: int
+    """Summaries with two ratings or more."""
+    ratings: int
+    """Ratings of these summaries."""

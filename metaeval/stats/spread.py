@@ -1,4 +1,4 @@
-"""How far repetitions of one evaluator lie apart, such as the same judge with other examples."""
+"""How much repetitions of one evaluator differ, such as a judge with other examples."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ DEFINITION = (
 
 @dataclass(frozen=True)
 class Spread:
-    """Of the values of two repetitions or more; all nan, with a reason, if there are fewer."""
+    """Spread over two repetitions or more. All nan, with a reason, if there are fewer."""
 
     mean: float
     sd: float
@@ -26,7 +26,9 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """`values` are coefficients, one for each repetition; nan for one that is undefined and does not count.
+    """Return mean, standard deviation (n - 1) and range over repetitions.
+
+    `values` are coefficients, one per repetition; nan (undefined) does not count.
 
     >>> spread([0.2, 0.3, 0.4])
     Spread(mean=0.3, sd=0.1, low=0.2, high=0.4, repetitions=3, reason='')

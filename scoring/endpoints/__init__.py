@@ -1,1 +1,1 @@
-"""Endpoints of language models: keys, prices, budgets, stored replies, and what is known of each."""
+"""Endpoints of language models: addresses, keys, prices, limits and capabilities."""

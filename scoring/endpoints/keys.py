@@ -1,4 +1,4 @@
-"""Keys of endpoints: encrypted in the database, or in the environment of the worker; never shown again."""
+"""Keys of endpoints, encrypted in the database or in the worker's environment; never shown again."""
 
 import base64
 
@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
-from scoring.asking.addresses import same_address
-from scoring.asking.request import Address
-from scoring.asking.talking import KEY, secret_of
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import Address
+from scoring.llm.addresses import same_address
+from scoring.llm.one_request import KEY, secret_of
 from scoring.models import Endpoint
 
 LONGEST_KEY = 2000  # characters
@@ -22,16 +22,16 @@ _FIELDS = ["encrypted_key", "key_set_at"]
 
 
 def set_key(endpoint: Endpoint, key: str, user: User) -> None:
-    """Keep the key, encrypted, in place of any other. White space around it is left out.
+    """Store the key, encrypted, without surrounding white space.
 
-    Raises DomainError, without the key in it, for what no header can carry; what `require` raises.
+    Raises DomainError, without quoting the key, if a header cannot carry it, and as `require`.
     """
     require(user, endpoint.project, Permission.MANAGE_PROJECT)
     key = key.strip()
     if not KEY.fullmatch(key) or len(key) > LONGEST_KEY:
         raise DomainError(
-            f"This cannot be a key: found {len(key):,} characters, expected 1 to {LONGEST_KEY:,} letters, "
-            "digits and signs of ASCII, without white space."
+            f"Found {len(key):,} characters, expected 1 to {LONGEST_KEY:,} ASCII letters, digits and signs "
+            "without white space."
         )
     endpoint.encrypted_key = _fernet().encrypt(key.encode()).decode()
     endpoint.key_set_at = timezone.now()
@@ -39,16 +39,16 @@ def set_key(endpoint: Endpoint, key: str, user: User) -> None:
 
 
 def remove_key(endpoint: Endpoint, user: User) -> None:
-    """Forget the key: from now on the environment of the workers has to have one."""
+    """Delete the key. From then on workers need one in their environment."""
     require(user, endpoint.project, Permission.MANAGE_PROJECT)
     endpoint.encrypted_key, endpoint.key_set_at = "", None
     endpoint.save(update_fields=_FIELDS)
 
 
 def key_for(project_id: int, address: Address) -> str:
-    """The key that the project keeps for this very address, else the worker's own (see `secret_of`).
+    """Return the project's key for this address, else the worker's own (see `secret_of`).
 
-    Raises EvaluatorError, permanent, where there is none or it cannot be read; the key is never in it.
+    Raises a permanent EvaluatorError, without the key, if there is none or it cannot be decrypted.
     """
     kept = Endpoint.objects.filter(project=project_id, base_url=same_address(address.base_url))
     endpoint = kept.exclude(encrypted_key="").first()
@@ -57,7 +57,7 @@ def key_for(project_id: int, address: Address) -> str:
     try:
         return secret_of(address, None)
     except EvaluatorError as error:
-        raise EvaluatorError(f"{error}; nor does the project keep one", permanent=True) from None
+        raise EvaluatorError(f"{error}; the project has none for it either", permanent=True) from None
 
 
 def _decrypted(endpoint: Endpoint) -> str:
@@ -65,8 +65,8 @@ def _decrypted(endpoint: Endpoint) -> str:
         return _fernet().decrypt(endpoint.encrypted_key.encode()).decode()
     except InvalidToken:
         raise EvaluatorError(
-            f"the key kept for {endpoint.base_url} cannot be decrypted: it was encrypted under another "
-            "ENDPOINT_KEYS_SECRET or SECRET_KEY. Enter it anew on the project's page of endpoints.",
+            f"the key stored for {endpoint.base_url} cannot be decrypted: it was encrypted with another "
+            "ENDPOINT_KEYS_SECRET or SECRET_KEY. Enter it again on the project's endpoints page.",
             permanent=True,
         ) from None
 

@@ -1,11 +1,11 @@
-"""The table of evaluators. Nothing is imported before it is used."""
+"""The table of evaluators. Their modules are imported on first use."""
 
 import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scoring.contract import Evaluator
+    from scoring.contract.evaluator import Evaluator
 
 FAMILIES = {
     "Baselines": {
@@ -13,20 +13,18 @@ FAMILIES = {
         "length": "scoring.evaluators.length.Length",
         "copy_rate": "scoring.evaluators.copy_rate.CopyRate",
     },
-    "Overlap of words": {
-        "rouge": "scoring.evaluators.rouge.Rouge",
-    },
-    "Likeness of embeddings": {
+    "Word overlap": {"rouge": "scoring.evaluators.rouge.Rouge"},
+    "Embeddings": {
         "bertscore": "scoring.evaluators.bertscore.BertScore",
         "moverscore": "scoring.evaluators.moverscore.MoverScore",
         "supert": "scoring.evaluators.supert.Supert",
         "similarity": "scoring.evaluators.similarity.Similarity",
     },
-    "Likelihood under a language model": {
+    "Language model likelihood": {
         "bartscore": "scoring.evaluators.bartscore.BartScore",
         "blanc": "scoring.evaluators.blanc.Blanc",
     },
-    "Learnt to judge": {
+    "Trained evaluators": {
         "unieval": "scoring.evaluators.unieval.UniEval",
         "ctc": "scoring.evaluators.ctc.Ctc",
         "unite": "scoring.evaluators.unite.Unite",
@@ -42,25 +40,23 @@ FAMILIES = {
         "summaqa": "scoring.evaluators.summaqa.SummaQA",
         "qa": "scoring.evaluators.qa.QuestionAnswering",
     },
-    "Prompted language models": {
-        "ice": "scoring.evaluators.ice.Ice",
-    },
-    "Made of other evaluators": {
+    "Prompted language models": {"ice": "scoring.evaluators.ice.Ice"},
+    "Combinations of evaluators": {
         "jury": "scoring.evaluators.jury.Jury",
         "calibrated": "scoring.evaluators.calibrated.Calibrated",
     },
 }
-"""Family -> name of an evaluator -> its class, in the order in which people read them."""
+"""Family -> name of an evaluator -> its class, in display order."""
 
 EVALUATORS = {name: path for family in FAMILIES.values() for name, path in family.items()}
 
 
 class UnknownEvaluator(LookupError):
-    """No evaluator of that name; the message has the near ones."""
+    """There is no evaluator of that name; the message suggests similar ones."""
 
 
 def load_evaluator(name: str) -> "type[Evaluator]":
-    """The class of that name. Raises UnknownEvaluator."""
+    """Return the class of the named evaluator. Raises UnknownEvaluator."""
     if name not in EVALUATORS:
         near = difflib.get_close_matches(name, EVALUATORS)
         advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(EVALUATORS)}"

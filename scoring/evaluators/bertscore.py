@@ -5,11 +5,20 @@ from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from scoring.contract import GENERAL, NOT_FINITE, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
-from scoring.texts.compared_texts import against_param, combined, compared_texts, references_param
-from scoring.weights import MissingWeights
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY, Scored, shares_read
+from scoring.contract.setup_names import model_name
+from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams, model_setting
+from scoring.texts.compared_texts import (
+    against_setting,
+    combined,
+    compared_texts,
+    measure_setting,
+    references_setting,
+)
+from scoring.weights.model_files import MissingWeights
 
 if TYPE_CHECKING:
     from scoring.neural.greedy_matching import GreedyMatching, Matched
@@ -51,25 +60,25 @@ AUTHORS_LAYERS = {
     "spanbert-base-cased": 8,
     "spanbert-large-cased": 17,
 }
-"""Model -> the layer of which scores went best with people's in WMT16, as the authors' package lists them."""
+"""Model -> the layer with the best correlation on WMT16, as in the authors' package."""
 
 NO_WEIGHT = f"no token of the summary, or of a text it is compared with, has any weight, or {NOT_FINITE}"
 BASELINE_COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
 
 
 class BertScore(ModelEvaluator):
-    """How well the summary's tokens match those of a reference, or of the article, each with its nearest.
+    """How well the summary's tokens match the nearest tokens of a reference, or of the article.
 
-    Nearness is the cosine of the tokens' vectors in one layer of an encoder. Precision is the average over
+    Similarity is the cosine of the tokens' vectors in one layer of an encoder. Precision is the average over
     the summary's tokens, recall over the other text's, f1 their harmonic mean: numbers in [-1, 1], in
     practice between 0.8 and 1 with the authors' model, unless rescaled. Special tokens can be matched but are
-    not averaged over. Of several references the best counts by default, for each measure on its own.
+    not averaged over. Of several references the best counts by default, separately for each measure.
 
-    The numbers are those of the authors' package bert-score 0.3.13, with these differences. A blank summary
-    is not scored and blank references are left out (theirs gives 0, which rescaling takes below 0). A measure
-    that idf leaves undefined, as no token has any weight, is not scored (theirs is nan); of several
-    references, those for which f1 is undefined do not count for it, as with theirs. Padding plays no part, so
-    scores do not depend on the batch.
+    The scores equal those of the authors' package bert-score 0.3.13, with these differences. A blank summary
+    is not scored and blank references are left out (the package gives 0, which rescaling lowers below 0). A
+    measure that idf leaves undefined, since no token has any weight, is not scored (nan in the package);
+    references with an undefined f1 do not count for it, as in the package. Padding has no effect, so scores
+    do not depend on the batch.
     """
 
     name = "bertscore"
@@ -81,12 +90,12 @@ class BertScore(ModelEvaluator):
         "F1 = 2PR / (P + R)"
     )
     weaknesses = (
-        "Forgiving of wrong numbers, names and negation among the right words. Raw values lie in a narrow "
-        "range. The default model knows English only; for other languages name a multilingual one. "
-        "What exceeds the encoder's limit (512 tokens) is not read unless the article is taken in parts. "
-        "With idf a score depends on the other texts of the run."
+        "Forgives wrong numbers, names and negation among the right words. Raw values lie in a narrow "
+        "range. The default model knows only English; for other languages choose a multilingual one. Text"
+        " beyond the encoder's limit (512 tokens) is not read unless the article is read in parts. With "
+        "idf a score depends on the other texts of the run."
     )
-    cost = "One pass of the encoder, up to the layer, over each distinct text."
+    cost = "One pass of the encoder, up to the layer, per distinct text."
     weights = (
         "The authors use FacebookAI/roberta-large (1.4 GB) up to layer 17 for English, "
         "google-bert/bert-base-multilingual-cased up to layer 9 for other languages, and recommend "
@@ -98,44 +107,49 @@ class BertScore(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param("FacebookAI/roberta-large", doc=WEIGHTS_DOC, is_weights=True)
-        layer: int = param(
+        model: str = model_setting("FacebookAI/roberta-large")
+        layer: int = setting(
             -1,
+            label="Layer",
+            help="Layer whose vectors are compared; -1: the authors' choice for the model.",
             low=-1,
-            doc="Layer whose vectors are compared: 0 for the embeddings, k for the output of block k; -1 for "
-            "the one the authors chose for the model. For models they chose none for, it must be given: "
-            "the last is seldom the best.",
+            details="0 is the embeddings, k the output of block k. Required for models without a choice of "
+            "the authors; the last layer is seldom the best.",
         )
-        measure: str = param(
-            "f1",
-            choices=tuple(sorted(BASELINE_COLUMNS)),
-            doc="Precision averages over the summary's tokens, recall over the reference's or article's, "
-            "f1 is their harmonic mean.",
-        )
-        against: str = against_param()
-        references: str = references_param("max")
-        idf: bool = param(
+        measure: str = measure_setting("the other text's")
+        against: str = against_setting()
+        references: str = references_setting("max")
+        idf: bool = setting(
             False,
-            doc="Weigh each token by how rare it is: ln((N + 1) / (n + 1)), where n of the N texts that the "
-            "run's summaries are compared with have it, a text counted for each summary that has it.",
+            label="IDF weights",
+            help="Weight each token by its rarity among the compared texts.",
+            phrase="IDF-weighted",
+            details="ln((N + 1) / (n + 1)), where n of the N texts that the run's summaries are compared "
+            "with contain the token. A text counts once for each summary.",
         )
-        baseline: str = param(
+        baseline: str = setting(
             "",
+            label="Baseline table",
+            help="Table for rescaling; empty: scores are not rescaled.",
+            phrase="rescaled by {}",
             is_weights=True,
-            doc="Table for rescaling x to (x - b) / (1 - b): a file with columns LAYER,P,R,F separated by "
-            "commas, its path or its name in the folder of weights. Empty: not rescaled.",
+            details="x becomes (x - b) / (1 - b). The table is a file with the columns LAYER,P,R,F separated "
+            "by commas: its path, or its name in the folder of weights.",
         )
-        first_word: str = param(
+        first_word: str = setting(
             "spaced",
-            choices=("spaced", "bare"),
-            doc="For byte-level tokenizers (RoBERTa): the first word as within a text, with a space before "
-            "it, as in the authors' published numbers; or bare, as with their use_fast_tokenizer.",
+            label="First word",
+            help="For RoBERTa-like tokenizers: whether a space precedes the first word.",
+            choices={"spaced": "space before the first word", "bare": "no space before the first word"},
+            details="spaced: as in the authors' published numbers; bare: as with their use_fast_tokenizer.",
         )
-        long_article: str = param(
+        long_article: str = setting(
             "cut",
-            choices=("cut", "parts"),
-            doc="An article beyond the encoder's limit: read its beginning only, or all of it in equal "
-            "parts, whose tokens are then matched together.",
+            label="Long articles",
+            help="How an article beyond the model's limit is read.",
+            choices={"cut": "beginning only", "parts": "all parts together"},
+            phrase="long articles: {}",
+            details="parts: the tokens of equal parts are matched together.",
         )
 
         def __post_init__(self) -> None:
@@ -146,6 +160,11 @@ class BertScore(ModelEvaluator):
                 )
 
     params: Params
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        measure = "F1" if self.params.measure == "f1" else self.params.measure
+        beginning = f"BERTScore {measure}, {model_name(self.params.model)} layer {self._layer}"
+        return beginning, frozenset({"measure", "model", "layer"})
 
     @classmethod
     def needs_for(cls, params: Any) -> frozenset[Need]:
@@ -190,7 +209,7 @@ class BertScore(ModelEvaluator):
         return matching
 
     def _compared_texts(self) -> Iterator[str]:
-        """What the run's summaries are compared with; blank texts count as texts, as with the authors."""
+        """Yield the texts that the run's summaries are compared with, also blank ones, as the authors do."""
         for item in self.corpus:
             if self.params.against == "article":
                 yield item.article or ""
@@ -217,15 +236,11 @@ class BertScore(ModelEvaluator):
             ]
         )
         if isnan(value):
-            return Scored(
-                {GENERAL: nan},
-                {GENERAL: NO_WEIGHT},
-                shares_read=shares,
-            )
+            return Scored({GENERAL: nan}, {GENERAL: NO_WEIGHT}, shares_read=shares)
         return Scored.computed({GENERAL: (value - baseline) / (1 - baseline)}, shares_read=shares)
 
     def _value(self, matched: "Matched") -> float:
-        """The measure, nan where it is undefined for a text that counts."""
+        """Return the measure; nan if it is undefined for a text that counts."""
         if self.params.measure == "f1":
             values = list(map(_f1, matched.precisions, matched.recalls))
         else:
@@ -242,5 +257,5 @@ def _f1(precision: float, recall: float) -> float:
 
 
 def _name(model: str) -> str:
-    """Without owner, folder and revision."""
+    """Return the model's name without owner, folder and revision."""
     return model.partition("@")[0].rstrip("/").rpartition("/")[2]

@@ -1,34 +1,49 @@
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_in_words, shares_read
-from scoring.guess_counts import Outcomes, in_words, measured, outcomes_of
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
-from scoring.texts.sentences import LIBRARIES, sentences
-from scoring.weights import MissingWeights
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import OUT_OF_MEMORY, Scored, share_of, shares_in_words, shares_read
+from scoring.evaluators.bases.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    max_length_setting,
+    model_setting,
+)
+from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
-    from scoring.neural.blanc import MaskFiller, Teaching
+    from scoring.neural.blanc import Guessed, MaskFiller, Teaching
     from scoring.neural.blanc_masks import Cloze, Masks
 
 NOTHING_TO_GUESS = "no word of the article can be hidden"
+FILLER = "."
+"""BLANC-help: the token that replaces each token of the summary."""
+SENTENCE_KEEPS = 100
+"""BLANC-help: tokens that a cut sentence keeps before the summary is cut."""
+CHUNK, STRIDE = 64, 32
+"""BLANC-tune: tokens of the summary per training step, and from one step's first token to the next's."""
+
+Outcomes = Counter[tuple[bool, bool]]
+"""(guessed without the summary, guessed with it) -> number of hidden words."""
 
 
 class Blanc(ModelEvaluator):
     """How much the summary helps a BERT to guess hidden words of the article: -1 to 1, above 0 if it helps.
 
-    Each sentence of the article goes through the model several times, each time with other words hidden, and
-    a guess is right if the likeliest token is the hidden one. In the form `help` the summary stands before
-    the sentence, against a filler of the same number of tokens; in the form `tune` a copy of the model is
-    trained on the summary, one copy for each, against the model as it is. The article is NFKD-normalised, and
-    in `help` the summary too, as in the authors' package. Draws and dropout of `tune` start anew from `seed`
-    for each summary, so a score depends on no other summary.
+    The model reads each sentence of the article several times, each time with other words hidden. A guess is
+    right if the likeliest token is the hidden one. In the form `help` the summary precedes the sentence,
+    compared with a filler of the same number of tokens. In the form `tune` a copy of the model is trained on
+    the summary, one copy each, compared with the untrained model. The article is NFKD-normalised, and in
+    `help` the summary too, as in the authors' package. Sampling and dropout of `tune` restart from `seed` for
+    each summary, so a score depends on no other summary.
 
-    An article with no word that can be hidden is unscored (the package says 0), as is an empty summary.
+    An article without words that can be hidden is not scored (0 in the package), nor is an empty summary.
     """
 
     name = "blanc"
@@ -40,10 +55,10 @@ class Blanc(ModelEvaluator):
     )
     formula = "(guessed only with the summary - guessed only without it) / hidden words"
     weaknesses = (
-        "Rewards copying: a summary that repeats rare words of the article helps most. Blind to what the "
-        "summary says wrongly. Longer summaries help more. With a multilingual cased model take NFC: NFKD "
-        "takes accents and Korean syllables apart, and such a model has not learnt them so. Chinese pieces "
-        "are single characters, shorter than the default lengths, so nothing would be hidden: lower them."
+        "Rewards copying: a summary that repeats rare words of the article helps most. Ignores false "
+        "statements. Longer summaries help more. With a multilingual cased model use NFC, since NFKD "
+        "decomposes accents and Korean syllables, unlike such a model's training. Chinese pieces are single "
+        "characters, shorter than the default minimum lengths, so lower these, or nothing is hidden."
     )
     cost = (
         "help: two passes of the model for each sentence and shift of the masks, over summary and sentence. "
@@ -55,66 +70,96 @@ class Blanc(ModelEvaluator):
     )
     needs = frozenset({Need.ARTICLE})
     libraries = (*ModelEvaluator.libraries, *LIBRARIES)
-    batch_size = 32  # a summary may take half a minute, and a batch that is broken off starts anew
+    batch_size = 32  # a summary may take half a minute, and an interrupted batch starts again
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param("google-bert/bert-base-uncased", doc=WEIGHTS_DOC, is_weights=True)
-        form: str = param(
+        model: str = model_setting("google-bert/bert-base-uncased")
+        form: str = setting(
             "help",
-            choices=("help", "tune"),
-            doc="The summary stands before each sentence, or the model is trained on it.",
+            label="Form",
+            help="The summary precedes each sentence (help), or the model learns it (tune).",
+            choices={"help": "BLANC-help", "tune": "BLANC-tune"},
         )
-        measure: str = param(
+        measure: str = setting(
             "relative",
-            choices=("relative", "improve"),
-            doc="relative: (only with - only without) / all; improve: only with / (all but only without), "
-            "from 0 to 1.",
+            label="Measure",
+            help="What the gained and lost guesses are divided by.",
+            choices={"relative": "relative gain", "improve": "improvement"},
+            details="relative: (only with - only without) / all; improve: only with / (all but only "
+            "without), from 0 to 1.",
         )
-        gap: int = param(2, low=1, doc="Masks come round every so many tokens. The paper has 6.")
-        masked_per_gap: int = param(1, low=1, doc="Neighbouring tokens hidden in each gap.")
-        shortest_word: int = param(4, low=1, doc="Least length, in characters, of a whole word to be hidden.")
-        shortest_first_piece: int = param(
-            2, low=1, doc="Least length, in characters, of the first piece of a split word to be hidden."
+        gap: int = setting(
+            2, label="Mask gap", help="Tokens from one masked position to the next; the paper has 6.", low=1
         )
-        shortest_later_piece: int = param(
-            100, low=1, doc="Least length, in characters, of a later piece to be hidden; 100 is never."
+        masked_per_gap: int = setting(
+            1,
+            label="Masked per gap",
+            help="Neighbouring tokens hidden in each gap.",
+            low=1,
+            phrase="{} masked per gap",
         )
-        filler: str = param(".", doc="help: the token that stands for each of the summary's tokens.")
-        separator: str = param("", doc="help: text between the summary, or filler, and the sentence.")
-        max_length: int = param(
+        shortest_word: int = setting(
+            4, label="Shortest word", help="Fewest characters of a whole word that may be hidden.", low=1
+        )
+        shortest_first_piece: int = setting(
+            2,
+            label="Shortest first piece",
+            help="Fewest characters of a split word's first piece that may be hidden.",
+            low=1,
+        )
+        shortest_later_piece: int = setting(
+            100,
+            label="Shortest later piece",
+            help="Fewest characters of a later piece that may be hidden; 100: none.",
+            low=1,
+        )
+        max_length: int = max_length_setting(
             512,
-            low=16,
-            doc="Longest input in tokens, special ones included; less where the model allows less. What "
-            "exceeds it is cut from the sentence's end, then from the summary's, by whole sentences.",
+            "More is cut from the sentence's end, then from the summary's, by whole sentences.",
         )
-        sentence_keeps: int = param(
-            100, low=1, doc="Tokens to which a sentence may be cut before the summary is."
-        )
-        normalisation: str = param(
+        normalisation: str = setting(
             "NFKD",
-            choices=("NFKD", "NFC"),
-            doc="Unicode form of the texts. NFKD is the authors'; NFC is for models that keep accents.",
+            label="Normalisation",
+            help="Unicode form; NFKD as the authors, NFC for models that keep accents.",
+            choices={"NFKD": "NFKD", "NFC": "NFC"},
         )
-        epochs: int = param(10, low=1, doc="tune: how often the model sees the summary.")
-        chunk: int = param(64, low=1, doc="tune: tokens of the summary in one training step.")
-        stride: int = param(
-            32, low=1, doc="tune: tokens from the beginning of one chunk to that of the next."
+        epochs: int = setting(
+            10,
+            label="Epochs",
+            help="BLANC-tune: how often the model sees the summary.",
+            low=1,
+            phrase="{} epochs",
         )
-        learning_rate: float = param(5e-5, low=0, doc="tune: AdamW's, at the first step.")
-        seed: int = param(1, low=0, doc="tune: for replaced words and dropout, the same for each summary.")
-        p_replace: float = param(
-            0.1, low=0, high=1, doc="tune: probability that a random token stands for a hidden word."
+        learning_rate: float = setting(
+            5e-5, label="Learning rate", help="BLANC-tune: AdamW's learning rate at the first step.", low=0
         )
-        p_keep: float = param(
-            0.1, low=0, high=1, doc="tune: probability that a hidden word is shown, but has to be guessed."
+        seed: int = setting(
+            1,
+            label="Random seed",
+            help="BLANC-tune: for replaced words and dropout, the same for each summary.",
+            low=0,
+            phrase="seed {}",
         )
-        replacements_from: int = param(1000, low=0, doc="tune: first id of the random tokens.")
-        replacements_to: int = param(
-            29_999, low=0, doc="tune: last id of the random tokens; at most the vocabulary's last."
+        p_replace: float = setting(
+            0.1,
+            label="Replacement probability",
+            help="BLANC-tune: probability that a random token replaces a hidden word.",
+            low=0,
+            high=1,
+        )
+        p_keep: float = setting(
+            0.1,
+            label="Keeping probability",
+            help="BLANC-tune: probability that a hidden word stays visible but is guessed.",
+            low=0,
+            high=1,
         )
 
     params: Params
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        return f"BLANC-{self.params.form}", frozenset({"form"})
 
     @cached_property
     def _filler(self) -> "MaskFiller":
@@ -124,38 +169,18 @@ class Blanc(ModelEvaluator):
 
     @cached_property
     def _masks(self) -> "Masks":
-        from scoring.neural.blanc_masks import MaskRule, Masks
+        from scoring.neural.blanc_masks import Masks
 
         given = self.params
-        rule = MaskRule(
-            given.gap,
-            given.masked_per_gap,
-            given.shortest_word,
-            given.shortest_first_piece,
-            given.shortest_later_piece,
-        )
-        return Masks(rule, self._filler.tokens.tokenizer)
+        shortest = given.shortest_word, given.shortest_first_piece, given.shortest_later_piece
+        return Masks(self._filler.tokens.tokenizer, given.gap, given.masked_per_gap, shortest)
 
     @cached_property
     def _teaching(self) -> "Teaching":
         from scoring.neural.blanc import Teaching
 
         given = self.params
-        last = min(given.replacements_to, self._filler.model.config.vocab_size - 1)
-        if given.p_replace > 0 and given.replacements_from > last:
-            raise MissingWeights(
-                f"The vocabulary ends with id {self._filler.model.config.vocab_size - 1}, so no replacement "
-                f"can be drawn from {given.replacements_from} to {given.replacements_to}: set "
-                "replacements_from, or p_replace to 0."
-            )
-        return Teaching(
-            given.epochs,
-            given.learning_rate,
-            given.seed,
-            given.p_replace,
-            given.p_keep,
-            (given.replacements_from, last),
-        )
+        return Teaching(given.epochs, given.learning_rate, given.seed, given.p_replace, given.p_keep)
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         score = self._help if self.params.form == "help" else self._tune
@@ -167,7 +192,7 @@ class Blanc(ModelEvaluator):
         found = []
         for pairs, share in zip(clozes, shares, strict=True):
             guessed = [(next(right), next(right)) for _ in pairs]
-            found.append((outcomes_of(guessed), share))
+            found.append((_outcomes_of(guessed), share))
         return found
 
     def _tune(self, items: Sequence[Item]) -> "list[tuple[Outcomes | None, dict[str, float]]]":
@@ -182,50 +207,45 @@ class Blanc(ModelEvaluator):
             taught = iter(self._taught(summary, [each for index in indices for each in clozes[index]]))
             for index in indices:
                 after = [next(taught) for _ in clozes[index]]
-                outcomes[index] = outcomes_of(list(zip(untaught[index], after, strict=True)))
+                outcomes[index] = _outcomes_of(list(zip(untaught[index], after, strict=True)))
         return [(outcomes[index], share) for index, share in enumerate(shares)]
 
-    def _taught(self, summary: str, clozes: "Sequence[Cloze]") -> list[tuple[bool, ...] | None]:
-        """What a copy of the model that has learnt from `summary` guesses right; None out of memory."""
-        from scoring.neural.device import is_out_of_memory
+    def _taught(self, summary: str, clozes: "Sequence[Cloze]") -> "Sequence[Guessed]":
+        """Return what a copy of the model trained on `summary` guesses right; None if out of memory."""
+        from scoring.neural.batching import in_halves
 
-        try:
-            return self._filler.taught(self._lessons(summary), self._teaching).right(clozes)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            return [None] * len(clozes)
+        def compute(_: list[int]) -> "list[list[Guessed]]":
+            return [self._filler.taught(self._lessons(summary), self._teaching).right(clozes)]
+
+        [(_, guessed)] = in_halves([0], compute)
+        return guessed or [None] * len(clozes)
 
     def _lessons(self, summary: str) -> "list[Cloze]":
         from scoring.neural.blanc_masks import cloze, parts
 
         tokens = self._filler.tokens
         [pieces] = tokens.pieces([summary])
-        size = min(self.params.chunk, self._room)
         return [
             cloze(tokens.opening, part, tokens.closing, positions, self._filler.mask)
-            for part in parts(pieces, size, self.params.stride)
+            for part in parts(pieces, min(CHUNK, self._room), STRIDE)
             for positions in self._masks.of(part)
         ]
 
     def _beside_summary(self, item: Item) -> "tuple[list[tuple[Cloze, Cloze]], dict[str, float]]":
-        """Inputs with the filler and with the summary, and what share of the texts they hold."""
+        """Return inputs with the filler and with the summary, and the shares read of the texts."""
         from scoring.neural.blanc_masks import cloze, fitted
 
         tokens, mask = self._filler.tokens, self._filler.mask
-        filler = self._filler.id_of(self.params.filler)
-        [separator] = tokens.pieces([self.params.separator])
-        article, summary = (
-            self._pieces(self._article_sentences(item)),
-            self._pieces(self._summary_sentences(item)),
-        )
+        [[filler]] = tokens.pieces([FILLER])
+        article = self._article(item)
+        summary = self._pieces(item.summary, item.summary_sentences, item.language)
         length = sum(map(len, summary))
         clozes, read = [], []
         for sentence in article:
-            cut, help_ = fitted(sentence, summary, self._room - len(separator), self.params.sentence_keeps)
+            cut, help_ = fitted(sentence, summary, self._room, SENTENCE_KEEPS)
             read.append((len(cut), len(help_)))
-            with_filler = (*tokens.opening, *[filler] * len(help_), *separator)
-            with_summary = (*tokens.opening, *help_, *separator)
+            with_filler = (*tokens.opening, *[filler] * len(help_))
+            with_summary = (*tokens.opening, *help_)
             clozes += [
                 (
                     cloze(with_filler, cut, tokens.closing, positions, mask),
@@ -235,57 +255,72 @@ class Blanc(ModelEvaluator):
             ]
         least = min((helped for _, helped in read), default=length)
         shares = [
-            ("article", _share(sum(kept for kept, _ in read), article)),
-            ("summary", _share(least, summary)),
+            ("article", share_of(sum(kept for kept, _ in read), sum(map(len, article)))),
+            ("summary", share_of(least, length)),
         ]
         return clozes, shares_read(shares)
 
     def _alone(self, item: Item) -> "tuple[list[Cloze], dict[str, float]]":
-        """Inputs with nothing but the article's sentences, and what share of it they hold."""
+        """Return inputs with only the article's sentences, and the share read of the article."""
         from scoring.neural.blanc_masks import cloze
 
         tokens = self._filler.tokens
-        article = self._pieces(self._article_sentences(item))
+        article = self._article(item)
         cut = [sentence[: self._room] for sentence in article]
         clozes = [
             cloze(tokens.opening, sentence, tokens.closing, positions, self._filler.mask)
             for sentence in cut
             for positions in self._masks.of(sentence)
         ]
-        return clozes, shares_read([("article", _share(sum(map(len, cut)), article))])
+        return clozes, shares_read([("article", share_of(sum(map(len, cut)), sum(map(len, article))))])
 
     @cached_property
     def _room(self) -> int:
-        """Ids that an input may have beside its special ones."""
+        """Most ids of an input beside its special ones."""
         tokens = self._filler.tokens
         limit = min(self.params.max_length, self._filler.limit)
         return limit - len(tokens.opening) - len(tokens.closing)
 
-    def _pieces(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        return self._filler.tokens.pieces(texts)
+    def _article(self, item: Item) -> list[tuple[int, ...]]:
+        return self._pieces(item.article or "", item.article_sentences, item.language)
 
-    def _article_sentences(self, item: Item) -> list[str]:
-        return self._split(item.article or "", item.article_sentences, item.language)
-
-    def _summary_sentences(self, item: Item) -> list[str]:
-        return self._split(item.summary, item.summary_sentences, item.language)
-
-    def _split(self, text: str, given: Sequence[str] | None, language: str | None) -> list[str]:
+    def _pieces(self, text: str, given: Sequence[str] | None, language: str | None) -> list[tuple[int, ...]]:
+        """Return the ids of each sentence, normalised."""
         form: Literal["NFKD", "NFC"] = "NFKD" if self.params.normalisation == "NFKD" else "NFC"
-        if given is not None:
-            return [unicodedata.normalize(form, each) for each in given]
-        return list(sentences(unicodedata.normalize(form, text), language))
+        found = sentences_of(unicodedata.normalize(form, text), language, given)
+        return self._filler.tokens.pieces([unicodedata.normalize(form, each) for each in found])
 
     def _scored(self, outcomes: Outcomes | None, shares: dict[str, float]) -> Scored:
         if outcomes is None:
             return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
         if not outcomes:
             return Scored.unscored(self.dimensions, NOTHING_TO_GUESS)
-        said = [in_words(outcomes), *([shares_in_words(shares)] if shares else [])]
-        value = measured(outcomes, self.params.measure)
+        said = [_in_words(outcomes), *([shares_in_words(shares)] if shares else [])]
+        value = _measured(outcomes, self.params.measure)
         return Scored({GENERAL: value}, explanations={GENERAL: "; ".join(said)}, shares_read=shares)
 
 
-def _share(kept: int, texts: Sequence[Sequence[int]]) -> float:
-    whole = sum(map(len, texts))
-    return kept / whole if whole else 1.0
+def _outcomes_of(guessed: "Sequence[tuple[Guessed, Guessed]]") -> Outcomes | None:
+    """Count outcomes over pairs of inputs without and with the summary; None if any is missing."""
+    outcomes: Outcomes = Counter()
+    for without, with_ in guessed:
+        if without is None or with_ is None:
+            return None
+        outcomes.update(zip(without, with_, strict=True))
+    return outcomes
+
+
+def _measured(outcomes: Outcomes, measure: str) -> float:
+    """Return "relative" in [-1, 1], or "improve" in [0, 1]; there is at least one hidden word."""
+    gained, lost, hidden = outcomes[False, True], outcomes[True, False], outcomes.total()
+    if measure == "relative":
+        return (gained - lost) / hidden
+    return gained / (hidden - lost) if hidden > lost else 0.0
+
+
+def _in_words(outcomes: Outcomes) -> str:
+    return (
+        f"of {outcomes.total()} hidden words: {outcomes[False, True]} guessed only with the summary, "
+        f"{outcomes[True, False]} only without it, {outcomes[True, True]} either way, "
+        f"{outcomes[False, False]} never"
+    )

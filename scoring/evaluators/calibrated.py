@@ -1,40 +1,30 @@
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scoring.contract import (
-    GENERAL,
-    Evaluator,
-    EvaluatorError,
-    Item,
-    Member,
-    Need,
-    PoolExample,
-    Scored,
-    Seen,
-)
-from scoring.digests import sha256_of
-from scoring.out_of_fold import Cut, Fit, Isotonic, Labelled, folds_of, without_fold
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.digests import sha256_of
+from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need, Seen
+from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.scores import Scored
+from scoring.evaluators.bases.cross_fitting import Fit, Labelled, best_cut, folds_of, isotonic, without_fold
 
 
 class Calibrated(Evaluator):
-    """An evaluator's scores on the scale of the human labels: what people say of summaries with that score.
+    """An evaluator's scores on the scale of the human labels: the label to expect for each score.
 
-    Isotonic regression: of all maps that never fall as the score rises, the one nearest to the labels in
-    squares; equal scores count as one with their mean label, and between two scores the map is a straight
-    line. With `output` = decision it is 1 or 0 instead: whether the score reaches the cut that tells good
-    from bad best (balanced accuracy). An evaluator of no dimension in particular is calibrated to each
-    dimension that has labels.
+    Isotonic regression fits the labels best, in squares, among all maps that never fall as the score rises.
+    Equal scores count as one with their mean label; between two scores the map is linear. With `output` =
+    decision the result is 1 or 0 instead: whether the score reaches the cut that best separates good from bad
+    (balanced accuracy). An evaluator without dimensions is calibrated to each dimension that has labels.
 
-    Out of fold by article: the labelled articles are dealt out into folds with a seed, and a summary's value
-    comes from a map fitted to the labels of the other folds alone, so no label of its own article ever shapes
-    it; an article without labels is judged by the map fitted to all. That is why its articles can be compared
-    with the same labels. Compared with raw scores it still has the help of other labels, as its name says; it
-    is a setup of its own beside the raw one, never in its place. Labels that a project has sealed teach it
-    nothing. Since each fold has its own map, the order of two summaries from different folds can change.
-    Articles from which the member has learnt stay out. What is calibrated already, or joins scores that are,
-    is refused: its scores of other articles have learnt from this one's labels.
+    Fitted out of fold by article: the labelled articles are divided into folds with a seed, and a summary's
+    value comes from a map fitted to the labels of the other folds, so that no label of its own article
+    affects it. An article without labels uses the map fitted to all. That is why calibrated scores can be
+    compared with the same labels. They still benefit from other labels, which is why they are a setup of
+    their own beside the raw one. Labels that a project has sealed are never used. Since each fold has its own
+    map, the order of two summaries from different folds can change. Articles that the member has learnt from
+    are left out. Members that are calibrated, or that combine calibrated scores, are refused: their scores of
+    other articles have learnt from this one's labels.
     """
 
     name = "calibrated"
@@ -42,11 +32,8 @@ class Calibrated(Evaluator):
     version = 1
     source = "Zadrozny and Elkan 2002, Transforming Classifier Scores into Accurate Multiclass Probabilities"
     formula = "isotonic regression of the labels on the score, fitted without the summary's fold of articles"
-    weaknesses = (
-        "Ties what it cannot tell apart, so rank correlations can fall; with few labels it follows "
-        "their noise."
-    )
-    cost = "Nothing beyond the member's run."
+    weaknesses = "Creates ties, so rank correlations can fall; with few labels it follows their noise."
+    cost = "No cost beyond the member's run."
     needs = frozenset({Need.SCORES, Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     batch_size = 2048
@@ -55,42 +42,69 @@ class Calibrated(Evaluator):
 
     @dataclass(frozen=True)
     class Params:
-        member: str = param(doc="The evaluator whose scores are calibrated.", is_setup=True)
-        output: str = param(
+        member: str = setting(
+            label="Evaluator", help="Evaluator whose scores are calibrated.", phrase="{}", is_setup=True
+        )
+        output: str = setting(
             "label",
-            choices=("label", "decision"),
-            doc="label: the label to be expected, from 0 to 1; decision: 1 from the best cut on, else 0.",
+            label="Output",
+            help="Expected label from 0 to 1, or the decision good (1) or not (0).",
+            choices={"label": "expected label", "decision": "decision"},
+            details="decision: 1 from the best cut on, else 0.",
         )
-        dimensions: tuple[str, ...] = param(
-            (), doc="Dimensions to calibrate to; empty: all that have labels."
+        dimensions: tuple[str, ...] = setting(
+            (),
+            label="Dimensions",
+            help="Dimensions to calibrate to; empty: all with labels.",
+            phrase="{} only",
         )
-        folds: int = param(5, low=2, high=100, doc="Parts into which the labelled articles are dealt out.")
-        seed: int = param(0, low=0, doc="Seed of the dealing.")
-        fewest_labels: int = param(
-            20, low=2, doc="Labelled summaries with a score that every fit needs at least."
+        folds: int = setting(
+            5,
+            label="Folds",
+            help="Parts that the labelled articles are divided into.",
+            low=2,
+            high=100,
+            phrase="{} folds",
         )
-        good_from: float = param(
-            0.5, low=0, high=1, doc="With decision: from which label on, on 0 to 1, a summary is good."
+        seed: int = setting(
+            0, label="Random seed", help="Seed for dividing the articles.", low=0, phrase="seed {}"
+        )
+        fewest_labels: int = setting(
+            20,
+            label="Minimum labels",
+            help="Labelled, scored summaries that each fit needs.",
+            low=2,
+            phrase="{} labels at least",
+        )
+        good_from: float = setting(
+            0.5,
+            label="Good threshold",
+            help="Decision: label, from 0 to 1, from which a summary is good.",
+            low=0,
+            high=1,
         )
 
     params: Params
 
-    def appoint(self, members: Sequence[Member]) -> None:
-        """Raises EvaluatorError for a member that has learnt from labels out of fold."""
-        super().appoint(members)
+    def headline(self) -> tuple[str, frozenset[str]]:
+        return " ".join(["Calibrated", *(member.label for member in self.members)]), frozenset({"member"})
+
+    def use_members(self, members: Sequence[Member]) -> None:
+        """Set the member. Raises EvaluatorError if it has learnt from labels out of fold."""
+        super().use_members(members)
         for member in members:
             if member.is_out_of_fold:
                 raise EvaluatorError(
-                    f"parameter 'member': {member.label} is calibrated already, or joins scores that are. "
-                    "Its scores of other articles have learnt from this one's labels, which would then shape "
-                    "its own value. Name the evaluator behind it",
+                    f"parameter 'member': {member.label} is already calibrated, or combines scores that are. "
+                    "Its scores of other articles have learnt from this one's labels, which would affect its "
+                    "own value. Choose the original evaluator",
                     permanent=True,
                 )
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
-        """Raises EvaluatorError where some fit would have too few labels, or labels of one kind only."""
+        """Learn from the pool. Raises EvaluatorError if a fit has too few labels, or only one kind."""
         if not self.members:
-            raise RuntimeError("calibrated is fitted only after appoint(members)")
+            raise RuntimeError("calibrated is fitted only after use_members(members)")
         [self._member] = self.members
         usable = [each for each in pool if each.article_id not in self.seen.article_ids]
         labelled = {
@@ -128,31 +142,34 @@ class Calibrated(Evaluator):
         return [self._scored(item) for item in items]
 
     def _scored(self, item: Item) -> Scored:
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
+        values: dict[str, float | str] = {}
         explanations: dict[str, str] = {}
         # An article that is not known may be any, so a map that has seen no label of it cannot be chosen.
         fold = None if item.article_id is None else self._folds.get(item.article_id)
         for dimension in self.dimensions:
             score = self._score(dimension, item)
             if score is None:
-                values[dimension], reasons[dimension] = math.nan, f"no score by {self._member.label}"
+                values[dimension] = f"no score by {self._member.label}"
             elif item.article_id is None:
-                values[dimension] = math.nan
-                reasons[dimension] = "article_id is missing, so labels of the same article cannot be left out"
+                values[dimension] = "article_id is missing, so labels of the same article cannot be left out"
             else:
                 values[dimension] = self._fitted(dimension, fold)(score)
                 explanations[dimension] = f"{self._member.label}: {self._sign * score:.4g}"
-        return Scored.computed(values, reasons, explanations)
+        return Scored.computed(values, explanations)
 
     def _fitted(self, dimension: str, fold: int | None) -> Fit:
-        """The map from labels of all folds but this one; of all for None."""
+        """Return the map fitted to all folds but this one; to all folds for None."""
         key = (dimension, fold)
         if key not in self._fits:
             training = without_fold(self._labels[dimension], fold, self._folds)
-            is_cut = self.params.output == "decision"
-            self._fits[key] = Cut.of(training, self.params.good_from) if is_cut else Isotonic.of(training)
+            self._fits[key] = self._map(training)
         return self._fits[key]
+
+    def _map(self, training: Sequence[Labelled]) -> Fit:
+        if self.params.output == "label":
+            return isotonic(training)
+        cut = best_cut(training, self.params.good_from)
+        return lambda score: float(score >= cut)
 
     def _refuse_too_few(self, dimension: str) -> None:
         parts = [
@@ -167,16 +184,15 @@ class Calibrated(Evaluator):
                 f"fit would have {fewest}. Choose other dimensions, a lower number, or wait for more ratings",
                 permanent=True,
             )
-        if self.params.output == "decision":
-            for part in parts:
-                try:
-                    Cut.of(part, self.params.good_from)
-                except ValueError as error:
-                    raise EvaluatorError(
-                        f"parameter 'good_from': no cut on {dimension}, since in some fit {error}. "
-                        "Choose other dimensions or another number",
-                        permanent=True,
-                    ) from error
+        try:
+            for fold in range(self.params.folds):
+                self._fitted(dimension, fold)
+        except ValueError as error:
+            raise EvaluatorError(
+                f"parameter 'good_from': no cut on {dimension}, since in some fit {error}. "
+                "Choose other dimensions or another number",
+                permanent=True,
+            ) from error
 
     def _labelled(self, dimension: str, pool: Sequence[PoolExample]) -> list[Labelled]:
         return [
@@ -186,7 +202,7 @@ class Calibrated(Evaluator):
         ]
 
     def _score(self, dimension: str, of: Item | PoolExample) -> float | None:
-        """The member's score, turned so that higher is better."""
+        """Return the member's score, with the sign that makes higher better."""
         scores = self._scores(of)
         score = scores.get(dimension, scores.get(GENERAL))
         return None if score is None else self._sign * score

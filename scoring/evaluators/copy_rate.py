@@ -2,16 +2,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.contract import EMPTY_SUMMARY, GENERAL, NO_ARTICLE, Evaluator, Item, Need, Scored
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Evaluator, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, Scored
 
 
 class CopyRate(Evaluator):
-    """Whether the summary begins as the article does: 1 if its first 20% stand at its start, else 0.
+    """Whether the summary begins as the article does: 1 if the article starts with its first 20%, else 0.
 
-    The first 20% are characters, rounded up, compared exactly (case and punctuation count) after every run
-    of white space has become one space. The mean over a system's summaries is its copy rate. Taken as higher
-    is better, since what is copied is at least attributable; a negative correlation says the opposite.
+    The first 20% are characters, rounded up, compared exactly (including case and punctuation) after runs of
+    white space are replaced by one space. The mean over a system's summaries is its copy rate. Higher counts
+    as better, since copied text is at least attributable; a negative correlation says the opposite.
     """
 
     name = "copy_rate"
@@ -19,15 +21,20 @@ class CopyRate(Evaluator):
     version = 1
     source = "after Clark et al. 2023 (SEAHORSE); unit, rounding and white space as stated here"
     formula = "1 if the first 20% of the summary stand at the start of the article, else 0"
-    weaknesses = "Sees copying from the start of the article only, and only to the letter."
-    cost = "Nothing."
+    weaknesses = "Detects only exact copies of the article's start."
+    cost = "None."
     needs = frozenset({Need.ARTICLE})
     batch_size = 2048
 
     @dataclass(frozen=True)
     class Params:
-        share: float = param(
-            0.2, low=0.01, high=1.0, doc="Share of the summary that must stand at the article's start."
+        share: float = setting(
+            0.2,
+            label="Leading share",
+            help="Share of the summary that must stand at the article's start.",
+            low=0.01,
+            high=1.0,
+            phrase="leading share {}",
         )
 
     params: Params

@@ -1,14 +1,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, nan
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from scoring.contract import NO_REFERENCE, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import Need
+from scoring.contract.items import Item
+from scoring.contract.scores import NO_REFERENCE, Scored, shares_read
+from scoring.evaluators.bases.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_setting,
+    model_setting,
+)
 from scoring.texts.compared_texts import readable_references
-from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from scoring.texts.stop_words import chosen, stop_list_setting, stop_words_setting
 
 if TYPE_CHECKING:
     from scoring.neural.ctc import Aligned, Aligner
@@ -17,18 +24,18 @@ CONSISTENCY, RELEVANCE = "consistency", "relevance"
 
 
 class Ctc(ModelEvaluator):
-    """How well the summary is grounded in the article (consistency), and the references in the summary too
-    (relevance = consistency times the average of that over the references).
+    """How well the article supports the summary (consistency), and the summary the references (relevance).
 
-    An aligner scores each token of one text by how well another text supports it, and the average counts.
-    Three are there: D, a classifier of words, in [0, 1]; E, the largest cosine of a token's vector to one of
-    the other text, in [-1, 1]; R, a regression that gives a text one number, unbounded, so that two negative
-    ones make a positive relevance.
+    Relevance is consistency times the average support of the references by the summary. An aligner scores
+    each token of one text by how well another text supports it, and the average counts. There are three
+    aligners: D, a classifier of words, in [0, 1]; E, the largest cosine of a token's vector to one of the
+    other text, in [-1, 1]; R, a regression that gives one unbounded number per text, so that two negative
+    ones give a positive relevance.
 
-    Without a reference there is consistency and no relevance; blank references are left out, and where one
-    of the others cannot be aligned relevance is missing. An empty summary, one that has no token left
-    without stop words, and for D one whose words and word pieces do not agree have no score, where the
-    authors' code gives 0 or fails; R gives an empty summary an ordinary number, if asked for.
+    Without a reference there is no relevance. Blank references are left out, and if one of the others cannot
+    be aligned relevance is missing. Not scored are an empty summary, one without tokens other than stop
+    words, and for D one whose words and word pieces disagree; the authors' code gives 0 or fails. R can score
+    an empty summary.
     """
 
     name = "ctc"
@@ -43,14 +50,14 @@ class Ctc(ModelEvaluator):
         "mean align(reference -> summary)"
     )
     weaknesses = (
-        "The models are trained on English news. D reads the first 256 tokens of the summary and what is "
-        "left of 512 for the article, R 512 of both together, E as many of each as its encoder takes: the "
-        "end of a long article supports nothing. D cannot tell the words of a text with line breaks. What "
-        "the product of two numbers of R means is unclear."
+        "The models are trained on English news. D reads the first 256 tokens of the summary and fills 512 "
+        "with the article, R reads 512 of both together, E as many of each as its encoder takes: the end of "
+        "a long article is ignored. D cannot separate the words of a text with line breaks. The product of "
+        "two scores of R has no clear meaning."
     )
     cost = (
-        "E: one pass over each distinct text. D and R: one pass over each pair of summary and article, and "
-        "of reference and summary."
+        "E: one pass per distinct text. D and R: one pass per pair of summary and article, and of "
+        "reference and summary."
     )
     weights = (
         "D and R: the authors' checkpoints for CNN/DailyMail and XSum (roberta-large, 1.4 GB each; "
@@ -66,36 +73,40 @@ class Ctc(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param(
-            "ctc-cnndm-doc-to-summ",
-            doc="The aligner of summaries with articles; for E the only one. " + WEIGHTS_DOC,
-            is_weights=True,
+        model: str = model_setting(
+            "ctc-cnndm-doc-to-summ", help="Aligner of summaries with articles; for aligner E the only model."
         )
-        relevance_model: str = param(
+        relevance_model: str = setting(
             "",
-            doc="The aligner of references with summaries, for D and R, which score no relevance without it; "
-            "E takes `model` for both.",
+            label="Relevance model",
+            help="Aligner of references with summaries, for aligners D and R.",
             is_weights=True,
+            details="Without it D and R do not score relevance; E takes `model` for both.",
         )
-        aligner: str = param(
+        aligner: str = setting(
             "D",
-            choices=("D", "E", "R"),
-            doc="D, the classifier of words (needs classifier.safetensors beside the encoder), R, the "
-            "regression (dense.safetensors), or E, embeddings of any encoder.",
+            label="Aligner",
+            help="How words are aligned with the other text.",
+            choices={"D": "classifier (D)", "E": "embeddings (E)", "R": "regression (R)"},
+            details="D needs classifier.safetensors beside the encoder, R dense.safetensors; E takes "
+            "any encoder.",
         )
-        layer: int = param(
+        layer: int = setting(
             17,
+            label="Layer",
+            help="Aligner E: layer whose vectors are compared; 0: the embeddings.",
             low=0,
-            doc="With E: the layer whose vectors are compared, 0 being the embeddings. The authors take 17 "
-            "of roberta-large, 9 of bert-base-uncased and 9 of roberta-large-mnli.",
+            details="The authors take 17 of roberta-large, 9 of bert-base-uncased and 9 of "
+            "roberta-large-mnli.",
         )
-        stop_list: str = param(
-            "none", choices=tuple(LISTS), doc=f"{LIST_DOC} R knows no words, so nothing changes."
-        )
-        stop_words: tuple[str, ...] = param((), doc=WORDS_DOC)
-        empty_summary: str = empty_summary_param("With aligners D and E always unscored.")
+        stop_list: str = stop_list_setting("none", "R knows no words, so nothing changes.")
+        stop_words: tuple[str, ...] = stop_words_setting()
+        empty_summary: str = empty_summary_setting("With aligners D and E always unscored.")
 
     params: Params
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        return f"CTC-{self.params.aligner}", frozenset({"aligner"})
 
     def __init__(self, params: Any) -> None:
         super().__init__(params)
@@ -152,20 +163,11 @@ class Ctc(ModelEvaluator):
         ]
 
     def _scored(self, consistency: "Aligned", references: "list[Aligned]") -> Scored:
-        values, reasons = {CONSISTENCY: consistency.value}, {CONSISTENCY: consistency.reason}
+        values: dict[str, float | str] = {CONSISTENCY: consistency.reason or consistency.value}
         if RELEVANCE in self.dimensions:
-            failed = [each.reason for each in references if each.reason]
-            reasons[RELEVANCE] = consistency.reason or (
-                f"reference: {failed[0]}" if failed else "" if references else NO_REFERENCE
-            )
-            values[RELEVANCE] = (
-                nan
-                if reasons[RELEVANCE]
-                else consistency.value * fsum(each.value for each in references) / len(references)
-            )
+            values[RELEVANCE] = consistency.reason or self._relevance_of(consistency.value, references)
         return Scored.computed(
             values,
-            {dimension: reason for dimension, reason in reasons.items() if reason},
             shares_read=shares_read(
                 [
                     ("article", consistency.context_read),
@@ -175,6 +177,15 @@ class Ctc(ModelEvaluator):
                 ]
             ),
         )
+
+    @staticmethod
+    def _relevance_of(consistency: float, references: "Sequence[Aligned]") -> float | str:
+        for each in references:
+            if each.reason:
+                return f"reference: {each.reason}"
+        if not references:
+            return NO_REFERENCE
+        return consistency * fsum(each.value for each in references) / len(references)
 
 
 def _scores_relevance(params: Any) -> bool:

@@ -1,22 +1,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import TYPE_CHECKING
 
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import OUT_OF_MEMORY, Scored, shares_read
+from scoring.evaluators.bases.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_setting,
+    max_length_setting,
+    model_setting,
+)
 from scoring.texts.compared_texts import (
-    against_param,
+    against_setting,
     combined,
     compared_texts,
-    long_article_param,
-    references_param,
+    long_article_setting,
+    references_setting,
 )
 from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
-    from scoring.neural.entailment import Grid, PairClassifier
+    from scoring.neural.entailment import PairClassifier, PairGrid
 
 Probabilities = tuple[float, float]
 """Of entailment and of contradiction."""
@@ -26,12 +35,11 @@ class Entailment(ModelEvaluator):
     """The probability that the article entails the summary, by a classifier of premise and hypothesis.
 
     In [0, 1], or [-1, 1] for `measure` difference. By default the whole article is the premise and the whole
-    summary the hypothesis, as for the row Entailment in Table 4 of the UMSE paper. With `granularity`
-    sentences it is SummaC's zero-shot form: every sentence of the summary is held against every sentence of
-    the article; the highest probabilities it reaches there count, and the sentences' values are averaged.
-    SummaC itself is that with `measure` difference, except that it leaves out sentences of ten characters or
-    fewer and those of the article after the hundredth. A missing article is unscored, and so is an empty
-    summary unless asked for.
+    summary the hypothesis, as in the row Entailment of Table 4 in the UMSE paper. With `granularity`
+    sentences it is SummaC's zero-shot form: every sentence of the summary is compared with every sentence of
+    the article, its highest probabilities count, and the sentences' values are averaged. SummaC itself also
+    uses `measure` difference, but leaves out sentences of ten characters or fewer and those of the article
+    after the hundredth. A missing article is not scored, nor, by default, is an empty summary.
     """
 
     name = "entailment"
@@ -43,15 +51,15 @@ class Entailment(ModelEvaluator):
     )
     formula = "p(entailment | premise: article, hypothesis: summary)"
     weaknesses = (
-        "Says whether the summary follows from the article, not whether it is any good: a copied sentence is "
-        "best. Classifiers have learnt from single sentences; whole articles are longer than anything they "
-        "saw, and are cut at the model's limit unless taken in parts or by sentences. Taken by sentences, "
-        "what follows only from several of them together counts as not entailed. The default model knows "
-        "English only; for other languages name one trained on XNLI, such as joeddav/xlm-roberta-large-xnli."
+        "Measures only whether the summary follows from the article: a copied sentence scores best. "
+        "Classifiers are trained on single sentences; whole articles are longer than their training data, "
+        "and are cut at the model's limit unless read in parts or by sentences. By sentences, what follows "
+        "only from several of them together counts as not entailed. The default model knows only English; "
+        "for other languages choose one trained on XNLI, such as joeddav/xlm-roberta-large-xnli."
     )
     cost = (
-        "One pass of the encoder over article and summary; with granularity sentences one for each pair of "
-        "their sentences. Equal pairs in a batch are computed once."
+        "One pass of the encoder over article and summary; with granularity sentences one per pair of "
+        "sentences. Equal pairs in a batch are computed once."
     )
     weights = (
         "Any encoder with a classification head of which one label is named entailment. Default: "
@@ -63,43 +71,38 @@ class Entailment(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param("FacebookAI/roberta-large-mnli", doc=WEIGHTS_DOC, is_weights=True)
-        measure: str = param(
+        model: str = model_setting("FacebookAI/roberta-large-mnli")
+        measure: str = setting(
             "entailment",
-            choices=("entailment", "ratio", "difference"),
-            doc="What is made of the probabilities: entailment; entailment / (entailment + contradiction); "
-            "entailment - contradiction.",
+            label="Measure",
+            help="How the probabilities become a score.",
+            choices={
+                "entailment": "entailment",
+                "ratio": "entailment ratio",
+                "difference": "entailment minus contradiction",
+            },
+            details="ratio: entailment / (entailment + contradiction); difference: entailment - "
+            "contradiction.",
         )
-        against: str = against_param("article", "The premise; the summary is the hypothesis.")
-        granularity: str = param(
+        against: str = against_setting("article", "Premise of the inference; the summary is the hypothesis.")
+        granularity: str = setting(
             "whole",
-            choices=("whole", "sentences"),
-            doc="Whole texts in one input, or each sentence of the summary with each of the premise's.",
+            label="Granularity",
+            help="Compare whole texts, or each summary sentence with each premise sentence.",
+            choices={"whole": "whole texts", "sentences": "sentence by sentence"},
         )
-        over_sentences: str = param(
-            "mean",
-            choices=("mean", "min"),
-            doc="Granularity sentences: whether the average of the summary's sentences counts, or the worst.",
+        long_article: str = long_article_setting(
+            "Holds for references, too. With granularity sentences always the best."
         )
-        long_article: str = long_article_param(
-            "With granularity sentences always the highest.", "An article, or a reference,"
-        )
-        max_length: int = param(
+        max_length: int = max_length_setting(
             512,
-            low=16,
-            high=32_768,
-            doc="Longest input in tokens, special ones included; less where the model allows less. The "
-            "premise alone is cut, unless the summary would leave nothing of it: then the summary gets half, "
-            "or what the premise does not need. Of an input in parts the summary never gets more than that.",
+            "The premise alone is cut, unless the summary would leave nothing of it: then the summary gets "
+            "half, or what the premise does not need. In parts the summary never gets more than that.",
         )
-        references: str = references_param("max")
-        empty_summary: str = empty_summary_param("With granularity sentences always unscored.")
+        references: str = references_setting("max")
+        empty_summary: str = empty_summary_setting("With granularity sentences always unscored.")
 
     params: Params
-
-    @classmethod
-    def needs_for(cls, params: Any) -> frozenset[Need]:
-        return frozenset({Need(params.against)})
 
     @property
     def scores_empty(self) -> bool:
@@ -132,7 +135,7 @@ class Entailment(ModelEvaluator):
             for each in grids
         ]
 
-    def _grid(self, item: Item, premise: str) -> "Grid":
+    def _grid(self, item: Item, premise: str) -> "PairGrid":
         in_parts = self.params.long_article != "cut"
         if self.params.granularity == "whole":
             return self._classifier.grid([premise], [item.summary], in_parts=in_parts)
@@ -146,8 +149,8 @@ class Entailment(ModelEvaluator):
             in_parts=in_parts,
         )
 
-    def _scored(self, grids: "Sequence[Grid]", found: list[list[list[Probabilities | None]]]) -> Scored:
-        """From the grids of one item, one for each premise, and what was found for their pairs."""
+    def _scored(self, grids: "Sequence[PairGrid]", found: list[list[list[Probabilities | None]]]) -> Scored:
+        """Return the result of one item from its grids, one per premise, and their probabilities."""
         values = []
         for rows in found:
             of_sentences = []
@@ -156,7 +159,7 @@ class Entailment(ModelEvaluator):
                 if len(read) < len(row):
                     return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
                 of_sentences.append(self._value(read))
-            values.append(combined(of_sentences, self.params.over_sentences))
+            values.append(fmean(of_sentences))
         shares = [
             share
             for grid in grids
@@ -166,7 +169,7 @@ class Entailment(ModelEvaluator):
         return Scored.computed({GENERAL: value}, shares_read=shares_read(shares))
 
     def _value(self, read: Sequence[Probabilities]) -> float:
-        """Of one hypothesis, from its probabilities with each premise or part of one."""
+        """Return one hypothesis's score from its probabilities with each premise or part of one."""
         mean_of_parts = self.params.granularity == "whole" and self.params.long_article == "parts_mean"
         how = "mean" if mean_of_parts else "max"
         entailment, contradiction = (combined(each, how) for each in zip(*read, strict=True))

@@ -4,31 +4,23 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from scoring.asking.request import Address, Asking, Reply, Request
-from scoring.asking.sender import Sender
-from scoring.asking_evaluator import AskingEvaluator
-from scoring.contract import (
-    EMPTY_SUMMARY,
-    NO_ARTICLE,
-    NO_REFERENCE,
-    EvaluatorError,
-    Item,
-    Need,
-    PoolExample,
-    Queue,
-    Scored,
-    Seen,
-)
-from scoring.judge.asked_marks import MARKS
+from scoring.contract.evaluator import EvaluatorError, Need, Queue, Seen
+from scoring.contract.items import Item, PoolExample
+from scoring.contract.requests import Address, Asking, Reply, Request
+from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
+from scoring.contract.setup_names import model_name
+from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
+from scoring.evaluators.bases.model_evaluator import versions
+from scoring.evaluators.ice_params import LOCAL_APIS, IceParams
 from scoring.judge.dimensions import Dimension
-from scoring.judge.ice_params import LOCAL_APIS, IceParams
-from scoring.judge.in_context import InContext
+from scoring.judge.example_prompts import ExampleDraw
 from scoring.judge.prompt_length import ContextWindow, token_counter, tokenizer_file
+from scoring.judge.prompt_marks import MARKS
 from scoring.judge.prompting import Prompting, form_of
 from scoring.judge.replies import READER_VERSION
 from scoring.judge.score_modes import score_mode
-from scoring.model_evaluator import versions
-from scoring.weights import digest, has_chat_template, locate
+from scoring.llm.client import HostedModel
+from scoring.weights.model_files import digest, has_chat_template, locate
 
 TOO_LONG = "longer than the model's context"
 
@@ -36,33 +28,33 @@ _ABSENT = {"article": NO_ARTICLE, "reference": NO_REFERENCE}
 
 
 class Ice(AskingEvaluator):
-    """A language model continues a list of rated examples: a number in [0, 1] per dimension.
+    """A language model continues a list of rated examples with a score in [0, 1] per dimension.
 
-    A few examples from the labelled pool, each of another article, stand with their human labels as
-    two-decimal scores before the summary. For consistency the model sees the article too, for relevance a
-    reference, for fluency and coherence the summary alone. Articles of drawn examples count as seen.
+    A few examples from the labelled pool, each of another article, precede the summary with their human
+    labels as two-decimal scores. For consistency the model also sees the article, for relevance a reference,
+    for fluency and coherence only the summary. Articles of drawn examples count as seen.
 
     As in the paper: four examples, each of another article, for all dimensions from the same four articles;
     drawn uniformly, or stratified by quarters of the label, with any example where a quarter has none; in
-    random order; no description of the dimension; the first reference; temperature 0. Not as in the paper:
-    its stratified draw takes the assignment of quarters to articles with the most summaries to choose from,
-    even if a quarter then stays empty that could be filled; here as many as possible are filled. Its prompts
-    begin with two empty lines and keep line breaks; here a text is one line. Its labels are as short as
-    possible (0.5, here 0.50). It takes the first number of a reply, whatever that is.
+    random order; no description of the dimension; the first reference; temperature 0. Unlike the paper: its
+    stratified draw chooses the assignment of quarters to articles with the most summaries, even if a quarter
+    then stays empty that could be filled; here as many as possible are filled. Its prompts begin with two
+    empty lines and keep line breaks; here a text is one line. Its labels are as short as possible (0.5, here
+    0.50). It takes the first number of a reply, whatever that is.
 
-    Here the score is the number from 0 to 1 that a reply gives alone, at its start, behind the dimension's
+    Here the score is the number from 0 to 1 that a reply gives alone, at its start, after the dimension's
     name or words such as Score, or in JSON; 85% and 0.8/1 are numbers, too. Nothing is rounded or clamped. A
     reply with two plausible readings or none has a reason instead: unparsable, refused, filtered, truncated,
-    out of range or empty reply. All replies are kept, and can be read anew by a later version.
+    out of range or empty reply. All replies are kept, and a later version can read them again.
 
-    The mode says how the score comes of replies: `greedy`, the paper's, from one; `samples` is the mean of
-    several, and none where one of them cannot be read; `expected` is the mean of the marks 1 to 5 by their
-    probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), with the share on all marks kept
-    beside it; `candidates` is the mean of marks by their probabilities as whole replies of a local model.
-    One mode never takes the place of another.
+    The mode says how replies become a score: `greedy`, the paper's, takes one reply; `samples` takes the mean
+    of several, and gives no score if one of them cannot be read; `expected` takes the mean of the marks 1 to
+    5 by their probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), and keeps the
+    probability of all marks together; `candidates` takes the mean of marks by their probabilities as whole
+    replies of a local model. One mode never replaces another.
 
-    Prompts of the form `described` say what is asked, and marks in the texts that could pass for a part of
-    the prompt (`Score:`, `###`, `<|im_start|>`) are put into square brackets; `paper` has no such guard.
+    Prompts of the form `described` describe the dimension, and put marks in the texts that imitate the prompt
+    (`Score:`, `###`, `<|im_start|>`) into square brackets; `paper` has no such protection.
     """
 
     name = "ice"
@@ -70,19 +62,19 @@ class Ice(AskingEvaluator):
     version = 2
     source = "Jain et al. 2023, Multi-Dimensional Evaluation of Text Summarization with In-Context Learning"
     formula = (
-        "the number that the model writes behind the examples and the summary; samples: their mean; "
+        "the number that the model writes after the examples and the summary; samples: their mean; "
         "expected: sum of p(mark) x worth(mark) over sum of p(mark), worth from 0 to 1 in even steps"
     )
     weaknesses = (
-        "Depends on the model, on the examples drawn and on their order; a hosted model may change under "
+        "Depends on the model, on the drawn examples and on their order; a hosted model may change under "
         "its name."
     )
-    cost = "One request for each summary and dimension, with the mode samples as many as samples."
+    cost = "One request per summary and dimension; with the mode samples, as many as samples."
     needs = frozenset({Need.ARTICLE, Need.REFERENCES, Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     deterministic = False
     queue = "llm"
-    batch_size = 32  # whose requests go out together; each reply is stored as it comes
+    batch_size = 32  # requests go out together; each reply is stored on arrival
     seen_reason = "article is in the in-context pool"
 
     Params = IceParams
@@ -106,11 +98,16 @@ class Ice(AskingEvaluator):
         self._context = ContextWindow(params.context_tokens, params.max_tokens, params.tokenizer)
         stratified = params.sampling == "stratified"
         sizes = params.examples, params.pool_articles, params.seed
-        self._in_context = InContext(*sizes, stratified, self._prompting, self._context)
+        self._in_context = ExampleDraw(*sizes, stratified, self._prompting, self._context)
         if not params.examples:
             self.dimensions = tuple(dict.fromkeys(params.dimensions))
             self._judged = params.judged(self.dimensions)
             self._drawn = {name: [] for name in self.dimensions}
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        number = self.params.examples
+        shown = f"{number} example{'s' * (number > 1)}" if number else "no examples"
+        return f"ICE, {shown}, {model_name(self.params.model)}", frozenset({"examples", "model"})
 
     @classmethod
     def needs_for(cls, params: IceParams) -> frozenset[Need]:
@@ -132,13 +129,13 @@ class Ice(AskingEvaluator):
         return local | super().models_for(params)
 
     def fit(self, pool: Sequence[PoolExample]) -> None:
-        """Draws the examples. The same draw comes from the whole pool and from the drawn examples alone."""
+        """Draw the examples. The whole pool and the drawn examples alone give the same draw."""
         asked = self.params.dimensions or sorted({name for each in pool for name in each.labels})
         dimensions = tuple(dict.fromkeys(asked))
         if not dimensions:
             raise EvaluatorError(
-                "the labelled pool holds no label: it takes some ratings, or `examples` 0 with the prompt "
-                "described and the names of `dimensions`",
+                "the labelled pool has no labels: collect ratings, or set `examples` to 0, the prompt to "
+                "described, and `dimensions`",
                 permanent=True,
             )
         try:
@@ -180,19 +177,19 @@ class Ice(AskingEvaluator):
     @cached_property
     def _model(self) -> Asking:
         if self.address is not None:
-            return Sender(self.address)
+            return HostedModel(self.address)
         from scoring.neural.causal_lm import LocalModel
 
         return LocalModel(self._folder, self.params.precision, is_chat=self.params.api == "local_chat")
 
     @property
     def _folder(self) -> Path:
-        """Of the local model. Raises EvaluatorError, permanent, where it is not here or cannot chat."""
+        """Folder of the local model. Raises EvaluatorError, permanent, if it is missing or cannot chat."""
         folder = locate(self.params.model)
         if self.params.api == "local_chat" and not has_chat_template(folder):
             raise EvaluatorError(
-                f"parameter 'api': found local_chat, but {self.params.model!r} has no chat template; "
-                "local_completions asks it to continue the list",
+                f"parameter 'api': found local_chat, but {self.params.model!r} has no chat template; use "
+                "local_completions",
                 permanent=True,
             )
         return folder
@@ -201,10 +198,10 @@ class Ice(AskingEvaluator):
         return self._model
 
     def is_same_judge(self, params: IceParams) -> bool:
-        """Whether a person would call a judge with these parameters the same one: the same model, form of the
-        prompt and mode, and the same words on a dimension that both score.
+        """Return whether people would call a judge with these parameters the same one.
 
-        Where and how long the model is asked does not matter, nor which examples it is shown.
+        That is: the same model, form of the prompt and mode, and the same description of a dimension that
+        both score. Endpoint, timeouts and examples do not matter.
         """
         own = self.params
         if (own.model, own.prompt, own.mode) != (params.model, params.prompt, params.mode):
@@ -224,23 +221,19 @@ class Ice(AskingEvaluator):
         ]
 
     def read(self, item: Item, replies: Sequence[Reply]) -> Scored:
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
+        found: dict[str, tuple[float, str | None]] = {}
         kept: dict[str, str] = {}
         came = iter(replies)
         for dimension in self.dimensions:
-            number, problem = math.nan, self._problem(dimension, item)
-            if problem is None:
+            found[dimension] = math.nan, self._problem(dimension, item)
+            if found[dimension][1] is None:
                 answers = [next(came) for _ in range(self._mode.count)]
                 kept[dimension] = self._mode.kept(answers)
-                number, problem = self._mode.verdict(answers, dimension)
-            values[dimension] = number
-            if problem:
-                reasons[dimension] = problem
-        return Scored(values, reasons, kept)
+                found[dimension] = self._mode.verdict(answers, dimension)
+        return _scored(found, kept)
 
     def _problem(self, dimension: str, item: Item) -> str | None:
-        """Why nothing is asked of the item on this dimension, or None."""
+        """Return why the item cannot be scored on this dimension, or None."""
         if not item.summary.strip():
             return EMPTY_SUMMARY
         judged = self._judged[dimension]
@@ -258,27 +251,24 @@ class Ice(AskingEvaluator):
             max_tokens=self.params.max_tokens,
         )
 
-    def reread(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
-        """A summary's scores by the present reader, from what was kept of it; nobody is asked.
+    def reparse(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
+        """Return a summary's scores from its kept replies, by the present reader.
 
-        `replies` and `reasons` by dimension, as in the Scored of that time. Without a reply the reason stays,
-        and so does an ending of which the endpoint told.
+        `replies` and `reasons` are by dimension, as in the original Scored. Without a reply the reason stays,
+        and so does a problem that the endpoint reported.
         """
-        values: dict[str, float] = {}
-        anew: dict[str, str] = {}
-        for dimension in self.dimensions:
-            reason = reasons.get(dimension)
-            if replies.get(dimension):
-                number, problem = self._mode.reread(replies[dimension], reason, dimension)
-            else:
-                number, problem = math.nan, reason
-            values[dimension] = number
-            if problem:
-                anew[dimension] = problem
-        return Scored(values, anew, replies)
+        return _scored(
+            {
+                name: self._mode.reparse(replies[name], reasons.get(name), name)
+                if replies.get(name)
+                else (math.nan, reasons.get(name))
+                for name in self.dimensions
+            },
+            replies,
+        )
 
     def prompt(self, dimension: str, item: Item) -> str:
-        """The text sent: the drawn examples with their scores, then `item` up to its score."""
+        """Return the text sent: the drawn examples with their scores, then `item` up to its score."""
         return self._beginning(dimension) + self._prompting.ending(self._judged[dimension], item)
 
     def _beginning(self, dimension: str) -> str:
@@ -286,3 +276,12 @@ class Ice(AskingEvaluator):
             written = self._prompting.beginning(self._judged[dimension], self._drawn[dimension])
             self._beginnings[dimension] = written
         return self._beginnings[dimension]
+
+
+def _scored(found: Mapping[str, tuple[float, str | None]], replies: Mapping[str, str]) -> Scored:
+    """Return the result of each dimension's number, or nan and a problem, with its kept replies."""
+    return Scored(
+        {name: number for name, (number, _) in found.items()},
+        {name: problem for name, (_, problem) in found.items() if problem},
+        replies,
+    )

@@ -4,23 +4,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
-from scoring.contract import GENERAL, Evaluator, EvaluatorError, Item, Member, Need, Scored
-from scoring.params import param, value_as_text
+from annotation.declared.settings import setting, value_as_text
+from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need
+from scoring.contract.items import Item, Member
+from scoring.contract.scores import Scored
+
+LONGEST_LIST = 80  # characters of jurors' names in the name of a jury
 
 
 class Jury(Evaluator):
-    """Several evaluators judge together: the mean, the median or the majority of what each has said.
+    """The combined judgement of several evaluators: the mean, the median or the majority of their scores.
 
-    It takes scores that the members have stored already and asks nobody anew. Jurors speak together on a
-    dimension that they score by its name. As they are, scores are only joined on one scale, so an evaluator
-    of no dimension in particular (ROUGE, say) is not heard beside judges of a dimension. With `standardised`
-    every juror's scores are first taken in standard deviations from their mean over all summaries of the run
-    (all equal: 0), so that jurors of different scales weigh the same, and those of no dimension in particular
-    are heard on every dimension.
+    It uses stored scores of its members and sends no requests. Jurors vote on a dimension that they score by
+    name. By default all scores must be on one scale, so an evaluator without dimensions (such as ROUGE) does
+    not vote beside judges of a dimension. With `standardised`, each juror's scores are first expressed in
+    standard deviations from their mean over all summaries of the run (all equal: 0), so that jurors on
+    different scales weigh the same, and those without dimensions vote on every dimension.
 
-    A summary that fewer jurors than the quorum have scored gets no score, and the reason names who is
-    missing. What stands behind a score says who said what. Articles from which a member has learnt count as
-    seen by the jury.
+    A summary scored by fewer jurors than the quorum gets no score, and the reason names the missing jurors.
+    The explanation of a score lists each juror's score. Articles that a member has learnt from count as seen
+    by the jury.
     """
 
     name = "jury"
@@ -28,11 +31,8 @@ class Jury(Evaluator):
     version = 1
     source = "Verga et al. 2024, Replacing Judges with Juries"
     formula = "mean, median or share in favour over the jurors' scores"
-    weaknesses = (
-        "Jurors with a bias in common keep it: a jury of one family of models may be one juror heard "
-        "several times."
-    )
-    cost = "Nothing beyond the members' runs."
+    weaknesses = "Shared biases remain: a jury of one family of models may amount to one juror."
+    cost = "No cost beyond the members' runs."
     needs = frozenset({Need.SCORES})
     dimensions: tuple[str, ...] = ()
     batch_size = 2048
@@ -40,21 +40,28 @@ class Jury(Evaluator):
 
     @dataclass(frozen=True)
     class Params:
-        members: tuple[str, ...] = param(
-            doc="The jurors: evaluators that have scored these summaries.", is_setup=True
+        members: tuple[str, ...] = setting(
+            label="Jurors", help="Evaluators that have scored these summaries.", is_setup=True
         )
-        how: str = param(
+        how: str = setting(
             "mean",
-            choices=("mean", "median", "majority"),
-            doc="mean or median of the scores; majority: the share of jurors whose score is the threshold or "
-            "more.",
+            label="Combination",
+            help="How the jurors' scores become one.",
+            choices={"mean": "mean", "median": "median", "majority": "majority"},
+            details="majority: the share of jurors whose score is the threshold or more.",
         )
-        quorum: int = param(0, low=0, doc="Jurors that must have scored a summary; 0: all of them.")
-        threshold: float = param(0.5, doc="With majority: from which score on a juror is in favour.")
-        standardised: bool = param(
+        quorum: int = setting(
+            0, label="Quorum", help="Jurors that must have scored a summary; 0: all.", low=0
+        )
+        threshold: float = setting(
+            0.5, label="Threshold", help="Majority: lowest score of a juror in favour."
+        )
+        standardised: bool = setting(
             False,
-            doc="Take each juror's scores in standard deviations from their mean over the run: for jurors "
-            "on different scales.",
+            label="Standardise",
+            help="Standardise each juror's scores, for jurors on different scales.",
+            phrase="standardised",
+            details="In standard deviations from their mean over the run.",
         )
 
         def __post_init__(self) -> None:
@@ -72,18 +79,23 @@ class Jury(Evaluator):
 
     params: Params
 
+    def headline(self) -> tuple[str, frozenset[str]]:
+        labels = " + ".join(member.label for member in self.members)
+        jurors = labels if len(labels) <= LONGEST_LIST else str(len(self.members))
+        return f"Jury of {jurors}", frozenset({"members"})
+
     @classmethod
     def needs_for(cls, params: Params) -> frozenset[Need]:
         return cls.needs | {Need.CORPUS} if params.standardised else cls.needs
 
-    def appoint(self, members: Sequence[Member]) -> None:
-        """Raises EvaluatorError where the jurors have no dimension in common or scores that rise and fall."""
-        super().appoint(members)
+    def use_members(self, members: Sequence[Member]) -> None:
+        """Set the jurors. Raises EvaluatorError without a common dimension, or if directions differ."""
+        super().use_members(members)
         falling = [each.label for each in members if not each.higher_is_better]
         if falling and not self.params.standardised:
             raise EvaluatorError(
-                f"parameter 'standardised': lower scores of {', '.join(falling)} are better, so they cannot "
-                "be joined with others as they are",
+                f"parameter 'standardised': lower scores of {', '.join(falling)} are better, so they can be "
+                "combined with others only if standardised",
                 permanent=True,
             )
         named = sorted({name for each in members for name in each.dimensions if name != GENERAL})
@@ -100,7 +112,7 @@ class Jury(Evaluator):
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
         if not self.dimensions:
-            raise RuntimeError("jury scores only after appoint(members)")
+            raise RuntimeError("jury scores only after use_members(members)")
         return [self._scored(item) for item in items]
 
     @property
@@ -108,7 +120,7 @@ class Jury(Evaluator):
         return self.params.quorum or len(self.members)
 
     def _jurors(self, dimension: str) -> list[tuple[Member, str]]:
-        """Who speaks on the dimension, with the name of the dimension of theirs that counts for it."""
+        """Return the jurors on the dimension, each with the name of its own dimension that counts."""
         heard = []
         for member in self.members:
             if dimension in member.dimensions:
@@ -118,8 +130,7 @@ class Jury(Evaluator):
         return heard
 
     def _scored(self, item: Item) -> Scored:
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
+        values: dict[str, float | str] = {}
         heard: dict[str, str] = {}
         for dimension in self.dimensions:
             spoken: list[tuple[str, float]] = []
@@ -131,13 +142,12 @@ class Jury(Evaluator):
                 else:
                     spoken.append((member.label, self._on_common_scale(member, own, score)))
             if len(spoken) < self._quorum:
-                values[dimension] = math.nan
-                reasons[dimension] = f"no score by {', '.join(missing)}"
+                values[dimension] = f"no score by {', '.join(missing)}"
             else:
                 values[dimension] = self._joined([score for _, score in spoken])
                 said = "; ".join(f"{label}: {score:.3g}" for label, score in spoken)
                 heard[dimension] = f"{len(spoken)} of {len(spoken) + len(missing)} jurors. {said}"
-        return Scored.computed(values, reasons, heard)
+        return Scored.computed(values, heard)
 
     def _joined(self, spoken: Sequence[float]) -> float:
         if self.params.how == "majority":

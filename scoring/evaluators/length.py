@@ -1,41 +1,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.contract import GENERAL, Evaluator, Item, Scored
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Evaluator
+from scoring.contract.items import Item
+from scoring.contract.scores import Scored
 
 
 class Length(Evaluator):
-    """How long the summary is: a count, 0 or more. A baseline any useful evaluator should beat."""
+    """The length of the summary: a count, 0 or more. A baseline that any useful evaluator should beat."""
 
     name = "length"
     title = "Length"
     version = 1
     source = "trivial baseline"
     formula = "number of words or characters"
-    weaknesses = "Length is no quality; but raters' answers go along with it more often than one would like."
-    cost = "Nothing."
+    weaknesses = "Length is not quality, although raters' answers often correlate with it."
+    cost = "None."
     batch_size = 2048
 
     @dataclass(frozen=True)
     class Params:
-        unit: str = param(
+        unit: str = setting(
             "words",
-            choices=("words", "characters"),
-            doc="What is counted: words (separated by white space) or characters (for languages that "
-            "write without spaces; white space at the ends left out).",
+            label="Unit",
+            help="Count words or characters.",
+            choices={"words": "words", "characters": "characters"},
+            phrase="in {}",
+            details="Words are separated by white space. Characters serve languages written without spaces; "
+            "white space at the ends is left out.",
         )
 
     params: Params
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
-        count = _words if self.params.unit == "words" else _characters
-        return [Scored.of({GENERAL: float(count(item.summary))}) for item in items]
-
-
-def _words(text: str) -> int:
-    return len(text.split())
-
-
-def _characters(text: str) -> int:
-    return len(text.strip())
+        by_words = self.params.unit == "words"
+        texts = [item.summary.split() if by_words else item.summary.strip() for item in items]
+        return [Scored.of({GENERAL: float(len(each))}) for each in texts]

@@ -2,15 +2,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.contract import Evaluator, EvaluatorError, Item, Need, PoolExample, Scored, Seen
+from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, Seen
+from scoring.contract.items import Item, PoolExample
+from scoring.contract.scores import Scored
 
 
 class Majority(Evaluator):
-    """The most frequent label of the labelled pool, for every summary alike: the floor of any comparison.
+    """The most frequent label of the labelled pool, the same for every summary: the lowest baseline.
 
-    One constant in [0, 1] per dimension of the pool; of equally frequent labels the lowest. It looks at no
-    text, so an empty summary gets it too. All articles of the pool count as seen. Correlations with a
-    constant are undefined, and shown so; its ROC AUC is one half.
+    One constant in [0, 1] per dimension of the pool; of equally frequent labels the lowest. It reads no text,
+    so it also scores empty summaries. All articles of the pool count as seen. Correlations with a constant
+    are undefined and shown as such; its ROC AUC is 0.5.
     """
 
     name = "majority"
@@ -18,8 +20,8 @@ class Majority(Evaluator):
     version = 1
     source = "trivial baseline"
     formula = "argmax over labels of the pool"
-    weaknesses = "It says nothing of a summary."
-    cost = "Nothing."
+    weaknesses = "The score does not depend on the summary."
+    cost = "None."
     needs = frozenset({Need.LABELLED_POOL})
     dimensions: tuple[str, ...] = ()
     batch_size = 2048
@@ -36,7 +38,7 @@ class Majority(Evaluator):
             for dimension, label in example.labels.items():
                 labels.setdefault(dimension, Counter())[label] += 1
         if not labels:
-            raise EvaluatorError("the labelled pool holds no label", permanent=True)
+            raise EvaluatorError("the labelled pool has no labels", permanent=True)
         self._constants = {
             dimension: float(min(counts, key=lambda label: (-counts[label], label)))
             for dimension, counts in sorted(labels.items())

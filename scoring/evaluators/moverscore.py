@@ -3,44 +3,46 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import OUT_OF_MEMORY, Scored, shares_read
+from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams, model_setting
 from scoring.texts.compared_texts import (
-    against_param,
+    against_setting,
     combined,
     compared_texts,
     readable_references,
-    references_param,
+    references_setting,
 )
-from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from scoring.texts.stop_words import chosen, stop_list_setting, stop_words_setting
 
 if TYPE_CHECKING:
-    from scoring.neural.moverscore import Form, Heap, Heaps
+    from scoring.neural.moverscore import Heap, Heaps, MoverForm
 
 NO_WEIGHT = "no word of the summary has any weight"
 NO_WEIGHT_BESIDE = "no word of the text it is compared with has any weight"
 
 
 class MoverScore(ModelEvaluator):
-    """How little the summary's words must be moved, in the space of an encoder, to become the other text.
+    """How little the summary's words must move, in the space of an encoder, to become the other text.
 
-    Each text is a heap of n-gram vectors weighted by how rare their words are (idf). The earth mover's
-    distance is the least work that moves one heap onto the other; it is solved exactly. The first form (v1,
-    the paper's) joins least, mean and greatest values of the last five blocks and gives 1 minus the work
-    with squared distances, in [-3, 1], mostly above 0. The second (v2, the authors' faster one) takes the
-    last block and gives 1 / (1 + work) with plain distances, in [1/3, 1]. The authors' code knows n-grams
-    beyond single words, and word pieces kept, in v1 alone; here both forms do.
+    Each text is a set of n-gram vectors weighted by the rarity of their words (idf). The earth mover's
+    distance is the least work that moves one set onto the other, solved exactly. The first form (v1, the
+    paper's) joins least, mean and greatest values of the last five blocks and gives 1 minus the work with
+    squared distances, in [-3, 1], mostly above 0. The second (v2, the authors' faster one) takes the last
+    block and gives 1 / (1 + work) with plain distances, in [1/3, 1]. The authors' code supports longer
+    n-grams, and keeping word pieces, only in v1; here both forms do.
 
-    Punctuation, stop words and pieces that continue a word are left out; the special tokens stay, to which
-    idf gives no weight. Document frequencies are counted over all texts of the run, apart for summaries and
+    Punctuation, stop words and pieces that continue a word are left out. Special tokens stay, but idf gives
+    them no weight. Document frequencies are counted over all texts of the run, separately for summaries and
     for what they are compared with; a reference or article counts once however many summaries it has.
 
-    A text left without weight (only punctuation, stop words, or words that all texts have) is not compared:
-    the authors' code gives such a summary 0 in v1 and a perfect 1 in v2. Where a reference is weightless the
-    others serve. Masses are rounded to millionths as the authors' solver (pyemd 1.0) rounds them, so that
-    scores equal theirs on long texts too. In v2 their single precision leaves a distance of about 1e-4
-    between equal words, where ours is 0.
+    A text without weight (only punctuation, stop words, or words that all texts have) is not compared: the
+    authors' code gives such a summary 0 in v1 and a perfect 1 in v2. Other references replace one without
+    weight. Masses are rounded to millionths as in the authors' solver (pyemd 1.0), so that scores of long
+    texts match, too. In v2 their single precision leaves a distance of about 1e-4 between equal words, which
+    is 0 here.
     """
 
     name = "moverscore"
@@ -55,13 +57,13 @@ class MoverScore(ModelEvaluator):
         "least work = min over flows of sum(flow * distance)"
     )
     weaknesses = (
-        "Blind to negation and to who did what. With idf, a score depends on which other texts the run has. "
-        "Pieces that continue a word are known by the ## of WordPiece vocabularies; of other encoders all "
-        "pieces count. What exceeds the encoder's limit, most of a long article, is not read."
+        "Ignores negation and who did what. With idf, a score depends on the other texts of the run. "
+        "Pieces that continue a word are recognised by the ## of WordPiece vocabularies; with other "
+        "encoders all pieces count. Text beyond the encoder's limit, most of a long article, is not read."
     )
     cost = (
-        "One pass of the encoder over each distinct text, and for each pair of texts a transport problem of "
-        "the size of their word counts."
+        "One pass of the encoder per distinct text, and one transport problem of the size of the word "
+        "counts per pair of texts."
     )
     weights = (
         "v1: the authors' BERT base fine-tuned on MNLI (MNLI_BERT.zip among the releases of "
@@ -74,26 +76,40 @@ class MoverScore(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param("google-bert/bert-base-uncased", doc=WEIGHTS_DOC, is_weights=True)
-        form: str = param(
+        model: str = model_setting("google-bert/bert-base-uncased")
+        form: str = setting(
             "v1",
-            choices=("v1", "v2"),
-            doc="The paper's form, or the authors' second one: last layer only, plain distances.",
+            label="Form",
+            help="The paper's form, or the authors' second: last layer and plain distances.",
+            choices={"v1": "first form", "v2": "second form"},
         )
-        against: str = against_param()
-        references: str = references_param("mean")
-        n_gram: int = param(1, low=1, high=10, doc="How many neighbouring words move together.")
-        idf: bool = param(
-            True, doc="Weight words by how rare they are among the run's texts; otherwise all weigh the same."
+        against: str = against_setting()
+        references: str = references_setting("mean")
+        n_gram: int = setting(
+            1,
+            label="N-gram length",
+            help="How many neighbouring words move together.",
+            low=1,
+            high=10,
+            phrase="{}-grams",
         )
-        stop_list: str = param("none", choices=tuple(LISTS), doc=LIST_DOC)
-        stop_words: tuple[str, ...] = param((), doc=WORDS_DOC)
-        keep_subwords: bool = param(False, doc="Keep the pieces that continue a word.")
-        masses: str = param(
+        idf: bool = setting(
+            True,
+            label="IDF weights",
+            help="Weight words by their rarity among the texts of the run.",
+            phrase="IDF-weighted",
+        )
+        stop_list: str = stop_list_setting("none")
+        stop_words: tuple[str, ...] = stop_words_setting()
+        keep_subwords: bool = setting(
+            False, label="Keep subwords", help="Keep the pieces that continue a word.", phrase="with subwords"
+        )
+        masses: str = setting(
             "rounded",
-            choices=("rounded", "exact"),
-            doc="How much of a text each word is: in whole millionths, as the authors' solver has it, or "
-            "exactly, which moves the scores of long texts by about 2e-5.",
+            label="Word masses",
+            help="Whether word masses are rounded, as in the authors' solver.",
+            choices={"rounded": "rounded masses", "exact": "exact masses"},
+            details="rounded: in whole millionths; exact moves the scores of long texts by about 2e-5.",
         )
 
     params: Params
@@ -104,7 +120,7 @@ class MoverScore(ModelEvaluator):
         return frozenset({other, Need.CORPUS} if params.idf else {other})
 
     @cached_property
-    def _form(self) -> "Form":
+    def _form(self) -> "MoverForm":
         from scoring.neural.moverscore import FORMS
 
         return FORMS[self.params.form]
@@ -124,13 +140,13 @@ class MoverScore(ModelEvaluator):
         )
         if self.params.idf:
             if not self.corpus_digest:
-                raise RuntimeError(f"{self.name} scores with idf only after survey(corpus)")
+                raise RuntimeError(f"{self.name} scores with idf only after see_corpus(corpus)")
             heaps.count("summary", (item.summary for item in self.corpus))
             heaps.count("other", self._documents())
         return heaps
 
     def _documents(self) -> Iterator[str]:
-        """All texts that summaries of the run are compared with, those of an article once."""
+        """Yield the texts that the run's summaries are compared with, those of an article once."""
         counted = set()
         for item in self.corpus:
             if self.params.against == "article":
@@ -150,7 +166,7 @@ class MoverScore(ModelEvaluator):
         return [self._scored([heaps[text] for text in texts]) for texts in wanted]
 
     def _texts(self, item: Item) -> list[tuple[str, str]]:
-        """The summary and what it is compared with, each with its side."""
+        """Return the summary and what it is compared with, each with its side."""
         others = compared_texts(item, self.params.against, self.params.references)
         return [("summary", item.summary), *(("other", text) for text in others)]
 

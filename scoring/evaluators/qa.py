@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scoring.contract import GENERAL, OUT_OF_MEMORY, Item, Need, Scored, shares_in_words, shares_read
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import OUT_OF_MEMORY, Scored, shares_in_words, shares_read
+from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams, model_setting
 from scoring.texts.answer_match import answer_f1, answer_words
-from scoring.texts.cloze_questions import answer_spans
-from scoring.texts.sentences import LIBRARIES, sentences
+from scoring.texts.cloze_questions import answer_spans, most_questions_setting
+from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
-    from scoring.neural.answer_search import SpanRule
     from scoring.neural.extractive_qa import ExtractiveReader
     from scoring.neural.question_generation import QuestionWriter, Written
 
@@ -24,41 +25,38 @@ NO_QUESTION = "no question that is answered as expected from the summary"
 _FIELD = re.compile(r"\{(context|answer|highlighted)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """With the answer it was made for, and what share of the prompt its writer has read."""
-
-    text: str
-    expected: str
-    share_read: float = 1.0
+Question = tuple[str, str, float]
+"""The question, its expected answer, and the share of its prompt that was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    question: Question
+    text: str
+    expected: str
+    share_read: float
     from_summary: str
     from_article: str
 
 
 class QuestionAnswering(ModelEvaluator):
-    """Whether article and summary answer questions about the summary alike: F1 of the answers, in [0, 1].
+    """Whether article and summary give the same answers to questions about the summary: F1, in [0, 1].
 
     For each name or number in the summary a model writes a question with that answer. Another model answers
     it from the summary and from the article, each time with a span of the text. The score is the mean, over
     questions, of the F1 of the two answers' words (QAGS), or of the article's answer and the name or number
-    the question was made for (FEQA: `compare` = expected). A question without an answer in the article
-    counts 0; one without an answer in the summary is not asked.
+    the question was made for (FEQA: `compare` = expected). A question without an answer in the article counts
+    0; one without an answer in the summary is dropped.
 
-    What is QAGS: one model for both texts, questions on the whole summary, ten answers at most, equal
-    questions asked once, those dropped that have no answer in the summary or (an option in its code) not the
-    expected one. What is not: its answers are all entities and noun phrases of a tagger for English, ten of
-    them at random, where ours are the first ones that a rule finds (runs of capitalised words, save a
-    sentence's first, and numbers); it takes ten questions for each and keeps the twenty likeliest, where ours
-    is the likeliest one. No program is public for the question answering baseline of Maynez et al., nor for
-    the row in UMSE's table: expect other numbers.
+    As in QAGS: one model for both texts, questions on the whole summary, at most ten answers, equal questions
+    asked once, and questions dropped that have no answer in the summary or (an option in its code) not the
+    expected one. Unlike QAGS: its answers are all entities and noun phrases of a tagger for English, ten of
+    them at random, while here they are the first ones that a rule finds (runs of capitalised words, except a
+    sentence's first, and numbers); it writes ten questions for each and keeps the twenty likeliest, here the
+    likeliest one. No program is public for the question answering baseline of Maynez et al., nor for the row
+    in UMSE's table: expect other numbers.
 
-    Questions and answers that come with an example are asked as they are, and none is dropped for its answer.
-    A summary without any question is unscored.
+    Questions and answers that come with an example are used unchanged, and none is dropped for its answer. A
+    summary without any question is not scored.
     """
 
     name = "qa"
@@ -71,14 +69,14 @@ class QuestionAnswering(ModelEvaluator):
     )
     formula = "mean over questions of F1(answer from the article, answer from the summary)"
     weaknesses = (
-        "Says nothing of what the summary leaves out. As good as its two models: a bad question or a missed "
-        "answer looks like a false statement. Names and numbers only; in scripts without capital letters "
-        "numbers only, in German every noun. F1 splits answers at blanks and leaves out a, an and the: "
-        "made for English. A sentence's first word is never asked for."
+        "Ignores what the summary leaves out. Depends on its two models: a bad question or a missed "
+        "answer looks like a false statement. Uses only names and numbers; in scripts without capital "
+        "letters only numbers, in German every noun. F1 splits answers at blanks and ignores a, an and "
+        "the: made for English. A sentence's first word is never asked for."
     )
     cost = (
-        "For each question a generation with beams, one pass of the answering model over the summary, and "
-        "one over each window of the article."
+        "Per question, one generation with beam search, one pass of the answering model over the summary,"
+        " and one per window of the article."
     )
     weights = (
         "QAGS: a BERT-large for SQuAD 2.0, such as deepset/bert-large-uncased-whole-word-masking-squad2 "
@@ -90,43 +88,47 @@ class QuestionAnswering(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param(
+        model: str = model_setting(
             "deepset/bert-large-uncased-whole-word-masking-squad2",
-            doc="The model that answers. " + WEIGHTS_DOC,
-            is_weights=True,
+            help="Model that answers: its folder or Hugging Face id.",
+            label="Answering model",
         )
-        question_model: str = param(
+        question_model: str = model_setting(
             "lmqg/t5-base-squad-qg",
-            doc="The sequence-to-sequence model that writes questions; empty where all examples have theirs. "
-            + WEIGHTS_DOC,
-            is_weights=True,
+            help="Model that writes questions; empty if every example has questions.",
+            label="Question model",
         )
-        prompt: str = param(
+        prompt: str = setting(
             "generate question: {highlighted}",
-            doc="What the writing model is given: {context} is the summary, {answer} the answer, "
-            "{highlighted} the summary with <hl> before and after the answer. For FEQA's model it is "
-            "{context} [SEP] {answer}.",
+            label="Question prompt",
+            help="Input of the question model, with {context}, {answer} or {highlighted} filled in.",
+            details="{context} is the summary, {answer} the answer, {highlighted} the summary with <hl> "
+            "before and after the answer. For FEQA's model it is {context} [SEP] {answer}.",
         )
-        compare: str = param(
+        compare: str = setting(
             "answers",
-            choices=("answers", "expected"),
-            doc="The article's answer with the summary's, as QAGS; or with the expected one, as FEQA.",
+            label="Compared answers",
+            help="Compare the article's answer with the summary's or the expected one.",
+            choices={"answers": "QAGS comparison", "expected": "FEQA comparison"},
+            details="answers: the summary's answer, as QAGS; expected: the answer that the question was "
+            "written for, as FEQA.",
         )
-        round_trip: bool = param(
-            True, doc="Drop a written question if the answer from the summary is not the expected one."
-        )
-        no_answer: bool = param(
+        round_trip: bool = setting(
             True,
-            doc="Whether the model may find no answer: yes for models trained on SQuAD 2, no for SQuAD 1.",
+            label="Round trip",
+            help="Drop a question if the summary does not answer it as expected.",
+            phrase="round trip",
         )
-        most_questions: int = param(10, low=0, doc="Questions for a summary at most, the first; 0 is all.")
-        beams: int = param(10, low=1, doc="Beams of the search for a question; 1 is greedy.")
-        longest_question: int = param(64, low=4, doc="In the writing model's tokens.")
-        longest_answer: int = param(30, low=1, doc="In the answering model's tokens.")
-        window: int = param(
-            384, low=32, doc="Tokens of an input, question included, at most the model's own limit."
+        no_answer: bool = setting(
+            True, label="Unanswerable", help="Whether the model may find no answer (SQuAD 2, not SQuAD 1)."
         )
-        stride: int = param(128, low=1, doc="Tokens from the beginning of one window to that of the next.")
+        most_questions: int = most_questions_setting(10, "summary")
+        beams: int = setting(
+            10, label="Beams", help="Width of the search for a question; 1: greedy.", low=1, phrase="{} beams"
+        )
+        longest_question: int = setting(
+            64, label="Longest question", help="Most tokens of a question.", low=4
+        )
 
     params: Params
 
@@ -144,13 +146,6 @@ class QuestionAnswering(ModelEvaluator):
         folder = self.folder("question_model")
         return QuestionWriter(folder, given.precision, given.beams, given.longest_question)
 
-    @property
-    def _rule(self) -> "SpanRule":
-        from scoring.neural.answer_search import SpanRule
-
-        given = self.params
-        return SpanRule(given.window, given.stride, given.longest_answer, given.no_answer)
-
     def problem(self, item: Item) -> str | None:
         if not self.params.question_model and item.questions is None:
             return super().problem(item) or NO_WRITER
@@ -161,12 +156,12 @@ class QuestionAnswering(ModelEvaluator):
 
         questions = self._questions(items)
         pairs = [
-            (question.text, text)
+            (question[0], text)
             for item, each in zip(items, questions, strict=True)
             for question in each or ()
             for text in (item.summary, item.article or "")
         ]
-        found = iter(find_answers(self._reader, pairs, self._rule))
+        found = iter(find_answers(self._reader, pairs, may_be_none=self.params.no_answer))
         return [
             Scored.unscored(self.dimensions, OUT_OF_MEMORY)
             if each is None
@@ -175,22 +170,20 @@ class QuestionAnswering(ModelEvaluator):
         ]
 
     def _questions(self, items: Sequence[Item]) -> list[list[Question] | None]:
-        """For each item its questions; None where writing them ran out of memory."""
+        """Return each item's questions; None if writing them ran out of memory."""
         wanted = [self._prompts(item) if item.questions is None else [] for item in items]
         prompts = [prompt for each in wanted for prompt, _ in each]
         written = iter(self._writer.questions(prompts) if prompts else ())
         return [
             _distinct([(next(written), answer) for _, answer in each])
             if item.questions is None
-            else [Question(*pair) for pair in zip(item.questions, item.answers or (), strict=True)]
+            else [(*pair, 1.0) for pair in zip(item.questions, item.answers or (), strict=True)]
             for item, each in zip(items, wanted, strict=True)
         ]
 
     def _prompts(self, item: Item) -> list[tuple[str, str]]:
-        """(what the writing model is given, the answer) for each name or number of the summary."""
-        text = item.summary_sentences
-        if text is None:
-            text = sentences(item.summary, item.language)
+        """Return (prompt of the question model, answer) for each name or number of the summary."""
+        text = sentences_of(item.summary, item.language, item.summary_sentences)
         found = []
         for number, sentence in enumerate(text):
             for start, end in answer_spans(sentence):
@@ -209,11 +202,11 @@ class QuestionAnswering(ModelEvaluator):
         for question, from_summary, from_article in answers:
             if from_summary is None or from_article is None:
                 return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
-            asked.append(Answered(question, from_summary, from_article))
+            asked.append(Answered(*question, from_summary, from_article))
         if not asked:
             return Scored.unscored(self.dimensions, NO_CANDIDATE)
         counted = [each for each in asked if self._counts(each, was_given=item.questions is not None)]
-        shares = shares_read([("summary", each.question.share_read) for each in asked])
+        shares = shares_read([("summary", each.share_read) for each in asked])
         said = "\n".join([*map(_in_words, asked), *([shares_in_words(shares)] if shares else [])])
         if not counted:
             reasons = dict.fromkeys(self.dimensions, NO_QUESTION)
@@ -223,14 +216,12 @@ class QuestionAnswering(ModelEvaluator):
 
     def _counts(self, answered: Answered, *, was_given: bool) -> bool:
         if self.params.round_trip and not was_given:
-            return answer_words(answered.from_summary) == answer_words(answered.question.expected)
+            return answer_words(answered.from_summary) == answer_words(answered.expected)
         return bool(answered.from_summary) or self.params.compare == "expected"
 
     def _agreement(self, answered: Answered) -> float:
         expects = self.params.compare == "expected"
-        return answer_f1(
-            answered.from_article, answered.question.expected if expects else answered.from_summary
-        )
+        return answer_f1(answered.from_article, answered.expected if expects else answered.from_summary)
 
 
 def _filled(template: str, fields: dict[str, str]) -> str:
@@ -238,18 +229,18 @@ def _filled(template: str, fields: dict[str, str]) -> str:
 
 
 def _distinct(written: "Sequence[tuple[Written | None, str]]") -> list[Question] | None:
-    """The questions that are not empty, of equal ones the first."""
+    """Return the questions that are not empty; of equal ones the first."""
     found: dict[str, Question] = {}
     for each, answer in written:
         if each is None:
             return None
         if each.question:
-            found.setdefault(each.question, Question(each.question, answer, each.share_read))
+            found.setdefault(each.question, (each.question, answer, each.share_read))
     return list(found.values())
 
 
 def _in_words(answered: Answered) -> str:
     return (
-        f"{answered.question.text} - summary: {answered.from_summary or '(nothing)'}; article: "
-        f"{answered.from_article or '(nothing)'} (expected: {answered.question.expected})"
+        f"{answered.text} - summary: {answered.from_summary or '(nothing)'}; article: "
+        f"{answered.from_article or '(nothing)'} (expected: {answered.expected})"
     )

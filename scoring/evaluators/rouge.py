@@ -3,25 +3,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from scoring.contract import EMPTY_SUMMARY, GENERAL, NO_ARTICLE, NO_REFERENCE, Evaluator, Item, Need, Scored
-from scoring.params import param
-from scoring.texts.compared_texts import against_param, combined, references_param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Evaluator, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
+from scoring.texts.compared_texts import against_setting, combined, measure_setting, references_setting
 from scoring.texts.overlap import VARIANTS, Prepared, Text
 from scoring.texts.tokens import Tokenizer, lost_all_letters, rouge_score_words, stemmed, unicode_words
 
 Sentences = tuple[str, ...]
-"""A text before it is cut into words; where sentences do not matter, the whole as one."""
+"""The sentences of a text; the whole text as one where sentences do not matter."""
 
 
 class Rouge(Evaluator):
-    """Overlap of words with the references, or with the article: a number in [0, 1].
+    """Word overlap with the references, or with the article: a number in [0, 1].
 
-    ROUGE-1 and ROUGE-2 count common words and pairs of words, ROUGE-L the longest common subsequence of
-    words, ROUGE-Lsum the union of the longest common subsequences of sentences. Under default tokens it
-    gives the numbers of the Python package rouge-score 0.1.2, in which ROUGE-2 of a single word is 0.
+    ROUGE-1 and ROUGE-2 count common words and word pairs, ROUGE-L the longest common subsequence of words,
+    ROUGE-Lsum the union of the longest common subsequences of sentences. With default tokens the scores equal
+    those of the Python package rouge-score 0.1.2, in which ROUGE-2 of a single word is 0.
 
-    Blank references are left out. An empty summary is not scored (the package says 0), nor is one that has
-    no words under `tokens`, or that is compared with a text which has none.
+    Blank references are left out. Not scored are an empty summary (0 in the package), and a summary that has
+    no words under `tokens`, or is compared with a text without words.
     """
 
     name = "rouge"
@@ -30,8 +32,8 @@ class Rouge(Evaluator):
     source = "Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries"
     formula = "overlap / words of the reference (recall), / words of the summary (precision), 2PR / (P + R)"
     weaknesses = (
-        "Counts words, not meanings: paraphrases lose, and a false statement in the article's words does "
-        "not. Scores under different tokens or stemming cannot be compared."
+        "Counts words, not meanings: paraphrases score low, and false statements in the article's words "
+        "score high. Scores with different tokens or stemming cannot be compared."
     )
     cost = "Thousands of summaries a second."
     needs = frozenset({Need.REFERENCES})
@@ -39,35 +41,38 @@ class Rouge(Evaluator):
 
     @dataclass(frozen=True)
     class Params:
-        variant: str = param(
+        variant: str = setting(
             "L",
-            choices=("1", "2", "L", "Lsum"),
-            doc="1: words; 2: pairs of neighbouring words; L: longest common subsequence of the whole texts; "
-            "Lsum: the same by sentences.",
+            label="Variant",
+            help="Words, word pairs, or the longest common subsequence (Lsum: by sentence).",
+            choices={"1": "ROUGE-1", "2": "ROUGE-2", "L": "ROUGE-L", "Lsum": "ROUGE-Lsum"},
         )
-        measure: str = param(
-            "f1",
-            choices=("f1", "precision", "recall"),
-            doc="Precision is the share of the summary that is found, recall the share of the reference, "
-            "f1 their harmonic mean.",
-        )
-        against: str = against_param()
-        references: str = references_param("max", "Highest is by f1, whatever the measure.")
-        tokens: str = param(
+        measure: str = measure_setting("the other text's")
+        against: str = against_setting()
+        references: str = references_setting("max", "The best is chosen by F1, whatever the measure.")
+        tokens: str = setting(
             "rouge_score",
-            choices=("rouge_score", "unicode"),
-            doc="What a word is. rouge_score: a-z and 0-9 only, all else separates words (English); unicode: "
-            "letters and digits of any script, words separated by spaces or punctuation.",
+            label="Words",
+            help="Letters and digits that make up a word.",
+            choices={"rouge_score": "English words", "unicode": "words in any script"},
+            details="rouge_score: a-z and 0-9 only, all else separates words; unicode: letters and digits of "
+            "any script, separated by spaces or punctuation.",
         )
-        stem: bool = param(
+        stem: bool = setting(
             False,
-            doc="Porter stemming of words longer than 3 letters; English only, so not with tokens=unicode.",
+            label="Stemming",
+            help="Compare Porter stems instead of words; English only.",
+            phrase="stemmed",
+            details="Words of up to 3 letters stay as they are. Not with tokens=unicode.",
         )
-        sentences: str = param(
+        sentences: str = setting(
             "newline",
-            choices=("newline", "period"),
-            doc="For Lsum, where a text without given sentences is split: at line ends, as rouge-score does, "
-            "or at ' . ' (tokenised text, as in SummEval). A text that is not split is one sentence.",
+            label="Sentence boundaries",
+            help="Where ROUGE-Lsum splits a text whose sentences are not given.",
+            choices={"newline": "line breaks", "period": "spaced full stops"},
+            phrase="sentences split at {}",
+            details="newline: as rouge-score does; period: at ' . ', for tokenised text as in SummEval. A "
+            "text that is not split is one sentence.",
         )
 
         def __post_init__(self) -> None:
@@ -83,9 +88,8 @@ class Rouge(Evaluator):
         self._variant = VARIANTS[params.variant]
         self._tokenizer: Tokenizer | None = None
 
-    @classmethod
-    def needs_for(cls, params: Params) -> frozenset[Need]:
-        return frozenset({Need(params.against)})
+    def headline(self) -> tuple[str, frozenset[str]]:
+        return f"ROUGE-{self.params.variant}", frozenset({"variant"})
 
     def provenance(self) -> dict[str, object]:
         if self.params.stem:
@@ -96,7 +100,7 @@ class Rouge(Evaluator):
         if self._tokenizer is None:
             plain = rouge_score_words if self.params.tokens == "rouge_score" else unicode_words
             self._tokenizer = stemmed(plain) if self.params.stem else plain
-        # Systems share references and articles: these are prepared once in a batch.
+        # Systems share references and articles, which are prepared once per batch.
         known: dict[object, Prepared | str] = {}
         return [self._score(item, known, self._tokenizer) for item in items]
 
@@ -117,7 +121,7 @@ class Rouge(Evaluator):
         return Scored.of({GENERAL: self._combined(common, summary.sizes[0], targets.sizes)})
 
     def _given(self, item: Item) -> tuple[tuple[str, ...], Sentences | None]:
-        """The texts to compare with, and the sentences of the first, if given."""
+        """Return the texts to compare with, and the given sentences of the first, if any."""
         if self.params.against == "article":
             return (item.article or "",), item.article_sentences
         return item.references, item.reference_sentences
@@ -125,7 +129,7 @@ class Rouge(Evaluator):
     def _targets(
         self, given: tuple[str, ...], sentences: Sentences | None, tokenizer: Tokenizer
     ) -> Prepared | str:
-        """All targets together, or why there are none."""
+        """Return all targets prepared together, or why there are none."""
         against_article = self.params.against == "article"
         texts = self._split(given, sentences)
         if self.params.references == "first":
@@ -137,7 +141,7 @@ class Rouge(Evaluator):
         )
 
     def _split(self, texts: tuple[str, ...], first: Sentences | None) -> list[Sentences]:
-        """The texts that are not blank, as they will be compared; `first`: given sentences of the first."""
+        """Return the texts that are not blank, in sentences; `first` has sentences of the first text."""
         if not self._variant.by_sentence:
             return [(text,) for text in texts if text.strip()]
         end = "\n" if self.params.sentences == "newline" else " . "
@@ -154,7 +158,7 @@ class Rouge(Evaluator):
         prepare: Callable[[list[Text]], Prepared],
         what: str,
     ) -> Prepared | str:
-        """The texts cut into words and made ready, or the reason why one of them has no words."""
+        """Return the texts tokenised and prepared, or why one of them has no words."""
         cut = []
         for sentences in texts:
             words = [tokenizer(sentence) for sentence in sentences]
@@ -165,7 +169,7 @@ class Rouge(Evaluator):
         return prepare(cut)
 
     def _combined(self, common: list[int], summary_size: int, target_sizes: list[int]) -> float:
-        """One number from what the summary shares with each target."""
+        """Return one number from the summary's overlap with each target."""
         if self.params.measure == "f1":
             values = [
                 2 * each / (summary_size + size or 1) for each, size in zip(common, target_sizes, strict=True)
@@ -180,7 +184,7 @@ class Rouge(Evaluator):
 
 
 def _best_target(common: list[int], summary_size: int, target_sizes: list[int]) -> int:
-    """The first target with the highest f1, by the floating-point steps of rouge-score: they decide ties."""
+    """Return the first target with the highest F1, computed in rouge-score's steps, which decide ties."""
     f1 = []
     for each, size in zip(common, target_sizes, strict=True):
         precision, recall = each / (summary_size or 1), each / (size or 1)

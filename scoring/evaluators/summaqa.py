@@ -4,25 +4,23 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
-from scoring.contract import (
-    EMPTY_SUMMARY,
-    GENERAL,
-    OUT_OF_MEMORY,
-    Item,
-    Need,
-    Scored,
-    shares_in_words,
-    shares_read,
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import EMPTY_SUMMARY, OUT_OF_MEMORY, Scored, shares_in_words, shares_read
+from scoring.evaluators.bases.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_setting,
+    model_setting,
 )
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
-from scoring.params import param
 from scoring.texts.answer_match import answer_f1
-from scoring.texts.cloze_questions import cloze_questions
-from scoring.texts.sentences import LIBRARIES, sentences
+from scoring.texts.cloze_questions import cloze_questions, most_questions_setting
+from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
     from scoring.neural.extractive_qa import ExtractiveReader
-    from scoring.neural.summaqa import Reply
+    from scoring.neural.summaqa import ReaderAnswer
 
 NO_QUESTION = "no question: none given, or no name and no number in the article"
 
@@ -31,18 +29,18 @@ Question = tuple[str, str]
 
 
 class SummaQA(ModelEvaluator):
-    """How well a reader of the summary alone fills gaps in the article's sentences: in [0, 1].
+    """How well a model that reads only the summary fills gaps in the article's sentences: in [0, 1].
 
     Each name or number of the article gives a question: its sentence with the word MASKED in its place. A
-    model for extractive question answering looks for the answer in the summary. Measured is either how sure
-    it is (the probability of the answer's begin times that of its end) or the F1 of its words with the
-    expected answer; the score is the mean over the article's questions. Questions and answers that come
-    with an example are asked as they are. A summary too long for the model is cut at its end.
+    model for extractive question answering searches the summary for the answer. The measure is its confidence
+    (the probability of the answer's begin times that of its end) or the F1 of its words with the expected
+    answer; the score is the mean over the article's questions. Questions and answers that come with an
+    example are used unchanged. A summary too long for the model is cut at its end.
 
-    Without them questions are made by a rule, and this is not the authors' way, who take the entities of a
-    tagger for English (spaCy): runs of capitalised words, save the first word of the sentence, and numbers.
-    An article in which the rule finds none is unscored (the authors give 0), as is an empty summary unless
-    asked for (which they give a small positive probability).
+    Otherwise a rule makes the questions from runs of capitalised words, except the first word of a sentence,
+    and numbers. The authors take the entities of a tagger for English (spaCy) instead. An article in which
+    the rule finds none is not scored (0 with the authors), nor, by default, is an empty summary (a small
+    positive probability with the authors).
     """
 
     name = "summaqa"
@@ -54,13 +52,12 @@ class SummaQA(ModelEvaluator):
     )
     formula = "mean over questions of P(begin) * P(end), or of the answer's F1"
     weaknesses = (
-        "What the summary says wrongly goes unseen, and so does what no name or number stands for. The "
-        "probability is high too where the model is sure of a wrong answer. The rule for questions takes "
-        "every noun in German, and only numbers in scripts without capital letters (Chinese, Arabic), whose "
-        "articles often have no question at all. F1 splits answers at blanks and leaves out a, an and the: "
-        "made for English."
+        "Ignores false statements and content without names or numbers. The probability is also high if "
+        "the model is sure of a wrong answer. The rule for questions takes every noun in German, and only"
+        " numbers in scripts without capital letters (Chinese, Arabic), where articles often have no "
+        "question. F1 splits answers at blanks and ignores a, an and the: made for English."
     )
-    cost = "One pass of the model over question and summary for each question."
+    cost = "One pass of the model over question and summary per question."
     weights = (
         "The authors use google-bert/bert-large-uncased-whole-word-masking-finetuned-squad (1.3 GB), as it "
         "is on the hub; it reads English. Any extractive question answering model serves."
@@ -70,32 +67,25 @@ class SummaQA(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param(
-            "google-bert/bert-large-uncased-whole-word-masking-finetuned-squad",
-            doc=WEIGHTS_DOC,
-            is_weights=True,
-        )
-        measure: str = param(
+        model: str = model_setting("google-bert/bert-large-uncased-whole-word-masking-finetuned-squad")
+        measure: str = setting(
             "probability",
-            choices=("probability", "f1"),
-            doc="The authors' avg_prob or avg_fscore.",
+            label="Measure",
+            help="Probability of the right answer, or its word overlap.",
+            choices={"probability": "probability", "f1": "F1"},
+            details="The authors' avg_prob and avg_fscore.",
         )
-        answer_text: str = param(
+        answer_text: str = setting(
             "summary",
-            choices=("summary", "pieces"),
-            doc="f1: the answer as it stands in the summary; or its word pieces joined by blanks as the "
-            "authors do, so that an answer with a split word hardly ever matches.",
+            label="Answer text",
+            help="F1: how the predicted answer is written.",
+            choices={"summary": "as in the summary", "pieces": "joined word pieces"},
+            phrase="answers {}",
+            details="pieces: joined by blanks as the authors do, so that an answer with a split word hardly "
+            "ever matches.",
         )
-        token_types: str = param(
-            "one",
-            choices=("one", "two"),
-            doc="one: the model is not told where the question ends, as in the authors' code; two: it is, as "
-            "in its training.",
-        )
-        most_questions: int = param(
-            0, low=0, doc="Questions made for one article at most, the first ones; 0 is all, as the authors."
-        )
-        empty_summary: str = empty_summary_param()
+        most_questions: int = most_questions_setting(0, "article")
+        empty_summary: str = empty_summary_setting()
 
     params: Params
 
@@ -103,8 +93,7 @@ class SummaQA(ModelEvaluator):
     def _reader(self) -> "ExtractiveReader":
         from scoring.neural.extractive_qa import ExtractiveReader
 
-        two = self.params.token_types == "two"
-        return ExtractiveReader(self.folder(), self.params.precision, two_segments=two)
+        return ExtractiveReader(self.folder(), self.params.precision, two_segments=False)
 
     def problem(self, item: Item) -> str | None:
         if item.questions is None:
@@ -126,12 +115,10 @@ class SummaQA(ModelEvaluator):
     def _questions(self, item: Item) -> list[Question]:
         if item.questions is not None:
             return list(zip(item.questions, item.answers or (), strict=True))
-        text = item.article_sentences
-        if text is None:
-            text = sentences(item.article or "", item.language)
+        text = sentences_of(item.article or "", item.language, item.article_sentences)
         return cloze_questions(text, self.params.most_questions or None)
 
-    def _scored(self, answered: "Sequence[tuple[str, str, Reply | None]]") -> Scored:
+    def _scored(self, answered: "Sequence[tuple[str, str, ReaderAnswer | None]]") -> Scored:
         if not answered:
             return Scored.unscored(self.dimensions, NO_QUESTION)
         values, said, read = [], [], []

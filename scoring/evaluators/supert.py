@@ -3,20 +3,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scoring.contract import (
-    EMPTY_SUMMARY,
-    GENERAL,
-    NO_ARTICLE,
-    OUT_OF_MEMORY,
-    Item,
-    Need,
-    Scored,
-    shares_read,
-)
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams
-from scoring.params import param
-from scoring.texts.sentences import LIBRARIES, sentences
-from scoring.texts.stop_words import LIST_DOC, LISTS, WORDS_DOC, chosen
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.contract.items import Item
+from scoring.contract.scores import OUT_OF_MEMORY, Scored, shares_read
+from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams, model_setting
+from scoring.texts.compared_texts import measure_setting
+from scoring.texts.sentences import LIBRARIES, sentences_of
+from scoring.texts.stop_words import chosen, stop_list_setting, stop_words_setting
 
 if TYPE_CHECKING:
     from scoring.neural.supert import SentenceWords, Words
@@ -28,15 +22,13 @@ ONLY_STOP_WORDS_BESIDE = "the article's sentences have nothing but stop words"
 class Supert(ModelEvaluator):
     """How well the summary's words match those of the article's first sentences, in an encoder's space.
 
-    The first sentences stand in for a reference (a pseudo reference). Each sentence is encoded alone, at
-    most 128 pieces of it; stop words are left out, punctuation stays. Every word of the pseudo reference is
-    matched with the nearest word of the summary (recall) and the other way round (precision), by the cosine
-    of their vectors; f1 joins the two. In [-1, 1], mostly 0.4 to 0.9. The authors' programs use 10, 15 or 30
-    sentences, or all.
+    The first sentences replace a reference (a pseudo reference). Each sentence is encoded alone, at most 128
+    pieces of it; stop words are left out, punctuation stays. Every word of the pseudo reference is matched
+    with the nearest word of the summary (recall) and vice versa (precision), by the cosine of their vectors;
+    f1 combines both. In [-1, 1], mostly 0.4 to 0.9. The authors' programs use 10, 15 or 30 sentences, or all.
 
-    A summary, or an article, of which stop words alone remain is not scored; the authors' code fails. An
-    item has one article; scoring/neural/supert.py has the authors' rule for several documents, one pseudo
-    reference each once they have 15 sentences together.
+    A summary or an article with only stop words is not scored; the authors' code fails. An item has one
+    article, so the authors' rule for several documents plays no part.
     """
 
     name = "supert"
@@ -51,11 +43,10 @@ class Supert(ModelEvaluator):
         "F1 = 2 P R / (P + R)"
     )
     weaknesses = (
-        "Rewards copying the beginning of the article, and repetition costs nothing. What matters further "
-        "down is missed unless all sentences are taken. Marks of punctuation count as words. Made for news, "
-        "in English."
+        "Rewards copying the beginning of the article; repetition costs nothing. What comes later is "
+        "missed unless all sentences are used. Punctuation counts as words. Made for news, in English."
     )
-    cost = "One pass of the encoder over each distinct sentence."
+    cost = "One pass of the encoder per distinct sentence."
     weights = (
         "sentence-transformers/bert-large-nli-stsb-mean-tokens (1.3 GB); of the archive that the authors' "
         "code downloads, the folder that holds the encoder, with manage.py weights convert THAT --to FOLDER. "
@@ -66,17 +57,17 @@ class Supert(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param(
-            "sentence-transformers/bert-large-nli-stsb-mean-tokens", doc=WEIGHTS_DOC, is_weights=True
+        model: str = model_setting("sentence-transformers/bert-large-nli-stsb-mean-tokens")
+        first_sentences: int = setting(
+            15,
+            label="Article sentences",
+            help="How many leading sentences replace a reference; 0: all.",
+            low=0,
+            phrase="first {} sentences",
         )
-        first_sentences: int = param(
-            15, low=0, doc="How many of the article's sentences stand in for a reference; 0 takes all."
-        )
-        measure: str = param(
-            "f1", choices=("f1", "precision", "recall"), doc="Which of the three is the score."
-        )
-        stop_list: str = param("english", choices=tuple(LISTS), doc=LIST_DOC)
-        stop_words: tuple[str, ...] = param((), doc=WORDS_DOC)
+        measure: str = measure_setting("the article's")
+        stop_list: str = stop_list_setting("english")
+        stop_words: tuple[str, ...] = stop_words_setting()
 
     params: Params
 
@@ -88,11 +79,9 @@ class Supert(ModelEvaluator):
         return SentenceWords(self.folder(), self.params.precision, stop_words)
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
-        from scoring.neural.supert import pseudo_references
-
-        summaries = [_sentences(item.summary, item.summary_sentences, item.language) for item in items]
-        articles = [_sentences(item.article or "", item.article_sentences, item.language) for item in items]
-        references = [pseudo_references([each], self.params.first_sentences)[0] for each in articles]
+        summaries = [sentences_of(item.summary, item.language, item.summary_sentences) for item in items]
+        articles = [sentences_of(item.article or "", item.language, item.article_sentences) for item in items]
+        references = [each[: self.params.first_sentences or None] for each in articles]
         words = self._words.of(
             sentence for texts in (summaries, references) for text in texts for sentence in text
         )
@@ -104,8 +93,6 @@ class Supert(ModelEvaluator):
     def _scored(self, summary: "Sequence[Words | None]", reference: "Sequence[Words | None]") -> Scored:
         from scoring.neural.supert import agreement, joined
 
-        if not summary or not reference:
-            return Scored.unscored(self.dimensions, NO_ARTICLE if summary else EMPTY_SUMMARY)
         texts = [[each for each in text if each is not None] for text in (summary, reference)]
         if len(texts[0]) < len(summary) or len(texts[1]) < len(reference):
             return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
@@ -114,13 +101,8 @@ class Supert(ModelEvaluator):
             return Scored.unscored(self.dimensions, ONLY_STOP_WORDS)
         if not len(source.vectors):
             return Scored.unscored(self.dimensions, ONLY_STOP_WORDS_BESIDE)
-        score = agreement(said, [source])[self.params.measure]
+        score = agreement(said, source)[self.params.measure]
         return Scored.computed(
             {GENERAL: score},
             shares_read=shares_read([("summary", said.share_read), ("article", source.share_read)]),
         )
-
-
-def _sentences(text: str, given: Sequence[str] | None, language: str | None) -> list[str]:
-    """Those given, or those the built-in splitter finds; none of them blank."""
-    return [each for each in (sentences(text, language) if given is None else given) if each.strip()]

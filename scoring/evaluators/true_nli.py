@@ -1,21 +1,19 @@
 from dataclasses import dataclass
 
-from scoring.label_evaluator import LabelEvaluator, LabelParams
-from scoring.model_evaluator import WEIGHTS_DOC
-from scoring.params import param
+from scoring.evaluators.bases.label_probability_evaluator import LabelEvaluator, LabelParams
+from scoring.evaluators.bases.model_evaluator import model_setting
 
 
 class TrueNli(LabelEvaluator):
     """The probability that the article entails the summary, by the T5 of the TRUE paper: in [0, 1].
 
-    The model reads article and summary and writes 1 for entailed or 0 for not. The score is the share of
-    1 among both answers at the first step. In T5's vocabulary 0 is two pieces, the mark of a word's
-    beginning and the digit: at the first step it stands for its first piece; measure sequences compares
-    both answers to their ends, and does not depend on how they fall into pieces. Measure decision is the
-    answer itself, as used to check whether a text follows from its sources. A prompt beyond 2,048 tokens
-    is cut at the article's end; the plain form (long_article cut_end) loses the summary of a long
-    article. An empty summary, for which the model would give a number too, is unscored unless asked for;
-    an item without article is unscored.
+    The model reads article and summary and writes 1 for entailed or 0 for not. The score is the share of 1
+    among both answers at the first step. In T5's vocabulary 0 is two pieces, the mark of a word's beginning
+    and the digit; at the first step its first piece counts. Measure sequences compares both answers to their
+    ends, so does not depend on how they are split. Measure decision is the answer itself, as used to check
+    whether a text follows from its sources. A prompt beyond 2,048 tokens is cut at the article's end; the
+    plain form (long_article cut_end) loses the summary of a long article. Not scored are items without an
+    article and, by default, empty summaries, for which the model would also give a number.
     """
 
     name = "true_nli"
@@ -27,19 +25,18 @@ class TrueNli(LabelEvaluator):
     )
     formula = "exp(z1) / (exp(z0) + exp(z1)), z the logits of the answers at the decoder's first step"
     weaknesses = (
-        "English only: T5's vocabulary lacks most letters of other scripts, and scores of other languages "
-        "mean little. Trained on premises of a few sentences; it speaks of factual consistency alone, and a "
-        "copied sentence is best."
+        "English only: T5's vocabulary lacks most letters of other scripts. Trained on premises of a few "
+        "sentences. It measures only factual consistency, and a copied sentence scores best."
     )
     cost = "One pass of T5's encoder over article and summary together, and one step of its decoder."
     weights = (
-        "google/t5_xxl_true_nli_mixture (T5 1.1 XXL, 11 billion parameters, 45 GB), published as pickled "
-        "files, to be written anew once with: manage.py weights convert. It was tuned on SNLI, MNLI, FEVER, "
-        "SciTail, PAWS and VitaminC, where the paper's own model has ANLI."
+        "google/t5_xxl_true_nli_mixture (T5 1.1 XXL, 11 billion parameters, 45 GB): pickled files, to be "
+        "converted once with manage.py weights convert. It was trained on SNLI, MNLI, FEVER, SciTail, "
+        "PAWS and VitaminC, while the paper's own model was trained on ANLI."
     )
 
     @dataclass(frozen=True)
     class Params(LabelParams):
-        model: str = param("google/t5_xxl_true_nli_mixture", doc=WEIGHTS_DOC, is_weights=True)
+        model: str = model_setting("google/t5_xxl_true_nli_mixture")
 
     params: Params

@@ -5,26 +5,25 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
 
-from scoring.contract import GENERAL, Need
-from scoring.joint_evaluator import (
-    BATCHES_DOC,
-    LAYER_NORM_DOC,
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Need
+from scoring.evaluators.bases.joint_evaluator import (
     SENTENCES,
     WHOLE,
     JointEvaluator,
     JointParams,
+    layer_norm_setting,
 )
-from scoring.model_evaluator import WEIGHTS_DOC
-from scoring.params import param
+from scoring.evaluators.bases.model_evaluator import model_setting
 from scoring.texts.sentences import LIBRARIES
 
 if TYPE_CHECKING:
     from scoring.neural.joint_model import JointModel
 
 JOINT_LIMIT = 380
-"""Tokens that all texts of a sequence have together, where the model's settings do not say."""
+"""Most tokens of a sequence, unless the model's settings state a limit."""
 BY_DIMENSION = {"coherence": WHOLE, "consistency": SENTENCES, "fluency": SENTENCES, "relevance": WHOLE}
-"""Which score the released script compares with which question of SummEval."""
+"""SummEval's question -> the score that the released script compares with it."""
 FUSIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "arithmetic_mean": fmean,
     "geometric_mean": lambda scores: math.prod(scores) ** (1 / len(scores)),
@@ -34,15 +33,15 @@ FUSIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
 
 
 class Umse(JointEvaluator):
-    """How probably the summary is the one that belongs to its reference, to its article, or to both: 0 to 1.
+    """The probability that the summary belongs to its reference, to its article, or to both: 0 to 1.
 
-    One encoder reads summary and other text as one sequence of at most 380 tokens, cut together where they
-    are longer, behind keys and values learnt as a prefix of every layer. It learnt without ratings, from
-    pairs made to match or not to match. Article and reference together are judged by fusing the two scores.
-    The released script takes the score of the whole summary for coherence and relevance and the mean over
-    its sentences for consistency and fluency, and so do these dimensions. The paper gives each scenario its
-    own order of the prefix; attention being a sum over keys, the order changes nothing, and there is none
-    here. An empty summary is unscored unless asked for, and has no score by sentences in any case.
+    One encoder reads summary and other text as one sequence of at most 380 tokens, cut together if they are
+    longer, after keys and values learnt as a prefix of every layer. It was trained without ratings, on
+    matching and mismatched pairs. The scores by article and by reference are fused. The released script takes
+    the score of the whole summary for coherence and relevance and the mean over its sentences for consistency
+    and fluency, and so do these dimensions. The paper gives each scenario its own order of the prefix; since
+    attention is a sum over keys, the order changes nothing and is omitted. An empty summary is not scored by
+    default, and never has a score by sentences.
     """
 
     name = "umse"
@@ -51,14 +50,14 @@ class Umse(JointEvaluator):
     source = "Gao et al. 2023, UMSE: Unified Multi-scenario Summarization Evaluation (Findings of ACL)"
     formula = "softmax(estimator(mix of normalised layers, first token))[1]"
     weaknesses = (
-        "Of a long article about 300 tokens are read. The rule of the cut leaps where the shorter of two "
-        "texts passes half of the limit. The authors chose their checkpoint by its correlation with "
-        "SummEval's ratings, so that its results there are too good. Coherence and relevance are the same "
-        "number, consistency and fluency another."
+        "Reads about 300 tokens of a long article. The cut changes abruptly if the shorter of two texts "
+        "exceeds half of the limit. The authors chose their checkpoint by its correlation with SummEval's"
+        " ratings, so its results there are too good. Coherence and relevance are the same number, and so"
+        " are consistency and fluency."
     )
     cost = (
-        "One pass of the encoder over the joined texts for the whole summary and for each of its sentences, "
-        "in each of the scenarios that are fused."
+        "One pass of the encoder over the joined texts for the whole summary and for each of its "
+        "sentences, in each of the fused scenarios."
     )
     weights = (
         "UMSE.ckpt of the authors (RoBERTa large with prefix, 1.5 GB), linked from the repository "
@@ -78,31 +77,44 @@ class Umse(JointEvaluator):
 
     @dataclass(frozen=True)
     class Params(JointParams):
-        model: str = param("umse", doc=WEIGHTS_DOC, is_weights=True)
-        scenario: str = param(
+        model: str = model_setting("umse")
+        scenario: str = setting(
             "sum_doc_ref",
-            choices=("sum_doc_ref", "sum_ref", "sum_doc"),
-            doc="What the summary is judged by: article and reference, the reference or the article alone.",
+            label="Input",
+            help="Texts that the summary is judged by.",
+            choices={"sum_doc_ref": "article and reference", "sum_ref": "reference", "sum_doc": "article"},
+            phrase="with {}",
         )
-        fusion: str = param(
+        fusion: str = setting(
             "arithmetic_mean",
-            choices=(*FUSIONS, "none"),
-            doc="How scenario sum_doc_ref makes one score of sum_ref and sum_doc; the released script takes "
-            "the arithmetic mean. none: all three texts are read as one sequence, for which the released "
-            "code never trains the model.",
+            label="Fusion",
+            help="How the scores by article and by reference become one.",
+            choices={
+                "arithmetic_mean": "arithmetic mean",
+                "geometric_mean": "geometric mean",
+                "min": "lower score",
+                "max": "higher score",
+                "none": "one joint input",
+            },
+            details="The released script takes the arithmetic mean. none: all three texts are read as one "
+            "sequence, for which the released code never trains the model.",
         )
-        granularity: str = param(
+        granularity: str = setting(
             "by_dimension",
-            choices=("by_dimension", WHOLE, SENTENCES),
-            doc="What is judged: by_dimension as the released script does; or, as one general score, the "
-            "whole summary, or the mean over its sentences.",
+            label="Granularity",
+            help="Score the whole summary, the mean over its sentences, or by dimension.",
+            choices={
+                "by_dimension": "by dimension",
+                WHOLE: "whole summary",
+                SENTENCES: "mean over sentences",
+            },
+            details="by_dimension: as the released script. The others give one general score.",
         )
-        layer_norm: str = param(
-            "per_item",
-            choices=("per_item", "as_released", "batches_of_8"),
-            doc=f"{LAYER_NORM_DOC} as_released: sentences of the same summary are normalised together, eight "
-            "at a time, and whole summaries alone, as the released script does, so that a sentence's score "
-            f"depends on the sentences beside it. {BATCHES_DOC} Sentences then are as in as_released.",
+        layer_norm: str = layer_norm_setting(
+            " as_released: sentences of the same summary are normalised together, eight at a time, and whole "
+            "summaries alone, as the released script does, so that a sentence's score depends on those "
+            "beside it; with batches_of_8 sentences are as in as_released.",
+            as_released="as released",
         )
 
     params: Params
@@ -111,7 +123,7 @@ class Umse(JointEvaluator):
     def scenarios(self) -> tuple[str, ...]:
         if self.params.scenario == "sum_doc_ref" and self.params.fusion != "none":
             return "sum_ref", "sum_doc"
-        return (self.params.scenario,)
+        return super().scenarios
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -133,7 +145,7 @@ class Umse(JointEvaluator):
         )
 
     def judged(self, outputs: Sequence[float]) -> float:
-        """The probability of the second of two classes."""
+        """Return the probability of the second of two classes."""
         return (1 + math.tanh((outputs[1] - outputs[0]) / 2)) / 2
 
     def fused(self, scores: Sequence[float]) -> float:

@@ -1,23 +1,33 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from scoring.contract import (
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import Need
+from scoring.contract.items import Item
+from scoring.contract.scores import (
     EMPTY_SUMMARY,
     NO_ARTICLE,
     NO_REFERENCE,
     OUT_OF_MEMORY,
-    Item,
-    Need,
     Scored,
     shares_read,
 )
-from scoring.model_evaluator import WEIGHTS_DOC, ModelEvaluator, ModelParams, empty_summary_param
-from scoring.params import param
-from scoring.texts.compared_texts import combined, counted_references, long_article_param, references_param
+from scoring.evaluators.bases.model_evaluator import (
+    ModelEvaluator,
+    ModelParams,
+    empty_summary_setting,
+    max_length_setting,
+    model_setting,
+)
+from scoring.texts.compared_texts import (
+    combined,
+    counted_references,
+    long_article_setting,
+    references_setting,
+)
 from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
@@ -27,10 +37,10 @@ OVERALL = "overall"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What the model is asked, and what stands before the text that is judged and that it is judged by.
+class YesNoQuestion:
+    """A question to the model, and the labels of the judged text and the text it is judged by.
 
-    `by` is "article", "references" or, where the text stands alone, empty.
+    `by` is "article", "references" or, if the judged text stands alone, empty.
     """
 
     wording: str
@@ -41,32 +51,34 @@ class Question:
 
 
 QUESTIONS = {
-    "coherence": Question(
+    "coherence": YesNoQuestion(
         "question: Is this a coherent summary to the document?", "summary:", "article", "document:"
     ),
-    "consistency": Question(
+    "consistency": YesNoQuestion(
         "question: Is this claim consistent with the document?", "claim:", "article", "document:", True
     ),
-    "fluency": Question("question: Is this a fluent paragraph?", "paragraph:", of_sentences=True),
-    "relevance": Question(
+    "fluency": YesNoQuestion("question: Is this a fluent paragraph?", "paragraph:", of_sentences=True),
+    "relevance": YesNoQuestion(
         "question: Is this summary relevant to the reference?", "summary:", "references", "reference:"
     ),
 }
-"""As the model was trained with them."""
+"""Dimension -> question, as in the model's training."""
 MISSING = {"article": NO_ARTICLE, "references": NO_REFERENCE}
 
 
 class UniEval(ModelEvaluator):
-    """Whether a summary is coherent, consistent, fluent and relevant: a T5 model is asked and says Yes or No.
+    """Whether a summary is coherent, consistent, fluent and relevant: a T5 model answers Yes or No.
 
-    Each in [0, 1]: the probability of Yes against No as the first token of the answer. Coherence is asked of
-    summary and article, relevance of summary and reference, consistency of each sentence and the article,
-    fluency of each sentence alone; sentences are averaged. `overall` is the mean of all that is asked.
+    Each in [0, 1]: the probability of Yes against No as the first token of the answer. Coherence is judged
+    from summary and article, relevance from summary and reference, consistency from each sentence and the
+    article, fluency from each sentence alone; sentences are averaged. `overall` is the mean of all
+    dimensions.
 
     Without a reference relevance has no score, without an article coherence and consistency have none, and in
-    both cases `overall` has none; an empty summary has none at all (the authors' program stops at it), or
-    coherence and relevance where asked for. As theirs, an input is cut at its end, where article or reference
-    stands: a summary as long as `max_length` leaves nothing of it, and the share read says so.
+    both cases `overall` has none. An empty summary has no score at all (the authors' program fails), or, on
+    request, only coherence and relevance. As in the authors' program, an input is cut at its end, where
+    article or reference is: a summary as long as `max_length` leaves nothing of it, and the share read shows
+    this.
     """
 
     name = "unieval"
@@ -75,17 +87,17 @@ class UniEval(ModelEvaluator):
     source = "Zhong et al. 2022, Towards a Unified Multi-Dimensional Evaluator for Text Generation"
     formula = "sigmoid(logit of Yes - logit of No) at the first token of the answer"
     weaknesses = (
-        "The authors' model has learnt from English news, and its bad summaries were made by rules, such as "
-        "exchanged sentences. Relevance stands and falls with the one reference compared with. Fluency and "
-        "consistency are asked of sentences, so that faults between sentences escape them."
+        "The authors' model was trained on English news, with bad summaries made by rules, such as "
+        "exchanged sentences. Relevance depends on the one reference compared with. Fluency and "
+        "consistency are judged by sentence, so problems between sentences are missed."
     )
     cost = (
-        "Two passes of the encoder for the summary (one more for each further reference) and two for each of "
-        "its sentences; equal inputs in a batch are computed once."
+        "Two passes of the encoder per summary (one more for each further reference) and two per "
+        "sentence; equal inputs in a batch are computed once."
     )
     weights = (
-        "MingZhong/unieval-sum (T5-large, 3 GB), which the hub has as a pickled file: write it anew with "
-        "manage.py weights convert MingZhong/unieval-sum."
+        "MingZhong/unieval-sum (T5-large, 3 GB), a pickled file on the hub: convert it with manage.py "
+        "weights convert MingZhong/unieval-sum."
     )
     libraries = (*ModelEvaluator.libraries, *LIBRARIES)
     needs = frozenset({Need.ARTICLE, Need.REFERENCES})
@@ -93,23 +105,22 @@ class UniEval(ModelEvaluator):
 
     @dataclass(frozen=True)
     class Params(ModelParams):
-        model: str = param("MingZhong/unieval-sum", doc=WEIGHTS_DOC, is_weights=True)
-        dimensions: tuple[str, ...] = param(
+        model: str = model_setting("MingZhong/unieval-sum")
+        dimensions: tuple[str, ...] = setting(
             tuple(QUESTIONS),
-            doc=f"What is asked, and averaged as overall: {', '.join(QUESTIONS)}.",
+            label="Dimensions",
+            help="Questions to ask; their mean is the overall score.",
+            phrase="{} only",
+            details=f"Any of {', '.join(QUESTIONS)}.",
         )
-        references: str = references_param("first", "For relevance; the authors compare with one.")
-        max_length: int = param(
-            1024,
-            low=32,
-            high=32_768,
-            doc="Longest input in tokens, special ones included; more is cut from its end, where article or "
-            "reference stands.",
+        references: str = references_setting("first", "For relevance; the authors compare with one.")
+        max_length: int = max_length_setting(
+            1024, "More is cut from the end, where article or reference stands.", low=32
         )
-        long_article: str = long_article_param(
+        long_article: str = long_article_setting(
             "In parts, the summary gets half of an input at most, or what the article does not need."
         )
-        empty_summary: str = empty_summary_param("Consistency, fluency and so overall always unscored.")
+        empty_summary: str = empty_summary_setting("Consistency, fluency and so overall always unscored.")
 
         def __post_init__(self) -> None:
             unknown = [each for each in self.dimensions if each not in QUESTIONS]
@@ -132,7 +143,7 @@ class UniEval(ModelEvaluator):
         return frozenset(need for need in cls.needs if need.value in asked)
 
     def problem(self, item: Item) -> str | None:
-        """Of the texts only the summary is needed on every dimension."""
+        """Return why nothing can be scored: only the summary is needed on every dimension."""
         return None if item.summary.strip() or self.scores_empty else EMPTY_SUMMARY
 
     @cached_property
@@ -163,10 +174,10 @@ class UniEval(ModelEvaluator):
             for item, of_item in zip(items, asked, strict=True)
         ]
 
-    def _inputs(self, question: Question, item: Item) -> "list[list[Input]]":
-        """For each judged text the inputs with what it is judged by: the article, its parts or references.
+    def _inputs(self, question: YesNoQuestion, item: Item) -> "list[list[Input]]":
+        """Return the inputs of each judged text, one for the article, its parts, or each reference.
 
-        Empty where the item lacks that.
+        Empty if the item lacks these.
         """
         texts: Sequence[str] = [item.summary]
         if question.of_sentences:
@@ -179,8 +190,8 @@ class UniEval(ModelEvaluator):
             [each for other in by for each in self._compared(question, one, other)] for one in judged if by
         ]
 
-    def _lacks(self, question: Question, item: Item) -> str:
-        """Why there is nothing to ask the question of."""
+    def _lacks(self, question: YesNoQuestion, item: Item) -> str:
+        """Return why the question cannot be asked."""
         if question.by and not self._judged_by(question.by, item):
             return MISSING[question.by]
         return EMPTY_SUMMARY
@@ -190,7 +201,7 @@ class UniEval(ModelEvaluator):
             return [item.article] if item.article and item.article.strip() else []
         return counted_references(item, self.params.references)
 
-    def _compared(self, question: Question, judged: "Labelled", by: "Labelled") -> "list[Input]":
+    def _compared(self, question: YesNoQuestion, judged: "Labelled", by: "Labelled") -> "list[Input]":
         if question.by == "article" and self.params.long_article != "cut":
             return self._model.parts(question.wording, judged, by)
         return [self._model.whole(question.wording, [judged, by])]
@@ -201,22 +212,20 @@ class UniEval(ModelEvaluator):
         asked: "Mapping[str, list[list[Input]]]",
         answers: Mapping[str, list[list[float | None]]],
     ) -> Scored:
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
+        values: dict[str, float | str] = {}
         for dimension, rows in answers.items():
             question = QUESTIONS[dimension]
             read = [[each for each in row if each is not None] for row in rows]
             if not rows:
-                reasons[dimension] = self._lacks(question, item)
+                values[dimension] = self._lacks(question, item)
             elif read != rows:
-                reasons[dimension] = OUT_OF_MEMORY
+                values[dimension] = OUT_OF_MEMORY
             else:
                 rule = self.params.references if question.by == "references" else self.params.long_article
                 values[dimension] = fmean(combined(row, rule) for row in read)
-        if reasons:
-            reasons[OVERALL] = ", ".join(dict.fromkeys(reasons.values()))
-        else:
-            values[OVERALL] = fmean(values.values())
+        numbers = [value for value in values.values() if not isinstance(value, str)]
+        reasons = dict.fromkeys(value for value in values.values() if isinstance(value, str))
+        values[OVERALL] = ", ".join(reasons) or fmean(numbers)
         shares = (
             share
             for dimension, rows in asked.items()
@@ -224,8 +233,4 @@ class UniEval(ModelEvaluator):
             for each in row
             for share in zip(("summary", QUESTIONS[dimension].by), each.shares, strict=False)
         )
-        return Scored.computed(
-            {dimension: values.get(dimension, nan) for dimension in self.dimensions},
-            reasons,
-            shares_read=shares_read(shares),
-        )
+        return Scored.computed(values, shares_read=shares_read(shares))

@@ -1,28 +1,28 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from scoring.contract import GENERAL, Need
-from scoring.joint_evaluator import WHOLE, JointEvaluator, JointParams
-from scoring.model_evaluator import WEIGHTS_DOC
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import Need
+from scoring.evaluators.bases.joint_evaluator import JointEvaluator, JointParams
+from scoring.evaluators.bases.model_evaluator import model_setting
 
 if TYPE_CHECKING:
     from scoring.neural.joint_model import JointModel
 
 JOINT_LIMIT = 512
-"""Tokens that all texts of a sequence have together, where the model's settings do not say."""
+"""Most tokens of a sequence, unless the model's settings state a limit."""
 
 
 class Unite(JointEvaluator):
-    """What a model learnt from ratings of translations says of the summary: a number without bounds.
+    """A score for the summary by a model trained on ratings of translations: a number without bounds.
 
-    Summary (as translation), article (as source) and reference are read as one sequence; where they are
-    longer than its 512 tokens, they are cut together: the longest gives way to the others, and texts that
-    are all long lose alike. The layers of the encoder are normalised, mixed by learnt weights, and the
-    vector of the first token goes through the estimator. Ratings of translations were standardised, so that
-    0 is about the average. An empty summary is unscored unless asked for.
+    Summary (as translation), article (as source) and reference are read as one sequence. If it exceeds 512
+    tokens, the texts are cut together: first the longest, and equally if all are long. The layers of the
+    encoder are normalised and mixed by learnt weights, and the vector of the first token goes through the
+    estimator. The ratings were standardised, so that 0 is about the average. An empty summary is not scored
+    by default.
     """
 
     name = "unite"
@@ -31,11 +31,11 @@ class Unite(JointEvaluator):
     source = "Wan et al. 2022, UniTE: Unified Translation Evaluation (ACL); repository NLP2CT/UniTE"
     formula = "estimator(gamma * sum over layers of softmax(w) * normalised layer, first token)"
     weaknesses = (
-        "Learnt on sentences and their translations: summaries are longer and leave out on purpose what a "
-        "translation must keep. Of a long article little is read. Where the shorter of two texts passes half "
-        "of the limit, the rule of the cut leaps from sparing it to taking from both."
+        "Trained on sentences and their translations; summaries are longer and deliberately omit what a "
+        "translation must keep. Little of a long article is read. If the shorter of two texts exceeds "
+        "half of the limit, the cut changes abruptly from sparing it to shortening both."
     )
-    cost = "One pass of the encoder over all texts joined, for each summary and each reference that counts."
+    cost = "One pass of the encoder over all texts joined, per summary and counted reference."
     weights = (
         "The authors' checkpoints (XLM-RoBERTa large, 2.2 GB), linked from the repository NLP2CT/UniTE: "
         "pickled PyTorch Lightning checkpoints with keys encoder.model.*, layerwise_attention.* and "
@@ -52,35 +52,31 @@ class Unite(JointEvaluator):
 
     @dataclass(frozen=True)
     class Params(JointParams):
-        model: str = param("unite", doc=WEIGHTS_DOC, is_weights=True)
-        scenario: str = param(
+        model: str = model_setting("unite")
+        scenario: str = setting(
             "src_ref",
-            choices=("src_ref", "ref", "src"),
-            doc="What is read beside the summary: article and reference, the reference or the article alone.",
+            label="Input",
+            help="Texts that the model reads beside the summary.",
+            choices={"src_ref": "article and reference", "ref": "reference", "src": "article"},
+            phrase="with {}",
         )
-        attention: str = param(
+        attention: str = setting(
             "full",
-            choices=("full", "regional"),
-            doc="Whether article and reference see each other (full) or only the summary and themselves "
-            "(regional), for scenario src_ref. As the model was trained: attention_excluded_regions in its "
-            "hparams.yaml.",
+            label="Attention",
+            help="Whether article and reference see each other; as the model was trained.",
+            choices={"full": "full attention", "regional": "regional attention"},
+            details="regional: each sees itself and the summary, with article and reference as input. See "
+            "attention_excluded_regions in the model's hparams.yaml.",
         )
-        positions: str = param(
+        positions: str = setting(
             "running",
-            choices=("running", "restart"),
-            doc="Whether positions run through all texts, or restart at 0 in each. As the model was trained: "
-            "reset_position_for_each_segment in its hparams.yaml.",
+            label="Positions",
+            help="Whether positions restart in each text; as the model was trained.",
+            choices={"running": "running positions", "restart": "restarting positions"},
+            details="See reset_position_for_each_segment in the model's hparams.yaml.",
         )
 
     params: Params
-
-    @property
-    def scenarios(self) -> tuple[str, ...]:
-        return (self.params.scenario,)
-
-    @property
-    def units(self) -> Mapping[str, str]:
-        return {GENERAL: WHOLE}
 
     @cached_property
     def model(self) -> "JointModel":
@@ -95,9 +91,3 @@ class Unite(JointEvaluator):
             regional=self.params.attention == "regional",
             restart=self.params.positions == "restart",
         )
-
-    def judged(self, outputs: Sequence[float]) -> float:
-        return outputs[0]
-
-    def fused(self, scores: Sequence[float]) -> float:
-        return scores[0]

@@ -1,4 +1,4 @@
-"""What a judge is told of the dimension it scores: the text beside the summary, and the question."""
+"""The dimensions that a judge scores: the text beside the summary, and the description."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from scoring.contract import Item, PoolExample
+from scoring.contract.items import Item, PoolExample
 
 PROMPTS = Path(__file__).parent.parent / "evaluators" / "prompts"
-"""Prompt texts. A file is never edited, since stored scores depend on it: a change is a new file."""
+"""Prompt texts. Never edit a file, since stored scores depend on it: add a new one."""
 
 SEES: Mapping[str, str] = {
     "comprehensibility": "summary",
@@ -24,12 +24,12 @@ SEES: Mapping[str, str] = {
     "fluency": "summary",
     "relevance": "reference",
 }
-"""What stands beside the summary in the prompt, for the dimensions of SEAHORSE and SummEval."""
+"""Dimension of SEAHORSE or SummEval -> the text beside the summary in its prompt."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One thing to judge. `sees` is article, reference or summary (nothing beside it)."""
+    """A dimension to judge. `sees` is article, reference or summary (nothing beside it)."""
 
     name: str
     sees: str
@@ -37,13 +37,13 @@ class Dimension:
 
     @property
     def title(self) -> str:
-        """The name as words, as a prompt writes it."""
+        """The name in words, for prompts."""
         return single_line(self.name.replace("_", " ")).capitalize()
 
     def beside(self, example: PoolExample | Item) -> str | None:
-        """The text beside the summary, of references the first not blank; None where it is missing.
+        """Return the text beside the summary: the first reference that is not blank, or the article.
 
-        Without one to see, an empty text.
+        Return None if it is missing, and an empty text if the dimension sees only the summary.
         """
         if self.sees == "summary":
             return ""
@@ -52,14 +52,14 @@ class Dimension:
 
 
 def ready_dimensions() -> dict[str, Dimension]:
-    """The dimensions of SEAHORSE and SummEval by name, as prompts know them where nobody says otherwise."""
+    """Return the dimensions of SEAHORSE and SummEval by name."""
     return {name: Dimension(name, SEES[name], text) for name, text in _ready_descriptions().items()}
 
 
 def seen_beside(dimensions: Iterable[str], entries: Sequence[str]) -> dict[str, str]:
-    """Dimension -> article, reference or summary, by `entries` such as `focus=article`, else by `SEES`.
+    """Return dimension -> article, reference or summary, by `entries` such as `focus=article`, else `SEES`.
 
-    Raises ValueError for a wrong entry, and where nothing says which.
+    Raises ValueError for an invalid entry or a dimension in neither.
     """
     table = dict(SEES)
     for entry in entries:
@@ -70,26 +70,27 @@ def seen_beside(dimensions: Iterable[str], entries: Sequence[str]) -> dict[str, 
                 "or dimension=summary"
             )
         table[dimension] = what
-    for dimension in dimensions:
-        if dimension not in table:
-            raise ValueError(
-                f"parameter 'sees': found nothing for the dimension {dimension!r}, expected for "
-                f"example {dimension}=article"
-            )
-    return {dimension: table[dimension] for dimension in dimensions}
+    return _entries_for(dimensions, table, "sees", "article")
 
 
 def described(dimensions: Iterable[str], entries: str) -> dict[str, str]:
-    """Dimension -> description, by `entries` as `read_descriptions` takes them, else the ready ones.
+    """Return dimension -> description, by `entries` as in `read_descriptions`, else the ready ones.
 
-    Raises ValueError for a wrong entry, and where a dimension has no description.
+    Raises ValueError for an invalid entry or a dimension without description.
     """
     table = {**_ready_descriptions(), **read_descriptions(entries)}
+    return _entries_for(dimensions, table, "descriptions", "Is the summary ...?")
+
+
+def _entries_for(
+    dimensions: Iterable[str], table: Mapping[str, str], parameter: str, example: str
+) -> dict[str, str]:
+    """Return the table's entries for these dimensions. Raises ValueError if one is missing."""
     for dimension in dimensions:
         if dimension not in table:
             raise ValueError(
-                f"parameter 'descriptions': found nothing for the dimension {dimension!r}, expected for "
-                f"example {dimension}=Is the summary ...?"
+                f"parameter {parameter!r}: found nothing for the dimension {dimension!r}, expected for "
+                f"example {dimension}={example}"
             )
     return {dimension: table[dimension] for dimension in dimensions}
 
@@ -100,10 +101,10 @@ def _ready_descriptions() -> dict[str, str]:
 
 
 def read_descriptions(entries: str) -> dict[str, str]:
-    """Dimension -> description, by `entries` such as `focus=Is it on topic?; style=...`.
+    """Read dimension -> description from `entries` such as `focus=Is it on topic?; style=...`.
 
-    As a JSON object of texts they may hold semicolons and line breaks, too. A description is one line then.
-    Raises ValueError for a wrong entry.
+    A JSON object of texts may also contain semicolons and line breaks, which become spaces. Raises ValueError
+    for an invalid entry.
     """
     table = _read_json(entries)
     if table is not None:
@@ -121,12 +122,12 @@ def read_descriptions(entries: str) -> dict[str, str]:
 
 
 def write_descriptions(table: Mapping[str, str]) -> str:
-    """What `read_descriptions` reads, whatever the names and descriptions hold."""
+    """Return the table as text for `read_descriptions`, whatever it contains."""
     return json.dumps(dict(table), ensure_ascii=False)
 
 
 def _read_json(entries: str) -> dict[str, str] | None:
-    """None where these are no JSON object. Raises ValueError where it holds anything but texts."""
+    """Return the table, or None if it is no JSON object. Raises ValueError for values other than texts."""
     try:
         found = json.loads(entries)
     except ValueError:
@@ -143,5 +144,5 @@ def _read_json(entries: str) -> dict[str, str] | None:
 
 
 def single_line(text: str) -> str:
-    """White space as single spaces, so that no part of a text begins a line of a prompt."""
+    """Replace white space by single spaces, so that no part of a text begins a line of a prompt."""
     return " ".join(text.split())

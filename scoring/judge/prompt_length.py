@@ -1,4 +1,4 @@
-"""How many tokens a prompt takes, before it is sent."""
+"""The number of tokens of a prompt, before it is sent."""
 
 import string
 from collections.abc import Callable
@@ -7,22 +7,22 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
 
 MESSAGE_TOKENS = 16
-"""Allowed for what a chat format puts around a message."""
+"""Allowance for a chat format's tokens around a message."""
 _CHEAP = (string.ascii_letters + " ").encode()
 
 
 def at_most_tokens(text: str) -> int:
-    """More tokens than a text takes in practice, whatever the model's tokenizer is.
+    """Return an upper bound of a text's tokens, whatever the model's tokenizer is.
 
-    Letters of ASCII and spaces count half a token each, every other character one token for each of its
-    UTF-8 bytes, which is the most that a tokenizer can make of it that falls back on bytes. GPT-2's, which
-    is thriftless with all but English, takes 0.4 times the bound of English news, 0.6 to 0.8 times that of
-    German, Russian, Spanish, Turkish, Chinese, Hindi and Thai, 0.98 of a Vietnamese summary at most, and
-    more than the bound only of letters in random order. (One token for two bytes would be too few: it takes
-    up to 0.69 for a byte of Vietnamese or Chinese.)
+    ASCII letters and spaces count half a token each, every other character one token per UTF-8 byte, the most
+    that a tokenizer with byte fallback can make of it. GPT-2's tokenizer, which is wasteful with all but
+    English, takes 0.4 times the bound for English news, 0.6 to 0.8 times for German, Russian, Spanish,
+    Turkish, Chinese, Hindi and Thai, at most 0.98 for a Vietnamese summary, and more only for letters in
+    random order. (Half a token per byte would be too few: it takes up to 0.69 per byte of Vietnamese or
+    Chinese.)
     """
     octets = text.encode("utf-8", "surrogatepass")
     cheap = len(octets) - len(octets.translate(None, _CHEAP))
@@ -31,16 +31,16 @@ def at_most_tokens(text: str) -> int:
 
 @dataclass(frozen=True)
 class ContextWindow:
-    """What a model takes at once: `tokens` of messages and reply together (0: not known, so all fits)."""
+    """A model's limit: `tokens` of messages and reply together (0: unknown, so everything fits)."""
 
     tokens: int
     longest_reply: int
     """In tokens."""
     tokenizer: str = ""
-    """As `token_counter` takes it."""
+    """As for `token_counter`."""
 
     def holds(self, *messages: str) -> bool:
-        """Whether a request with these messages (empty ones are not sent) leaves room for the reply."""
+        """Return whether these messages leave room for the reply; empty ones are not sent."""
         if not self.tokens:
             return True
         taken = sum(MESSAGE_TOKENS + self._count(message) for message in messages if message)
@@ -52,9 +52,10 @@ class ContextWindow:
 
 
 def token_counter(tokenizer: str) -> Callable[[str], int]:
-    """Counts by the named model's tokenizer, without special tokens, or by `at_most_tokens` if none is named.
+    """Return a counter of tokens by the named model's tokenizer, without special tokens.
 
-    Raises EvaluatorError, permanent, where the model or its tokenizer.json is not on this machine.
+    An empty name gives `at_most_tokens`. Raises EvaluatorError, permanent, if the model or its tokenizer.json
+    is not on this machine.
     """
     if not tokenizer:
         return at_most_tokens
@@ -63,8 +64,8 @@ def token_counter(tokenizer: str) -> Callable[[str], int]:
 
 
 def tokenizer_file(tokenizer: str) -> Path:
-    """The tokenizer.json of a model on this machine. Raises EvaluatorError, permanent, if there is none."""
-    from scoring.weights import locate
+    """Return a local model's tokenizer.json. Raises EvaluatorError, permanent, if there is none."""
+    from scoring.weights.model_files import locate
 
     file = locate(tokenizer) / "tokenizer.json"
     if not file.is_file():

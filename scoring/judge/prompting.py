@@ -1,21 +1,21 @@
-"""Prompts that show a model rated examples and ask for the score of one more summary."""
+"""Prompts with rated examples that ask for the score of one more summary."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from scoring.contract import Item, PoolExample
-from scoring.judge.asked_marks import AskedMarks
+from scoring.contract.items import Item, PoolExample
 from scoring.judge.dimensions import PROMPTS, SEES, Dimension, single_line
-from scoring.judge.markers import Markers
+from scoring.judge.forged_markers import PromptMarkers
+from scoring.judge.prompt_marks import MarkMenu
 
 
 @dataclass(frozen=True)
-class Form:
-    """One way to ask, by the names of its files: what is asked (if said), one entry, a chat's system line.
+class PromptForm:
+    """The files of one form of prompt: the task (if any), one entry, and a chat's system message.
 
-    `marks_texts`: what in a text could pass for a part of the prompt is put into square brackets.
+    `marks_texts`: parts of a text that imitate the prompt are put into square brackets.
     """
 
     task: str | None
@@ -24,92 +24,67 @@ class Form:
     marks_texts: bool
 
 
-FORMS: Mapping[str, Mapping[str, Form]] = {
-    "paper": {
-        "decimals": Form(None, "ice_v1.txt", "ice_chat_v1.txt", marks_texts=False),
-        "1-5": Form(None, "ice_v1.txt", "ice_chat_1_to_5_v1.txt", marks_texts=False),
-        "yes_no": Form(None, "ice_v1.txt", "ice_chat_yes_no_v1.txt", marks_texts=False),
-    },
-    "described": {
-        "decimals": Form(
-            "described_task_v1.txt", "described_entry_v1.txt", "described_chat_v1.txt", marks_texts=True
-        ),
-        "1-5": Form(
-            "described_task_1_to_5_v1.txt",
-            "described_entry_v1.txt",
-            "described_chat_1_to_5_v1.txt",
-            marks_texts=True,
-        ),
-        "yes_no": Form(
-            "described_task_yes_no_v1.txt",
-            "described_entry_yes_no_v1.txt",
-            "described_chat_yes_no_v1.txt",
-            marks_texts=True,
-        ),
-    },
-}
-"""Name of the form -> name of the marks, as in `asked_marks.MARKS` -> its files."""
+_SUFFIXES = {"decimals": "", "1-5": "_1_to_5", "yes_no": "_yes_no"}
+"""Name of the marks, as in `MARKS` -> part of the names of its files."""
 
 
-_SYSTEM_FOR_JSON = {
-    "decimals": "described_chat_json_v1.txt",
-    "1-5": "described_chat_json_1_to_5_v1.txt",
-    "yes_no": "described_chat_json_yes_no_v1.txt",
-}
+def form_of(prompt: str, marks: str, examples: int, *, structured: bool) -> PromptForm:
+    """Return the form, "paper" or "described", for these marks.
 
-
-def form_of(prompt: str, marks: str, examples: int, *, structured: bool) -> Form:
-    """The form for these marks; its system line names no examples where there are none, and JSON if wanted.
-
-    Only the form described speaks of JSON.
+    The described system message mentions no examples if there are none. Only that form supports JSON
+    (`structured`).
     """
-    form = FORMS[prompt][marks]
-    if structured:
-        return replace(form, system=_SYSTEM_FOR_JSON[marks])
-    if not examples and form.system == "described_chat_v1.txt":
-        return replace(form, system="described_chat_no_examples_v1.txt")
-    return form
+    suffix = _SUFFIXES[marks]
+    if prompt == "paper":
+        return PromptForm(None, "ice_v1.txt", f"ice_chat{suffix}_v1.txt", marks_texts=False)
+    system = f"_json{suffix}" if structured else suffix
+    if not examples and not system:
+        system = "_no_examples"
+    entry = f"described_entry{suffix if marks == 'yes_no' else ''}_v1.txt"
+    return PromptForm(
+        f"described_task{suffix}_v1.txt", entry, f"described_chat{system}_v1.txt", marks_texts=True
+    )
 
 
 class Prompting:
-    """Writes prompts of one form, in these marks; `is_chat` says whether a system line goes before."""
+    """Writes prompts of one form with these marks; chats also have a system message."""
 
-    def __init__(self, form: Form, marks: AskedMarks, *, is_chat: bool) -> None:
+    def __init__(self, form: PromptForm, marks: MarkMenu, *, is_chat: bool) -> None:
         self._form = form
         self._marks = marks
         self._is_chat = is_chat
 
     @property
     def system(self) -> str:
-        """What a chat is told before the prompt; empty for a completion."""
+        """The system message of a chat; empty for a completion."""
         return _file(self._form.system).strip() if self._is_chat else ""
 
     @property
     def files(self) -> dict[str, str]:
-        """Name -> text of the files of which prompts are made."""
+        """Name -> text of the files that make up prompts."""
         names = [self._form.task, self._form.entry, self._form.system if self._is_chat else None]
         return {name: _file(name) for name in names if name}
 
     def prompt(self, dimension: Dimension, examples: Sequence[PoolExample], item: Item | PoolExample) -> str:
-        """The text sent: what is asked, the examples with their labels, then `item` up to its score."""
+        """Return the text sent: the task, the examples with their labels, then `item` up to its score."""
         return self.beginning(dimension, examples) + self.ending(dimension, item)
 
     def beginning(self, dimension: Dimension, examples: Sequence[PoolExample]) -> str:
-        """What is the same in the prompts of all items, so that caches of it serve."""
+        """Return the part that the prompts of all items share, for prompt caches."""
         entries = [self._entry(dimension, each, self._label(dimension, each)) for each in examples]
         return "".join(f"{part}\n\n" for part in [*self._task(dimension), *entries])
 
     def ending(self, dimension: Dimension, item: Item | PoolExample) -> str:
-        """The entry of `item` up to its score, which follows on the beginning."""
+        """Return the entry of `item` up to its score, which follows the beginning."""
         return self._entry(dimension, item, "").rstrip()
 
     @property
     def wants_of_labels(self) -> str:
-        """What a label must be for its example to be shown, to be added to what an example needs."""
+        """The condition on labels of examples, to append to a message."""
         return " and a label other than 0.5" if self._marks.has_no_middle else ""
 
     def serves(self, dimension: Dimension, example: PoolExample) -> bool:
-        """Whether the example can be shown: with all its texts, and a label that has a mark."""
+        """Return whether the example can be shown: all its texts exist, and its label has a mark."""
         has_texts = bool(example.summary.strip()) and dimension.beside(example) is not None
         label = example.labels.get(dimension.name)
         return has_texts and label is not None and self._marks.written(label) is not None
@@ -143,11 +118,11 @@ class Prompting:
 
 
 @cache
-def _markers(entry: str, dimension: str) -> Markers:
-    """Labels of an entry's lines, and names of dimensions, since prompts of other forms end with these."""
+def _markers(entry: str, dimension: str) -> PromptMarkers:
+    """Return markers for the entry's labels and for names of dimensions, with which other forms end."""
     labels = re.findall(r"^(\w+):", _file(entry), re.MULTILINE)
     names = [name.replace("_", " ") for name in (*SEES, dimension)]
-    return Markers([*labels, *names, "article", "rating", "score"])
+    return PromptMarkers([*labels, *names, "article", "rating", "score"])
 
 
 @cache

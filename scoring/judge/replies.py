@@ -1,4 +1,4 @@
-"""Reading the score out of what a language model replied: one mark, or the reason why there is none.
+"""The score in a language model's reply: one mark, or the reason why there is none.
 
 Nothing is clamped, rounded or guessed: a reply with two plausible readings is unparsable.
 """
@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from scoring.judge.marks import NUMBER, MarkScale, Unread, number_of
 from scoring.judge.reply_text import (
     is_refusal,
     is_unclosed,
@@ -16,14 +15,15 @@ from scoring.judge.reply_text import (
     without_scale,
     without_thoughts,
 )
+from scoring.judge.score_marks import NUMBER, MarkScale, Unread, number_of
 
 READER_VERSION = 2
-"""Raised when any reply would be read differently; part of the fingerprint of whoever reads by it."""
+"""Increase it when any reply would be read differently; part of the fingerprints of judges."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The mark on the scale that was asked for, or why there is none; never both, never neither."""
+    """The mark on the requested scale, or the reason why there is none."""
 
     value: float | None = None
     reason: Unread | None = None
@@ -34,24 +34,23 @@ class Reading:
 
     @classmethod
     def of(cls, verdicts: list[float | Unread]) -> "Reading":
-        """What all verdicts say; unparsable where they differ or there is none."""
+        """Return what all verdicts say; unparsable if they differ or there is none."""
         said = set(verdicts)
         only = said.pop() if len(said) == 1 else Unread.UNPARSABLE
         return cls(reason=only) if isinstance(only, Unread) else cls(only)
 
 
 def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = False) -> Reading:
-    """The mark on `scale` that `reply` gives, or why it gives none.
+    """Return the mark on `scale` that `reply` gives, or why it gives none.
 
-    `quality` is the name of what was judged, with which many a reply starts ("Fluency: 0.8"). `cut` says
-    that the reply broke off at a limit of length: then only a mark at its start counts.
+    `quality` is the name of what was judged, with which many replies start ("Fluency: 0.8"). `cut` says that
+    the reply broke off at a length limit: then only a mark at its start counts.
 
-    A verdict is a mark alone on its line; at the start with a pause or a new sentence behind it; behind
-    "score", "rating" and the like, behind `quality` or a verb that awards, of which later ones called final
-    or overall go before the others; or the one such entry of a JSON object. All must agree. Without any,
-    marks with a unit count ("4 out of 5", "★★★"). Other numbers are what the reply tells of the texts
-    ("Errors: 1"). What a reasoning model thinks, and what is quoted, counts for nothing; a verdict beside a
-    refusal, or on another scale, is none.
+    A verdict is a mark alone on its line; at the start, followed by a pause or a new sentence; after "score",
+    "rating" and the like, after `quality` or a verb that awards, where later ones called final or overall
+    take precedence; or the only such entry of a JSON object. All must agree. Without any, marks with a unit
+    count ("4 out of 5", "★★★"). Other numbers describe the texts ("Errors: 1"). A reasoning model's thoughts
+    and quotations do not count; a verdict beside a refusal, or on another scale, is none.
     """
     if not reply.strip():
         return Reading(reason=Unread.EMPTY)
@@ -74,13 +73,13 @@ def read_score(reply: str, scale: MarkScale, *, quality: str = "", cut: bool = F
 
 
 def is_json_verdict(reply: str, quality: str = "") -> bool:
-    """Whether the reply is a JSON object with one entry for the verdict."""
+    """Return whether the reply is a JSON object with one entry for the verdict."""
     return json_entry(without_thoughts(reply), _name(quality)) is not None
 
 
 @dataclass(frozen=True)
 class _Patterns:
-    """Where verdicts stand; each but `broken_off` holds one mark of the scale."""
+    """Where verdicts occur; each but `broken_off` contains one mark of the scale."""
 
     mark: re.Pattern[str]
     alone: re.Pattern[str]
@@ -129,10 +128,7 @@ def _patterns(scale: MarkScale, quality: str) -> _Patterns:
     name = rf"""(?i:\b(?:
         (?P<final>(?:final|overall|total)[ _](?:{names})|(?:final|overall)(?=[ ]?[:=]))|{names}
     )\b(?!'))"""
-    breaks = [
-        rf"{name}(?i:{_LINK}*?(?:[:=]|\b(?:is|of|be)))\s*\Z",
-        rf"{NUMBER}[ ]?(?:/|out(?:\ of)?)\s*\Z",
-    ]
+    breaks = [rf"{name}(?i:{_LINK}*?(?:[:=]|\b(?:is|of|be)))\s*\Z", rf"{NUMBER}[ ]?(?:/|out(?:\ of)?)\s*\Z"]
     if scale.decimals and scale.low <= 0:
         breaks.append(r"(?<![\w.,])[+-]?0[.,]\s*\Z")  # 0 and a full stop, or the beginning of 0.85
     pause = rf"(?:{_PAUSE}|,\ )" if scale.words else _PAUSE  # "Yes, it does."
@@ -154,13 +150,13 @@ def _name(quality: str) -> re.Pattern[str]:
 
 
 def _names(quality: str) -> str:
-    """Pattern of what may stand before a verdict: the words for one, and the quality's name."""
+    """Return the pattern of what may precede a verdict: words for it, and the quality's name."""
     own = r"[\ _]".join(re.escape(word) for word in re.split(r"[\s_]+", quality) if word)
     return "|".join([*_NAMES, own] if own else _NAMES)
 
 
 def _verdicts(text: str, scale: MarkScale, patterns: _Patterns) -> list[float | Unread]:
-    """What stands in the places of a verdict; else marks with a unit."""
+    """Return the marks in places of a verdict; without any, marks with a unit."""
     candidates = [found for found in patterns.named.finditer(text) if scale.value(found) is not None]
     named = [found for found in candidates if _ends(found)]
     if any(":" in found["link"] for found in candidates if found not in named):
@@ -188,12 +184,12 @@ def _values(found: list[re.Match[str]], scale: MarkScale) -> list[float | Unread
 
 
 def _ends(found: re.Match[str]) -> bool:
-    """Whether the mark ends there, and does not count something ("3 goals")."""
+    """Return whether the mark ends there, and does not count something ("3 goals")."""
     return bool(_BOUNDARY.match(found.string, found.end()))
 
 
 def _is_in_units(found: re.Match[str], scale: MarkScale) -> bool:
-    """Whether the mark says of how many it is, and of as many as the scale has, or is drawn as stars."""
+    """Return whether the mark names the scale's highest mark as its unit, or is drawn as stars."""
     if not scale.has_numbers:
         return False
     return number_of(found["top"]) == scale.high if found["top"] else bool(found["glyphs"])

@@ -1,9 +1,9 @@
-"""A language model's reply before a mark is looked for: without markup and without mentions of the scale."""
+"""A language model's reply, prepared for reading: without markup and mentions of the scale."""
 
 import json
 import re
 
-from scoring.judge.marks import FIGURES, NUMBER, WORD, MarkScale, number_of
+from scoring.judge.score_marks import FIGURES, NUMBER, WORD, MarkScale, number_of
 
 _FENCED_OBJECT = re.compile(r"(?:[^{]*```\w*)?\s*(\{.*\})\s*(?:```.*)?", re.DOTALL)
 _UNCLOSED = re.compile(r"[\[{(][^\[\](){}]*[0-9.]\s*\Z")
@@ -57,14 +57,14 @@ _REFUSAL = re.compile(
 
 
 def without_thoughts(reply: str) -> str:
-    """What a reasoning model says when it has thought; nothing if it never came to that."""
+    """Return the reply without a reasoning model's thoughts; empty if it has nothing else."""
     return _THOUGHTS.sub("", reply)
 
 
 def plain(reply: str) -> str:
-    """The reply without what it quotes and without markup of Markdown, XML, JSON and LaTeX, well spaced.
+    """Return the reply without quotations and without markup of Markdown, XML, JSON and LaTeX.
 
-    Phrases in quotation marks are the judged text's, which may pretend to be a verdict.
+    Quoted phrases come from the judged text, which may imitate a verdict.
     """
     text = _QUOTED.sub(_unquoted, reply.translate(_CHARACTERS))
     for markup, instead in _MARKUP:
@@ -84,12 +84,12 @@ def is_refusal(text: str) -> bool:
 
 
 def is_unclosed(reply: str) -> bool:
-    """Whether the reply ends in a number within a bracket that is still open."""
+    """Return whether the reply ends in a number within an open bracket."""
     return bool(_UNCLOSED.search(reply))
 
 
 def json_entry(reply: str, name: re.Pattern[str]) -> str | None:
-    """Of a JSON object, the value of the one entry with such a name; None without."""
+    """Return the value of a JSON object's only entry with such a name, or None."""
     found = _FENCED_OBJECT.fullmatch(reply)
     if not found:
         return None
@@ -102,7 +102,7 @@ def json_entry(reply: str, name: re.Pattern[str]) -> str | None:
 
 
 def without_scale(text: str, scale: MarkScale) -> tuple[str, bool]:
-    """The text without mentions of its scale ("on a scale of 1 to 5"), and whether another one is named."""
+    """Return the text without its scale ("on a scale of 1 to 5"), and whether it names another."""
     names_another = False
 
     def look(found: re.Match[str]) -> str:
@@ -117,7 +117,7 @@ def without_scale(text: str, scale: MarkScale) -> tuple[str, bool]:
 
 
 def _are_ends(written: tuple[str, ...], scale: MarkScale) -> bool:
-    """Whether these are the ends of `scale`, or its upper one alone."""
+    """Return whether these are the ends of `scale`, or its upper end alone."""
     if scale.letters:
         return written == (scale.letters[0], scale.letters[-1])
     if any(len(end) == 1 and end.isalpha() for end in written):

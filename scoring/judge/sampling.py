@@ -1,31 +1,32 @@
-"""Drawing in-context examples from labelled summaries, so that the pool does not have to be kept.
+"""Draws of in-context examples from labelled summaries.
 
-The law of every draw here: take away any summaries that were not drawn, and the same ones are drawn again.
+Every draw is stable: without any of the summaries that were not drawn, the same ones are drawn again. So the
+pool need not be kept.
 """
 
 import hashlib
 import math
 from collections.abc import Collection, Iterable, Sequence
 
-from scoring.contract import PoolExample
+from scoring.contract.items import PoolExample
 
 BUCKETS = 4
 
 
 def in_random_order(pool: Iterable[PoolExample], seed: int) -> list[PoolExample]:
-    """`pool` in an order that depends on the seed and the examples' ids alone."""
+    """Return `pool` in an order that depends only on the seed and the examples' ids."""
     return sorted(pool, key=lambda example: place_in_draw(seed, example.id))
 
 
 def draw(
     shuffled: Sequence[PoolExample], dimension: str, count: int, seed: int, *, stratified: bool
 ) -> list[PoolExample]:
-    """`count` examples of different articles, in the order of `shuffled`; fewer if it has no more articles.
+    """Draw `count` examples of different articles, or fewer if there are no more articles.
 
-    Uniform: the first of their article each. Stratified: labels are told apart by the buckets [0, .25],
-    (.25, .5], (.5, .75] and (.75, 1]. Each is to give `count` / 4 examples, rounded up; as many of these
-    places are filled as there are articles for, by trying all assignments of articles to places, evenly
-    where there are more places than `count`. Where buckets lack articles, examples of any bucket fill up.
+    Uniform: in the order of `shuffled`, the first example of each article. Stratified: labels fall into the
+    buckets [0, .25], (.25, .5], (.5, .75] and (.75, 1], and each bucket has `count` / 4 places, rounded up.
+    As many places are filled as there are articles for, over all assignments of articles to places, evenly if
+    there are more places than `count`. Examples of any bucket replace missing ones.
     """
     if not stratified:
         return _first_of_each_article(shuffled, count)
@@ -37,14 +38,14 @@ def draw(
 
 
 def bucket(label: float) -> int:
-    """0 to 3 for a label from 0 to 1; a label between two buckets belongs to the lower one."""
+    """Return the bucket, 0 to 3, of a label from 0 to 1; a boundary belongs to the lower one."""
     return max(0, math.ceil(label * BUCKETS) - 1)
 
 
 def _fillable_places(
     shuffled: Sequence[PoolExample], dimension: str, count: int, seed: int
 ) -> list[list[PoolExample]]:
-    """The candidates for each place that can be filled from its bucket, at most `count` places.
+    """Return the candidates for each place that its bucket can fill, at most `count` places.
 
     A place needs no more candidates than there are places: one of them is always left for it.
     """
@@ -62,7 +63,7 @@ def _fillable_places(
 
 
 def _one_for_each(places: Sequence[Sequence[PoolExample]]) -> list[PoolExample]:
-    """For one place after the other the first candidate that leaves the later places an article each."""
+    """Return the first candidate per place, in turn, that leaves an article for each later place."""
     drawn: list[PoolExample] = []
     taken: set[str] = set()
     for number, candidates in enumerate(places):
@@ -78,7 +79,10 @@ def _one_for_each(places: Sequence[Sequence[PoolExample]]) -> list[PoolExample]:
 
 
 def _can_be_filled(places: Sequence[Sequence[PoolExample]], taken: Collection[str] = ()) -> bool:
-    """Whether each place can have an article of its own that is not `taken` (Kuhn's bipartite matching)."""
+    """Return whether each place can have its own article that is not `taken`.
+
+    Bipartite matching by Kuhn's algorithm.
+    """
     articles = [[each.article_id for each in place if each.article_id not in taken] for place in places]
     holder: dict[str, int] = {}
 
@@ -105,5 +109,5 @@ def _first_of_each_article(shuffled: Iterable[PoolExample], count: int) -> list[
 
 
 def place_in_draw(seed: int, name: str) -> str:
-    """Sorting by it is a random order that stays when names come or go."""
+    """Return a sort key for a random order that is stable when names are added or removed."""
     return hashlib.sha256(f"{seed}\n{name}".encode()).hexdigest()

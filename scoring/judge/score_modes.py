@@ -1,6 +1,6 @@
-"""How a score comes of what a judge replies: one reply, the mean of several, or probabilities of marks.
+"""How replies become a score: one reply, the mean of several, or probabilities of marks.
 
-A mode is a parameter, and so part of the fingerprint: one is never taken in place of another.
+A mode is a parameter, so part of the fingerprint: one never replaces another.
 """
 
 import json
@@ -9,73 +9,53 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from scoring.asking.request import Reply, Request, Wanted
-from scoring.judge.asked_marks import AskedMarks
-from scoring.judge.marks import Unread
+from scoring.contract.requests import Reply, Request, Wanted
+from scoring.judge.prompt_marks import MarkMenu
 from scoring.judge.replies import is_json_verdict, read_score
+from scoring.judge.score_marks import Unread
 
 LEAST_SHARE = 0.5
-"""Of the probability of a reply's first token: with less on the marks, the reply is hardly one of them."""
+"""Least probability of all marks together as a reply's first token."""
 
 Verdict = tuple[float, str | None]
-"""A score from 0 to 1, or nan and why there is none."""
+"""A score from 0 to 1, or nan and a reason."""
 
 _NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
-"""Where a model that was to write a mark goes on with the list."""
+"""Where a model continues the list after its mark."""
 _ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
-"""Problems that cannot be read out of a kept reply again."""
-
-
-class ScoreMode(Protocol):
-    """Says what is asked for one score, reads it out of the replies, and keeps these as one text."""
-
-    @property
-    def count(self) -> int:
-        """How many requests one score takes."""
-        ...
-
-    def requests(self, question: Request) -> list[Request]:
-        """What is asked, where `question` asks for one reply of greedy decoding."""
-        ...
-
-    def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:
-        """The score by the replies to `requests`, in their order; `quality` is what was judged."""
-        ...
-
-    def kept(self, replies: Sequence[Reply]) -> str:
-        """The replies as a text for people, from which `reread` reads again."""
-        ...
-
-    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:
-        """The score by what was kept of the replies, and by the reason there was for having none."""
-        ...
+"""Problems that a kept reply does not show."""
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """One reply at temperature 0; it is kept as it is."""
+    """One reply at temperature 0, kept unchanged."""
 
-    marks: AskedMarks
+    marks: MarkMenu
     structured: bool = False
     count: ClassVar[int] = 1
+    """Requests per score."""
 
     def requests(self, question: Request) -> list[Request]:
+        """Return the requests; `question` is one for a single greedy reply."""
         return [_formed(question, self)]
 
     def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:
+        """Return the score from the replies to `requests`, in order; `quality` is what was judged."""
         [reply] = replies
         return _mark(reply, self, quality)
 
     def kept(self, replies: Sequence[Reply]) -> str:
+        """Return the replies as a readable text for `reparse`."""
         [reply] = replies
         return reply.text
 
-    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:
+    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:
+        """Return the score from the kept replies, and the reason why there was none, if any."""
         ending = reason if reason in _ENDINGS else None
         number, problem = _mark(Reply(kept, ending), self, quality)
-        # It may have been the endpoint that called it a refusal; only a score speaks against that.
+        # The endpoint may have called it a refusal; only a score disproves that.
         return number, reason if problem and reason == Unread.REFUSED else problem
 
 
@@ -83,11 +63,11 @@ class Greedy:
 class Samples:
     """The mean of `count` replies drawn at `temperature`.
 
-    All of them must give a mark: the mean of the readable ones would be that of a choice which the texts
-    have a part in. Otherwise the reason is that of the first that gives none. Kept as JSON.
+    All must give a mark, since a mean of the readable ones would be biased by the texts. Otherwise the reason
+    is that of the first without one. Kept as JSON.
     """
 
-    marks: AskedMarks
+    marks: MarkMenu
     count: int
     temperature: float
     structured: bool = False
@@ -104,22 +84,22 @@ class Samples:
     def kept(self, replies: Sequence[Reply]) -> str:
         return _as_text({"replies": [{"text": each.text} | _problem_of(each) for each in replies]})
 
-    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
+    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
         replies = [Reply(each["text"], each.get("problem")) for each in json.loads(kept)["replies"]]
         return self.verdict(replies, quality)
 
 
 @dataclass(frozen=True)
 class Probabilities:
-    """The expected mark, by the probabilities of all marks on the menu: sum of p x worth over sum of p.
+    """The expected mark: the sum of p x worth over the sum of p, for all marks on the menu.
 
-    With FIRST_TOKEN as the first token of a reply (Liu et al. 2023, G-Eval, section 2.1): for Yes and No
-    this is P(Yes) / (P(Yes) + P(No)); marks that an endpoint does not show among the likeliest tokens count
-    as 0, and with less than LEAST_SHARE on all marks together the reply is unparsable. With LIKELIHOOD as
-    whole replies of a local model, whatever their share. The probabilities are kept as JSON.
+    FIRST_TOKEN takes a mark's probability as the first token of a reply (Liu et al. 2023, G-Eval, section
+    2.1): for Yes and No this is P(Yes) / (P(Yes) + P(No)). Marks that an endpoint does not show count as 0,
+    and with less than LEAST_SHARE on all marks together the reply is unparsable. LIKELIHOOD takes it as a
+    whole reply of a local model, whatever the sum. The probabilities are kept as JSON.
     """
 
-    marks: AskedMarks
+    marks: MarkMenu
     wanted: Wanted
     count: ClassVar[int] = 1
 
@@ -144,16 +124,19 @@ class Probabilities:
         told = {"probabilities": dict(reply.probabilities), "share_on_marks": round(share, 6)}
         return _as_text(told | {"text": reply.text} | _problem_of(reply))
 
-    def reread(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
+    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
         told = json.loads(kept)
         reply = Reply(told["text"], told.get("problem"), probabilities=told["probabilities"])
         return self.verdict([reply], quality)
 
 
+ScoreMode = Greedy | Samples | Probabilities
+
+
 def score_mode(
-    name: str, marks: AskedMarks, *, structured: bool, samples: int, temperature: float
+    name: str, marks: MarkMenu, *, structured: bool, samples: int, temperature: float
 ) -> ScoreMode:
-    """The mode of this name: greedy, samples, expected or candidates."""
+    """Return the mode of this name: greedy, samples, expected or candidates."""
     if name == "samples":
         return Samples(marks, samples, temperature, structured)
     if name == "greedy":
@@ -166,7 +149,7 @@ def _formed(question: Request, mode: Greedy | Samples) -> Request:
 
 
 def _mark(reply: Reply, mode: Greedy | Samples, quality: str) -> Verdict:
-    """The mark that one reply gives. Where a JSON object was asked for, only one counts."""
+    """Return the mark that one reply gives; a structured reply must be a JSON object."""
     if reply.problem not in (None, Unread.TRUNCATED):
         return math.nan, reply.problem
     entry, *others = _NEXT_ENTRY.split(reply.text, maxsplit=1)

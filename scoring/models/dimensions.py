@@ -1,4 +1,4 @@
-"""Dimensions that a project's judges are asked about, as a manager describes them."""
+"""Dimensions that a manager has described for a project's judges."""
 
 from django.conf import settings
 from django.db import models
@@ -7,9 +7,9 @@ from annotation.models import Project
 
 
 class JudgedDimension(models.Model):
-    """One thing to judge: what it means, and which text stands beside the summary.
+    """What a judge is asked about, and which text it sees beside the summary.
 
-    Goes before the ready description of a dimension of the same name. Setups keep the words of their time.
+    Overrides a built-in dimension of the same name. Existing setups keep the description they were made with.
     """
 
     class Sees(models.TextChoices):

@@ -11,13 +11,13 @@ class Endpoint(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     base_url = models.CharField(max_length=300)
     encrypted_key = models.TextField(
-        blank=True, help_text="The key, encrypted; empty: the worker's environment has it."
+        blank=True, help_text="The encrypted key; empty if workers read it from their environment."
     )
     key_set_at = models.DateTimeField(null=True, blank=True)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     most_in_flight = models.PositiveIntegerField(
-        default=32, help_text="Requests that one worker has under way at most."
+        default=32, help_text="Most requests that one worker sends at a time."
     )
 
     class Meta:
@@ -29,24 +29,22 @@ class Endpoint(models.Model):
 
 
 class EndpointModel(models.Model):
-    """A model at an endpoint: what it can do, as it was found, and what it costs, as a manager says."""
+    """A model at an endpoint: its capabilities, found by a check, and its prices, set by a manager."""
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="models")
     name = models.CharField(max_length=200)
     api = models.CharField(max_length=12)
     abilities = models.JSONField(
-        null=True, blank=True, help_text="As found by asking; null: nobody asked yet."
+        null=True, blank=True, help_text="Capabilities found by the latest check; null before the first."
     )
-    check_asked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When somebody last wanted to know."
-    )
+    check_asked_at = models.DateTimeField(null=True, blank=True, help_text="When a check was last requested.")
     checked_at = models.DateTimeField(null=True, blank=True)
     check_failure = models.TextField(blank=True)
     input_price = models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars for a million tokens."
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens."
     )
     output_price = models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars for a million tokens."
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens."
     )
 
     class Meta:

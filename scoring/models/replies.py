@@ -1,4 +1,4 @@
-"""What language models replied, and the money set aside for what they are being asked."""
+"""Replies of language models, and money reserved for requests in progress."""
 
 from django.db import models
 
@@ -8,28 +8,28 @@ from scoring.models.runs import Run
 
 
 class StoredReply(models.Model):
-    """The reply to one request, kept so that nobody pays twice; the request is known by its digest."""
+    """The reply to one request, stored so that nobody pays twice. The digest identifies the request."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="stored_replies")
     request = models.CharField(
         max_length=64, help_text="SHA-256 over the endpoint, the model and the request."
     )
     text = models.TextField(blank=True)
-    problem = models.CharField(max_length=60, blank=True, help_text="Why it is not a whole answer.")
-    probabilities = models.JSONField(default=dict, help_text="Mark to probability, where that was asked.")
+    problem = models.CharField(max_length=60, blank=True, help_text="Why it is not a complete answer.")
+    probabilities = models.JSONField(default=dict, help_text="Mark to probability, if requested.")
     model = models.CharField(
-        max_length=200, blank=True, help_text="The model's name as the endpoint tells it."
+        max_length=200, blank=True, help_text="The model's name as the endpoint reports it."
     )
     asked = models.ForeignKey(
         EndpointModel,
         on_delete=models.SET_NULL,
         null=True,
         related_name="replies",
-        help_text="Which of the project's models was asked.",
+        help_text="The project's model that replied.",
     )
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     prompt_tokens_at_most = models.PositiveIntegerField(
-        null=True, blank=True, help_text="The bound that was reckoned with before."
+        null=True, blank=True, help_text="The upper bound computed before sending."
     )
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cost = models.DecimalField(
@@ -37,7 +37,7 @@ class StoredReply(models.Model):
         decimal_places=8,
         null=True,
         blank=True,
-        help_text="US dollars; null: no price was known.",
+        help_text="US dollars; null if no price was known.",
     )
     run = models.ForeignKey(
         Run,
@@ -57,14 +57,12 @@ class StoredReply(models.Model):
 
 
 class Reservation(models.Model):
-    """Money of a run's budget set aside for requests under way, at the most that they can cost."""
+    """Money of a run's budget reserved for requests in progress: the most they can cost."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reservations")
-    holder = models.CharField(max_length=36, help_text="The claim's token whose requests it is for.")
+    holder = models.CharField(max_length=36, help_text="Token of the claim that the requests belong to.")
     amount = models.DecimalField(max_digits=14, decimal_places=8, help_text="US dollars.")
-    until = models.DateTimeField(
-        help_text="After this its worker is taken for dead, and the money for spent."
-    )
+    until = models.DateTimeField(help_text="From then on the worker counts as dead and the money as spent.")
 
     class Meta:
         constraints = [

@@ -1,17 +1,34 @@
-"""Runs, and the batches in which they are worked on."""
+"""Runs, and the batches they are divided into."""
 
-from datetime import datetime
 from typing import Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from scoring.models.setups import EvaluatorSetup
+from annotation.models import Leased, LeasedQuerySet
+from scoring.models.setups import Setup
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def of_scores(self) -> Self:
+        """Return the runs that made the setups' scores."""
+        return self.filter(kind=Run.Kind.SCORES)
+
+    def rechecks(self) -> Self:
+        """Return the rechecks."""
+        return self.filter(kind__in=Run.RECHECKS)
 
 
 class Run(models.Model):
-    """One pass of one setup over a selection of summaries."""
+    """One setup applied to a selection of summaries, or several times to a few (a recheck)."""
+
+    class Kind(models.TextChoices):
+        SCORES = "scores", "scores"
+        CONSISTENCY = "consistency", "self-consistency"
+        DRIFT = "drift", "drift"
+
+    RECHECKS = (Kind.CONSISTENCY, Kind.DRIFT)
 
     class Status(models.TextChoices):
         QUEUED = "queued", "waiting"
@@ -27,7 +44,8 @@ class Run(models.Model):
         NOW = "now", "at once"
         BATCH = "batch", "as a batch"
 
-    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="runs")
+    setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="runs")
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.SCORES)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -36,40 +54,53 @@ class Run(models.Model):
         max_length=5,
         choices=Delivery,
         default=Delivery.NOW,
-        help_text="How requests are sent to an endpoint.",
+        help_text="How requests are sent to the endpoint.",
     )
-    total = models.PositiveIntegerField(default=0, help_text="Summaries to be scored in this run.")
-    reused = models.PositiveIntegerField(default=0, help_text="Summaries whose score was there already.")
+    total = models.PositiveIntegerField(
+        default=0, help_text="Summaries to score; a recheck counts them in each repetition."
+    )
+    reused = models.PositiveIntegerField(default=0, help_text="Summaries that already had a score.")
     failure = models.TextField(blank=True, help_text="Why it failed or is paused.")
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars; null: no limit."
     )
     spent = models.DecimalField(
-        max_digits=14, decimal_places=8, default=0, help_text="US dollars, for replies that came in this run."
+        max_digits=14, decimal_places=8, default=0, help_text="US dollars, for replies received in this run."
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     replies_received = models.PositiveBigIntegerField(
-        default=0, help_text="Replies that came in this run, also those that a later run has replaced."
+        default=0, help_text="Replies received in this run, including those that a later run replaced."
     )
     replies_reused = models.PositiveBigIntegerField(
-        default=0, help_text="Requests that replies of earlier runs answered, at no cost."
+        default=0, help_text="Requests answered by replies of earlier runs, at no cost."
+    )
+    has_changed = models.BooleanField(
+        null=True, blank=True, help_text="Of a drift check: whether the model answers differently."
+    )
+    models_before = models.JSONField(
+        default=list, help_text="Of a drift check: the model's names when the original scores were made."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
+    objects = RunQuerySet.as_manager()
+
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["scores", "consistency", "drift"]), name="run_kind_known"
+            ),
             models.CheckConstraint(
                 condition=Q(status__in=["queued", "running", "done", "failed", "cancelled", "paused"]),
                 name="run_status_known",
             ),
             models.UniqueConstraint(
-                fields=["setup"],
+                fields=["setup", "kind"],
                 condition=Q(status__in=["queued", "running"]),
-                name="one_unfinished_run_per_setup",
+                name="one_unfinished_run_per_setup_and_kind",
             ),
         ]
 
@@ -80,65 +111,46 @@ class Run(models.Model):
     def is_unfinished(self) -> bool:
         return self.status in self.UNFINISHED
 
+    @property
+    def is_recheck(self) -> bool:
+        return self.kind in self.RECHECKS
 
-class BatchQuerySet(models.QuerySet["Batch"]):
-    def claimable(self, now: datetime) -> Self:
-        """Waiting and due, or claimed by a worker that has not renewed its claim.
-
-        Looks at the batch's own columns alone: an UPDATE with this filter is then decided anew for a row that
-        another worker has just changed, on every database.
-        """
-        due = Q(not_before__isnull=True) | Q(not_before__lte=now)
-        return self.filter(
-            Q(state=Batch.State.WAITING) & due | Q(state=Batch.State.CLAIMED, claimed_until__lt=now)
-        )
-
-    def unfinished(self) -> Self:
-        return self.filter(state__in=[Batch.State.WAITING, Batch.State.CLAIMED])
+    @property
+    def awaits_verdict(self) -> bool:
+        """Whether this is a finished drift check that has no verdict yet."""
+        return self.kind == self.Kind.DRIFT and self.status == self.Status.DONE and self.has_changed is None
 
 
-class Batch(models.Model):
-    """Some of a run's summaries, claimed by one worker at a time; a claim expires."""
-
-    class State(models.TextChoices):
-        WAITING = "waiting", "waiting"
-        CLAIMED = "claimed", "claimed"
-        DONE = "done", "done"
+class Batch(Leased):
+    """Some of a run's summaries, scored by one worker at a time."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
     number = models.PositiveIntegerField()
     summary_ids = models.JSONField()
     size = models.PositiveIntegerField()
-    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
-    claimed_by = models.CharField(
-        max_length=36, blank=True, help_text="A token of the worker's present claim."
+    repetition = models.PositiveSmallIntegerField(
+        default=0, help_text="From 1 in a recheck; 0 in other runs."
     )
-    claimed_until = models.DateTimeField(null=True, blank=True)
-    not_before = models.DateTimeField(
-        null=True, blank=True, help_text="After a failure that may pass, when it may be tried again."
-    )
-    attempts = models.PositiveSmallIntegerField(default=0)
     unscored = models.PositiveIntegerField(
-        default=0, help_text="Summaries that this batch left without a score on some dimension."
+        default=0, help_text="Summaries left without a score on some dimension."
     )
-    reasons = models.JSONField(default=dict, help_text="Why: reason to number of summaries.")
+    reasons = models.JSONField(default=dict, help_text="Reason to number of summaries.")
     cut = models.PositiveIntegerField(
-        default=0, help_text="Summaries judged without the end of some text, which a model's limit cut."
+        default=0, help_text="Summaries scored with a text truncated to the model's limit."
     )
-    finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = BatchQuerySet.as_manager()
+    objects = LeasedQuerySet["Batch"].as_manager()
 
     class Meta:
         ordering = ["number"]
         verbose_name_plural = "batches"
-        constraints = [
-            models.UniqueConstraint(fields=["run", "number"], name="batch_number_once"),
-            models.CheckConstraint(
-                condition=Q(state__in=["waiting", "claimed", "done"]), name="batch_state_known"
-            ),
-        ]
-        indexes = [models.Index(fields=["run", "state", "number"], name="batch_by_state")]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="batch_number_once")]
+        indexes = [models.Index(fields=["run", "finished_at", "number"], name="batch_unfinished")]
+
+    @property
+    def occasion(self) -> str:
+        """What distinguishes a recheck's requests from earlier equal ones; empty if replies may be reused."""
+        return f"recheck {self.run_id}, {self.repetition}" if self.repetition else ""
 
     def __str__(self) -> str:
         return f"batch {self.number} of run {self.run_id}"

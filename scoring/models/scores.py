@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from annotation.models import Summary
 from scoring.models.runs import Run
-from scoring.models.setups import EvaluatorSetup
+from scoring.models.setups import Setup
 
 
 class ScoreQuerySet(models.QuerySet["Score"]):
@@ -15,31 +15,42 @@ class ScoreQuerySet(models.QuerySet["Score"]):
         return self.filter(value__isnull=False)
 
 
-class Score(models.Model):
-    """One number a setup gave one summary on one dimension, or the reason why there is none.
+class ScoreValue(models.Model):
+    """One number for one summary on one dimension, or the reason why there is none.
 
-    `inputs` is a digest of the texts that the evaluator was given, so that a score is computed anew when, for
-    example, references have been added since. Imported scores have none.
+    `inputs` is a digest of the texts the evaluator was given: if they change, the score is computed again.
+    Imported scores have none.
     """
 
-    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE, related_name="scores")
-    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
     dimension = models.CharField(max_length=60)
     value = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
     inputs = models.CharField(max_length=16, blank=True)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(value__isnull=False, reason="") | (Q(value__isnull=True) & ~Q(reason="")),
+                name="%(class)s_value_or_reason",
+            )
+        ]
+
+
+class Score(ScoreValue):
+    """One score of a setup; there is one for each summary and dimension."""
+
+    setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="scores")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
 
     objects = ScoreQuerySet.as_manager()
 
-    class Meta:
+    class Meta(ScoreValue.Meta):
         constraints = [
             models.UniqueConstraint(fields=["setup", "dimension", "summary"], name="score_once"),
-            models.CheckConstraint(
-                condition=Q(value__isnull=False, reason="") | (Q(value__isnull=True) & ~Q(reason="")),
-                name="score_value_or_reason",
-            ),
+            *ScoreValue.Meta.constraints,
         ]
         indexes = [models.Index(fields=["run"], condition=Q(value__isnull=True), name="score_missing")]
 

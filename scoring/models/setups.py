@@ -1,4 +1,4 @@
-"""Evaluators as set up in a project, and what they have learnt from."""
+"""Setups of evaluators in a project, and what they have learnt from."""
 
 from django.conf import settings
 from django.db import models
@@ -6,8 +6,8 @@ from django.db import models
 from annotation.models import Article, Project
 
 
-class SetUp(models.Model):
-    """What it takes to make an evaluator anew on a worker and to know it for the one that was planned."""
+class SetupBase(models.Model):
+    """All that a worker needs to rebuild an evaluator and to verify that it is the planned one."""
 
     project: models.ForeignKey[Project, Project]
     evaluator = models.CharField(max_length=60)
@@ -15,22 +15,22 @@ class SetUp(models.Model):
     fingerprint = models.CharField(max_length=64)
     pool = models.JSONField(
         default=dict,
-        help_text="Labels of the examples it has learnt from: summary id to dimension to number.",
+        help_text="Labels it has learnt from: summary id to dimension to number.",
     )
     corpus = models.JSONField(
         default=list,
-        help_text="Ids of all summaries it looked through before scoring, where its numbers depend on them.",
+        help_text="Ids of the summaries it read before scoring, if its scores depend on them.",
     )
 
     class Meta:
         abstract = True
 
 
-class EvaluatorSetup(SetUp):
+class Setup(SetupBase):
     """One evaluator with one set of parameters in one project: a column of scores.
 
-    The fingerprint names all that its numbers depend on, so a change of any of it is a new setup and the
-    old scores stay. `provenance` holds what the fingerprint was made of.
+    The fingerprint covers all that its scores depend on, so any change makes a new setup and the old scores
+    stay. `provenance` holds what the fingerprint was computed from.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="setups")
@@ -51,11 +51,11 @@ class EvaluatorSetup(SetUp):
 
 
 class SeenArticle(models.Model):
-    """An article whose labels or text shaped a setup; the meta-evaluation leaves it out."""
+    """An article whose labels or text shaped a setup; comparisons leave it out."""
 
-    setup = models.ForeignKey(EvaluatorSetup, on_delete=models.CASCADE)
+    setup = models.ForeignKey(Setup, on_delete=models.CASCADE)
     article = models.ForeignKey(Article, on_delete=models.CASCADE)
-    role = models.CharField(max_length=40, help_text="For example 'in-context example'.")
+    role = models.CharField(max_length=40, help_text="Such as 'in-context example'.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["setup", "article"], name="seen_article_once")]
@@ -64,17 +64,19 @@ class SeenArticle(models.Model):
         return f"{self.article_id} seen by {self.setup_id}"
 
 
-class Probe(SetUp):
-    """A setup tried on a few summaries, whose scores are not kept, to tell how long a run would take."""
+class Probe(SetupBase):
+    """A setup tried on a few summaries to estimate how long a run would take. Its scores are discarded."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="probes")
-    summary_ids = models.JSONField(help_text="Those that are tried.")
-    total = models.PositiveIntegerField(help_text="Summaries that the run would score.")
+    summary_ids = models.JSONField(help_text="Ids of the summaries to try.")
+    total = models.PositiveIntegerField(help_text="Number of summaries that the run would score.")
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     loading_s = models.FloatField(null=True, blank=True, help_text="Seconds until the model was ready.")
-    scoring_s = models.FloatField(null=True, blank=True, help_text="Seconds for the summaries thereafter.")
+    scoring_s = models.FloatField(
+        null=True, blank=True, help_text="Seconds to score the summaries after that."
+    )
     failure = models.TextField(blank=True)
 
     class Meta:

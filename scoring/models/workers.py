@@ -1,10 +1,10 @@
-"""Workers that are there."""
+"""Running workers."""
 
 from django.db import models
 
 
 class Worker(models.Model):
-    """A worker that says from time to time that it is there, and which queues it serves."""
+    """A worker that regularly reports that it is running, and the queues it serves."""
 
     name = models.CharField(max_length=200, unique=True)
     queues = models.JSONField(default=list)

@@ -1,4 +1,4 @@
-"""Answers from texts of any length: windows, and the likeliest span in any of them, as for SQuAD."""
+"""Answers from texts of any length: the likeliest span in any window, as for SQuAD."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,27 +9,16 @@ from torch.nn.functional import pad
 from scoring.neural.extractive_qa import Asked, ExtractiveReader
 
 NONE = ""
-"""The answer that is none."""
+"""No answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRule:
-    """`window` is the longest input in ids, `stride` how far apart windows begin, `longest` is of an answer.
-
-    A question takes at most half of a window; what is more is cut. With `may_be_none` there is no answer
-    where begin and end at the first special token are likelier, in each window, than any span in any of
-    them, as models trained on SQuAD 2 say it.
-    """
-
-    window: int
-    stride: int
-    longest: int
-    may_be_none: bool
+LONGEST = 30
+"""Most ids of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Ids of the text from `first` to `last`, inclusive, with the sum of their logits."""
+    """Ids of the text from `first` to `last`, inclusive, with the sum of the two logits."""
 
     score: float
     first: int
@@ -37,20 +26,31 @@ class Span:
 
 
 def find_answers(
-    reader: ExtractiveReader, asked: Sequence[tuple[str, str]], rule: SpanRule
+    reader: ExtractiveReader,
+    asked: Sequence[tuple[str, str]],
+    *,
+    may_be_none: bool,
+    window: int = 384,
+    stride: int = 128,
 ) -> list[str | None]:
-    """The answer to each question in its text, as it stands there, or NONE; None for out of memory."""
-    windows = [_windows(reader, question, text, rule) for question, text in asked]
-    logits = iter(reader.logits([window for each in windows for window in each]))
+    """Return the answer to each question, as it stands in its text, or NONE; None if out of memory.
+
+    `window` is the longest input in ids, `stride` the distance of windows; a question is cut to half of one.
+    With `may_be_none` there is no answer if in every window begin and end at the first special token are
+    likelier than any span, as models trained on SQuAD 2 express it.
+    """
+    windows = [_windows(reader, question, text, window, stride) for question, text in asked]
+    logits = iter(reader.logits([each for some in windows for each in some]))
     return [
-        _answer(reader, text, each, [next(logits) for _ in each], rule)
+        _answer(reader, text, each, [next(logits) for _ in each], may_be_none)
         for (_, text), each in zip(asked, windows, strict=True)
     ]
 
 
 def best_span(logits: torch.Tensor, longest: int) -> Span:
-    """The span of at most `longest` ids with the highest sum of `logits` [2, ids], its end not before its
-    begin; of equal ones the first.
+    """Return the span of at most `longest` ids with the highest sum of `logits` [2, ids].
+
+    Its end is not before its begin; of equal spans the first counts.
     """
     begins, ends = logits
     reachable = pad(ends, (0, longest - 1), value=-torch.inf).unfold(0, longest, 1)
@@ -59,12 +59,12 @@ def best_span(logits: torch.Tensor, longest: int) -> Span:
     return Span(sums[first, further].item(), first, first + further)
 
 
-def _windows(reader: ExtractiveReader, question: str, text: str, rule: SpanRule) -> list[Asked]:
+def _windows(reader: ExtractiveReader, question: str, text: str, window: int, stride: int) -> list[Asked]:
     words, ids = reader.passage(question).ids, reader.passage(text).ids
-    room = min(rule.window - reader.specials, reader.room)
+    room = min(window - reader.specials, reader.room)
     words = words[: room // 2]
     size = room - len(words)
-    stride = min(rule.stride, size)
+    stride = min(stride, size)
     starts = range(0, max(1, len(ids) - size + stride), stride)
     return [reader.asked(words, ids[start : start + size], start) for start in starts]
 
@@ -74,7 +74,7 @@ def _answer(
     text: str,
     windows: Sequence[Asked],
     logits: Sequence[torch.Tensor | None],
-    rule: SpanRule,
+    may_be_none: bool,
 ) -> str | None:
     spans, nones = [], []
     for window, each in zip(windows, logits, strict=True):
@@ -82,9 +82,9 @@ def _answer(
             return None
         nones.append(each[:, 0].sum().item())
         if window.length:
-            span = best_span(each[:, window.start : window.start + window.length], rule.longest)
+            span = best_span(each[:, window.start : window.start + window.length], LONGEST)
             spans.append(Span(span.score, window.offset + span.first, window.offset + span.last))
     best = max(spans, key=lambda span: span.score, default=None)
-    if best is None or (rule.may_be_none and min(nones) > best.score):
+    if best is None or (may_be_none and min(nones) > best.score):
         return NONE
     return reader.passage(text).between(best.first, best.last)

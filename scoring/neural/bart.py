@@ -1,8 +1,8 @@
-"""How probable BART finds texts, given others: an own pass over the library's weights.
+"""The probability of texts given others by BART, with a forward pass of our own over the library's weights.
 
-Tokens of a batch lie one after another, without padding. A source is encoded once for all its targets, and
-what targets of one source have in common at their beginnings is computed once. The library's forward would
-take each pair alone.
+Tokens of a batch lie end to end, without padding. A source is encoded once for all its targets, and what
+targets of one source have in common at their beginnings is computed once. The library computes each pair
+alone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,21 +15,21 @@ import transformers
 from torch.nn.functional import linear, scaled_dot_product_attention
 
 from scoring.neural.device import device
-from scoring.neural.loading import load_model, model_type
+from scoring.neural.loading import load_config, load_model
 from scoring.neural.prefix_tree import PrefixTrees
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 Ids = tuple[int, ...]
 
 CPU_BLOCK, GPU_BLOCK = (512, 1024), (8192, 8192)
-"""Logits computed at a time, [tokens, vocabulary]: on a CPU they stay in its cache."""
+"""Logits computed at a time, [tokens, vocabulary]; on a CPU they fit into its cache."""
 
 
 class Bart:
     """A folder's BartForConditionalGeneration."""
 
     def __init__(self, folder: Path, precision: str = "float32") -> None:
-        kind = model_type(folder)
+        kind = load_config(folder).model_type
         if kind != "bart":
             raise MissingWeights(
                 f"The model in {folder} is of the type {kind}; only bart can be read here "
@@ -45,7 +45,7 @@ class Bart:
 
     @torch.inference_mode()
     def encode(self, sources: Sequence[Ids]) -> list[torch.Tensor]:
-        """For each source its states [tokens, dimensions]."""
+        """Return the states [tokens, dimensions] of each source."""
         lengths = [len(source) for source in sources]
         states = self._embedded(
             self._encoder,
@@ -62,7 +62,10 @@ class Bart:
     def log_probabilities(
         self, sources: Sequence[torch.Tensor], targets: Sequence[Sequence[Ids]]
     ) -> list[torch.Tensor]:
-        """For each target of each encoded source in turn, its tokens' natural log-probabilities [tokens]."""
+        """Return the natural log-probabilities [tokens] of each target's tokens.
+
+        Targets come in groups, one for each encoded source.
+        """
         trees = PrefixTrees([[(self._start, *target[:-1]) for target in group] for group in targets])
         steps = torch.tensor([node for path in trees.paths for node in path], device=device())
         states = self._decoded(sources, trees, steps)
@@ -76,7 +79,7 @@ class Bart:
     def _decoded(
         self, sources: Sequence[torch.Tensor], trees: PrefixTrees, steps: torch.Tensor
     ) -> torch.Tensor:
-        """States [nodes, dimensions] of the trees' nodes; `steps` are the nodes of all targets in turn."""
+        """Return the states [nodes, dimensions] of the trees' nodes; `steps` are the nodes of all targets."""
         states = self._embedded(self._decoder, trees.tokens, trees.positions)
         memory = torch.cat(list(sources))
         own_spans = [(len(path), len(path)) for path in trees.paths]
@@ -94,7 +97,7 @@ class Bart:
         return states
 
     def _log_normalisers(self, states: torch.Tensor) -> torch.Tensor:
-        """Logarithm of the sum of all exponentiated logits [nodes], without ever holding all logits."""
+        """Return the log of the sum of exponentiated logits [nodes], without holding all logits."""
         rows, columns = GPU_BLOCK if states.is_cuda else CPU_BLOCK
         return torch.cat(
             [
@@ -121,7 +124,7 @@ class Bart:
 def _attended(
     attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[tuple[int, int]]
 ) -> torch.Tensor:
-    """What the tokens of `states` take from those of `memory`, within spans as in `_mixed`."""
+    """Return what the tokens of `states` take from those of `memory`, within spans as in `_mixed`."""
     queries, keys, values = attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory)
     attended: torch.Tensor = attention.out_proj(_mixed(attention, queries, keys, values, spans))
     return attended
@@ -135,9 +138,9 @@ def _mixed(
     spans: Iterable[tuple[int, int]],
     causal: bool = False,
 ) -> torch.Tensor:
-    """`values` mixed for each query [queries, dimensions], within spans: so many queries and so many keys.
+    """Return `values` mixed for each query [queries, dimensions], within spans of (queries, keys).
 
-    Spans follow one another; neighbours of the same size are computed together.
+    Spans follow one another; neighbours of equal size are computed together.
     """
 
     def by_head(tokens: torch.Tensor, start: int, size: int, count: int) -> torch.Tensor:
@@ -161,7 +164,7 @@ def _mixed(
 
 
 def _log_sum_exp_(logits: torch.Tensor) -> torch.Tensor:
-    """Logarithm of the rows' sums of exponentials; overwrites `logits`, since a copy would cost a quarter."""
+    """Return the log of each row's sum of exponentials; overwrites `logits` to save a copy."""
     top = logits.amax(dim=-1, keepdim=True)
     return logits.sub_(top).exp_().sum(dim=-1).log_() + top.squeeze(-1)
 

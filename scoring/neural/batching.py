@@ -1,39 +1,55 @@
 """Work of unequal length in batches of bounded size."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import torch
 
 from scoring.neural.device import device, is_out_of_memory, tokens_per_batch
 
+Input = TypeVar("Input", bound=Hashable)
 Result = TypeVar("Result")
+Thing = TypeVar("Thing")
 
 
 def in_batches(
-    lengths: Sequence[int],
-    compute: Callable[[list[int]], Iterable[Result]],
-    tokens: int | None = None,
+    lengths: Sequence[int], compute: Callable[[list[int]], Iterable[Result]], tokens: int | None = None
 ) -> list[Result | None]:
-    """One result for each of `lengths`, in their order; None for what does not fit into memory even alone.
+    """Return one result for each of `lengths`, in order; None for what exceeds the memory even alone.
 
     `compute` is given indices of similar lengths, the longest first, and returns one result for each. A batch
-    has at most `tokens` (by default what suits the device) counted with padding, but at least one index.
-    What runs out of memory is tried again in halves.
+    has at most `tokens` (by default what suits the device) counted with padding, but at least one index. What
+    runs out of memory is retried in halves.
     """
     limit = tokens or tokens_per_batch()
     results: list[Result | None] = [None] * len(lengths)
     order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    for batch in _cut(order, lengths, limit):
+    for batch in cut(order, lambda batch, _: (len(batch) + 1) * lengths[batch[0]] <= limit):
         for index, result in in_halves(batch, compute):
             results[index] = result
     return results
 
 
+def distinct_in_batches(
+    inputs: Sequence[Input],
+    compute: Callable[[list[Input]], Iterable[Result]],
+    *,
+    length: Callable[[Input], int] = len,  # type: ignore[assignment]
+    tokens: int | None = None,
+) -> list[Result | None]:
+    """Return one result per input, in order, as `in_batches` does; equal inputs are computed once."""
+    distinct = list(dict.fromkeys(inputs))
+    found = in_batches(
+        list(map(length, distinct)), lambda batch: compute([distinct[index] for index in batch]), tokens
+    )
+    by_input = dict(zip(distinct, found, strict=True))
+    return [by_input[each] for each in inputs]
+
+
 def padded(
     sequences: Sequence[Sequence[int]], padding: int, columns: int | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids [sequences, columns] padded on the right, and the mask, 1 where a token stands.
+    """Pad ids on the right and return them [sequences, columns] with their mask, 1 for tokens.
 
     Both are on the device. `columns` defaults to the longest sequence.
     """
@@ -46,28 +62,35 @@ def padded(
     return ids.to(device()), mask.to(device())
 
 
-def _cut(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for index in order:
-        if batch and (len(batch) + 1) * lengths[batch[0]] > tokens:
+def second_text(mask: torch.Tensor, starts: Sequence[int]) -> torch.Tensor:
+    """Return token types [sequences, columns] for a padded batch: 1 from the start of the second text on."""
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return (places >= torch.tensor(starts, device=mask.device)[:, None]).long()
+
+
+def cut(things: Iterable[Thing], fits: Callable[[list[Thing], Thing], bool]) -> Iterator[list[Thing]]:
+    """Yield neighbours together, as many as `fits` allows a batch to be joined by one more."""
+    batch: list[Thing] = []
+    for thing in things:
+        if batch and not fits(batch, thing):
             yield batch
             batch = []
-        batch.append(index)
+        batch.append(thing)
     if batch:
         yield batch
 
 
 def in_halves(
-    batch: list[int], compute: Callable[[list[int]], Iterable[Result]]
-) -> Iterator[tuple[int, Result | None]]:
-    """Index and result for each of `batch`; what runs out of memory is tried again in halves, then None."""
+    batch: list[Thing], compute: Callable[[list[Thing]], Iterable[Result]]
+) -> Iterator[tuple[Thing, Result | None]]:
+    """Yield each thing and its result; retry in halves what runs out of memory, then give None."""
     results: list[Result] | None = None
     try:
         results = list(compute(batch))
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-    # What follows is outside the handler, since the error holds on to what filled the memory.
+    # Outside the handler, since the error keeps alive what filled the memory.
     if results is not None:
         yield from zip(batch, results, strict=True)
         return

@@ -1,10 +1,11 @@
-"""A BERT that fills masks: which hidden words it guesses right, and a copy of it taught from a summary."""
+"""A BERT that guesses hidden words, and copies of it trained on a summary."""
 
 import copy
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,23 @@ import transformers
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 
-from scoring.neural.batching import in_batches
+from scoring.neural.batching import distinct_in_batches
 from scoring.neural.blanc_masks import Cloze
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder import input_limit
 from scoring.neural.encoder_pass import EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
-from scoring.weights import MissingWeights
 
 ROWS = 1024
-"""Hidden words whose logits over the vocabulary are in memory at a time."""
+"""Hidden words whose logits are in memory at a time."""
+FIRST_WORD, LAST_WORD = 1000, 29_999
+"""Ids that may replace a hidden word, by the authors' choice for BERT's own vocabulary."""
 NOT_DECAYED = ("bias", "LayerNorm.weight")
 WEIGHT_DECAY = 0.01
+
+Guessed = tuple[bool, ...] | None
+"""Whether each hidden word of an input was guessed; None if out of memory."""
 
 
 class Guesser:
@@ -37,38 +42,37 @@ class Guesser:
         self._pass = EncoderPass(encoder)
 
     @torch.inference_mode()
-    def right(self, clozes: Sequence[Cloze]) -> list[tuple[bool, ...] | None]:
-        """For each cloze whether each hidden word was guessed: the likeliest id is the answer. None for what
-        ran out of memory. Equal inputs go through the model once."""
-        distinct = list({(each.ids, each.hidden): each for each in clozes}.values())
-        found = in_batches(
-            [len(each.ids) for each in distinct],
-            lambda batch: self._guesses([distinct[index] for index in batch]),
-        )
-        guesses = {(each.ids, each.hidden): ids for each, ids in zip(distinct, found, strict=True)}
+    def right(self, clozes: Sequence[Cloze]) -> list[Guessed]:
+        """Return for each cloze which hidden words were guessed.
+
+        The guess is the likeliest id. Equal inputs are computed once.
+        """
+        inputs = [(each.ids, each.hidden) for each in clozes]
+        guesses = distinct_in_batches(inputs, self._guesses, length=lambda each: len(each[0]))
         return [
-            None
-            if (ids := guesses[each.ids, each.hidden]) is None
-            else tuple(guess == answer for guess, answer in zip(ids, each.answers, strict=True))
-            for each in clozes
+            None if ids is None else tuple(map(eq, ids, each.answers))
+            for each, ids in zip(clozes, guesses, strict=True)
         ]
 
-    def _guesses(self, clozes: Sequence[Cloze]) -> list[list[int]]:
-        [states] = self._pass.states([each.ids for each in clozes], [-1])
-        starts = accumulate((len(each.ids) for each in clozes), initial=0)
+    def _guesses(self, inputs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[list[int]]:
+        """Return the likeliest ids at the hidden positions of each (ids, hidden)."""
+        [states] = self._pass.states([ids for ids, _ in inputs], [-1])
+        starts = accumulate((len(ids) for ids, _ in inputs), initial=0)
         places = [
-            start + position for start, each in zip(starts, clozes, strict=False) for position in each.hidden
+            start + position
+            for start, (_, hidden) in zip(starts, inputs, strict=False)
+            for position in hidden
         ]
         likeliest = torch.cat([self.model.cls(some).argmax(dim=-1) for some in states[places].split(ROWS)])
-        return [each.tolist() for each in likeliest.split([len(each.hidden) for each in clozes])]
+        return [each.tolist() for each in likeliest.split([len(hidden) for _, hidden in inputs])]
 
 
 @dataclass(frozen=True, slots=True)
 class Teaching:
-    """How a copy is taught: each lesson once an epoch, one at a time and in order.
+    """How a copy is trained: each lesson once an epoch, one at a time and in order.
 
-    A hidden word is shown as a random id from `replacements` with the first probability, as itself with the
-    second, else as the mask. `seed` starts these draws and those of dropout.
+    A hidden word is shown as a random id with probability `replaced`, as itself with
+    `kept`, else as the mask. `seed` starts these draws and those of dropout.
     """
 
     epochs: int
@@ -76,7 +80,6 @@ class Teaching:
     seed: int
     replaced: float
     kept: float
-    replacements: tuple[int, int]
 
 
 class MaskFiller(Guesser):
@@ -89,22 +92,15 @@ class MaskFiller(Guesser):
         self.mask: int = self.tokens.tokenizer.mask_token_id
         self.limit = input_limit(self.model.config, self.tokens)
 
-    def id_of(self, token: str) -> int:
-        """The id of a token as it stands in the vocabulary. Raises MissingWeights where it does not."""
-        vocabulary = self.tokens.tokenizer.get_vocab()
-        if token not in vocabulary:
-            raise MissingWeights(f"The model's vocabulary has no token {token!r}.")
-        return vocabulary[token]
-
     def taught(self, lessons: Sequence[Cloze], teaching: Teaching) -> Guesser:
-        """A guesser whose model is a copy that has learnt from `lessons`; this one stays as it is.
+        """Return a guesser whose model is a copy trained on `lessons`; this one stays unchanged.
 
-        Trained in float32 with AdamW, whose rate falls to 0 in a straight line; the same lessons and seed
-        give the same weights, whatever was taught before. Without lessons nothing changes.
+        Trained in float32 with AdamW at a rate that falls linearly to 0. The same lessons and seed give the
+        same weights, whatever was trained before. Without lessons nothing changes.
         """
         if not lessons:
             return self
-        shown = _shown(lessons, teaching)
+        shown = self._shown(lessons, teaching)
         cuda = [device()] if device().type == "cuda" else []
         with (
             torch.inference_mode(False),
@@ -125,20 +121,22 @@ class MaskFiller(Guesser):
                     schedule.step()
         return Guesser(model.eval().to(DTYPES[self.precision]))
 
-
-def _shown(lessons: Sequence[Cloze], teaching: Teaching) -> list[list[int]]:
-    draws = random.Random(teaching.seed)
-    shown = []
-    for lesson in lessons:
-        ids = list(lesson.ids)
-        for position, answer in zip(lesson.hidden, lesson.answers, strict=True):
-            drawn = draws.random()
-            if drawn < teaching.replaced:
-                ids[position] = draws.randint(*teaching.replacements)
-            elif drawn < teaching.replaced + teaching.kept:
-                ids[position] = answer
-        shown.append(ids)
-    return shown
+    def _shown(self, lessons: Sequence[Cloze], teaching: Teaching) -> list[list[int]]:
+        """Return the ids of the lessons as the model sees them."""
+        draws = random.Random(teaching.seed)
+        size = self.model.config.vocab_size
+        first = FIRST_WORD if size > FIRST_WORD else len(self.tokens.tokenizer.all_special_ids)
+        shown = []
+        for lesson in lessons:
+            ids = list(lesson.ids)
+            for position, answer in zip(lesson.hidden, lesson.answers, strict=True):
+                drawn = draws.random()
+                if drawn < teaching.replaced:
+                    ids[position] = draws.randint(first, min(LAST_WORD, size - 1))
+                elif drawn < teaching.replaced + teaching.kept:
+                    ids[position] = answer
+            shown.append(ids)
+        return shown
 
 
 def _loss(model: Any, ids: Sequence[int], lesson: Cloze) -> torch.Tensor:
@@ -152,7 +150,4 @@ def _parameter_groups(model: torch.nn.Module) -> list[dict[str, object]]:
     spared: list[torch.nn.Parameter] = []
     for name, parameter in model.named_parameters():
         (spared if any(part in name for part in NOT_DECAYED) else decayed).append(parameter)
-    return [
-        {"params": decayed, "weight_decay": WEIGHT_DECAY},
-        {"params": spared, "weight_decay": 0.0},
-    ]
+    return [{"params": decayed, "weight_decay": WEIGHT_DECAY}, {"params": spared, "weight_decay": 0.0}]

@@ -1,4 +1,4 @@
-"""Which words BLANC hides, and what of a sentence and a summary goes into one input. Needs no model."""
+"""The words that BLANC hides, and how a sentence and a summary fit into one input. Needs no model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,64 +6,50 @@ from itertools import chain
 from typing import Any
 
 CONTINUES = "##"
-"""What WordPiece writes before a piece that does not begin a word."""
+"""WordPiece's mark of a piece that continues a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cloze:
-    """The ids of one input, special ones included; positions of hidden words in it, and their ids."""
+    """The ids of one input with special ones, the positions of hidden words, and their ids."""
 
     ids: tuple[int, ...]
     hidden: tuple[int, ...]
     answers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MaskRule:
-    """Of `gap` consecutive pieces `hidden` are masked at a time, those that have the length, in characters.
+class Masks:
+    """Masks `hidden` of every `gap` consecutive pieces at a time, if they are long enough.
 
-    The length is asked of whole words, of first pieces of split words, and of their later pieces.
+    `shortest` has the minimum lengths, in characters, of whole words, first pieces of split words, and later
+    pieces.
     """
 
-    gap: int
-    hidden: int
-    shortest_word: int
-    shortest_first_piece: int
-    shortest_later_piece: int
-
-
-class Masks:
-    """A rule for the pieces of one tokenizer."""
-
-    def __init__(self, rule: MaskRule, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, gap: int, hidden: int, shortest: tuple[int, int, int]) -> None:
         names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-        self._rule = rule
+        self._gap, self._hidden, self._shortest = gap, hidden, shortest
         self._continues = [name.startswith(CONTINUES) for name in names]
         self._lengths = [len(name.removeprefix(CONTINUES)) for name in names]
 
     def of(self, pieces: Sequence[int]) -> list[tuple[int, ...]]:
-        """Positions in `pieces` that are masked together: one tuple for each shift that masks any."""
-        gap = min(self._rule.gap, len(pieces))
+        """Return the positions masked together: one tuple for each shift that masks any."""
+        gap = min(self._gap, len(pieces))
         long_enough = self._long_enough(pieces)
         shifts = (
             tuple(
                 position
                 for position, long in enumerate(long_enough)
-                if long and (position - shift) % gap < self._rule.hidden
+                if long and (position - shift) % gap < self._hidden
             )
             for shift in range(gap)
         )
         return [positions for positions in shifts if positions]
 
     def _long_enough(self, pieces: Sequence[int]) -> list[bool]:
-        rule = self._rule
+        word, first_piece, later_piece = self._shortest
         continues = [self._continues[piece] for piece in pieces]
         shortest = (
-            rule.shortest_later_piece
-            if later
-            else rule.shortest_first_piece
-            if is_split
-            else rule.shortest_word
+            later_piece if later else first_piece if is_split else word
             for later, is_split in zip(continues, [*continues[1:], False], strict=False)
         )
         return [self._lengths[piece] >= least for piece, least in zip(pieces, shortest, strict=True)]
@@ -72,7 +58,7 @@ class Masks:
 def cloze(
     before: Sequence[int], pieces: Sequence[int], after: Sequence[int], positions: Sequence[int], mask: int
 ) -> Cloze:
-    """`pieces` between the ids around them, those at `positions` replaced by `mask`."""
+    """Return `pieces` between the ids around them, those at `positions` replaced by `mask`."""
     ids = [*before, *pieces, *after]
     hidden = tuple(len(before) + position for position in positions)
     for position in hidden:
@@ -83,10 +69,10 @@ def cloze(
 def fitted(
     sentence: Sequence[int], summary: Sequence[Sequence[int]], room: int, least: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """A sentence and the sentences of a summary cut so that both together have at most `room` ids.
+    """Cut a sentence and the sentences of a summary to at most `room` ids together.
 
     First the sentence is cut from its end, but not below `least`; then whole sentences are cut from the end
-    of the summary; and if not even its first one fits, that one from its beginning.
+    of the summary; if not even its first one fits, that one is cut from its beginning.
     """
     excess = len(sentence) + sum(map(len, summary)) - room
     cut = tuple(sentence[: min(room, max(len(sentence) - max(0, excess), least))])
@@ -102,8 +88,11 @@ def fitted(
 
 
 def parts(pieces: Sequence[int], size: int, stride: int) -> Iterator[Sequence[int]]:
-    """What is learnt from: parts of `size` ids, one every `stride`, and what comes before each in the first
-    part, so that its beginning is met as often as the rest."""
+    """Yield parts of `size` ids, one every `stride`, to learn from.
+
+    What precedes a part within the first one is a part of its own, so that the beginning occurs as often as
+    the rest.
+    """
     for start in range(0, len(pieces), stride):
         yield pieces[start : start + size]
         if 0 < start < size:

@@ -1,4 +1,4 @@
-"""A causal language model on this machine, asked as a hosted one is."""
+"""A causal language model on this machine, with the interface of a hosted one."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -7,26 +7,26 @@ from weakref import WeakValueDictionary
 
 import torch
 
-from scoring.asking.request import TOO_LONG, Address, Reply, Request, Usage, Wanted
-from scoring.contract import OUT_OF_MEMORY, EvaluatorError
-from scoring.judge.marks import Unread
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import TOO_LONG, Address, Reply, Request, Usage, Wanted
+from scoring.contract.scores import OUT_OF_MEMORY
+from scoring.judge.score_marks import Unread
 from scoring.neural.causal_pass import CausalPass, Ids, Read
 from scoring.neural.causal_prompts import CausalPrompts, PromptIds
-from scoring.weights import digest
+from scoring.weights.model_files import digest
 
 _Compute = Callable[[list[Request], Read], Iterable[Reply]]
 _HERE = Address("", "", "", "")
 _loaded: WeakValueDictionary[tuple[Path, str, str], CausalPass] = WeakValueDictionary()
-"""Models that some evaluator of this process uses, by folder, hash and precision: runs of one experiment
-share one."""
+"""Loaded models by folder, hash and precision, so that runs of one experiment share one."""
 
 
 class LocalModel:
-    """Gets replies from a folder's causal language model; as a chat by the template of its tokenizer.
+    """A folder's causal language model; a chat uses the template of its tokenizer.
 
-    Equal requests have equal replies, to rounding, whatever is asked with them and in which order: draws at a
-    temperature depend on the request alone. A completion ends with its line. What requests with the same
-    `shared` characters begin with is read once, and kept. Raises MissingWeights on first use.
+    Equal requests have equal replies, to rounding, whatever else is sent: samples depend on the request
+    alone. A completion ends with its line. A beginning that requests share is read once, and kept. Raises
+    MissingWeights on first use.
     """
 
     def __init__(self, folder: Path, precision: str = "float32", *, is_chat: bool) -> None:
@@ -47,16 +47,17 @@ class LocalModel:
         return CausalPrompts(self._folder, is_chat=self._is_chat)
 
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
-        """Raises EvaluatorError, permanent, for what no local model does or this one's vocabulary lacks.
+        """Return one reply per request, in order.
 
-        A reply's `problem` is TOO_LONG where prompt and reply exceed what the model was made for, and
-        OUT_OF_MEMORY. With FIRST_TOKEN and LIKELIHOOD its text is the likeliest first token or mark.
+        A reply's `problem` is TOO_LONG if prompt and reply exceed the model's limit, or OUT_OF_MEMORY. With
+        FIRST_TOKEN and LIKELIHOOD its text is the likeliest first token or mark. Raises EvaluatorError,
+        permanent, for what no local model does or this one's vocabulary lacks.
         """
         found: dict[Request, Reply] = {}
         groups: dict[tuple[object, ...], list[tuple[Request, PromptIds]]] = {}
         for request in dict.fromkeys(requests):
             if request.schema:
-                raise EvaluatorError("Local models hold no reply to a schema.", permanent=True)
+                raise EvaluatorError("Local models do not support JSON schemas.", permanent=True)
             prompt = self._prompts.of(request)
             if self._model.limit and len(prompt.ids) + self._further(request) > self._model.limit:
                 found[request] = Reply("", TOO_LONG)
@@ -139,26 +140,26 @@ class LocalModel:
         ]
 
     def _marks(self, request: Request) -> tuple[Ids, ...]:
-        """The ids of the request's marks as replies."""
+        """Return the ids of the request's marks as replies."""
         found = tuple(self._prompts.reply(request, mark) for mark in request.marks)
         if request.wanted == Wanted.FIRST_TOKEN:
             several = [mark for mark, ids in zip(request.marks, found, strict=True) if len(ids) != 1]
             if several:
                 raise EvaluatorError(
-                    f"{several[0]!r} is not a single token for the model in {self._folder}, so the first "
-                    "token of a reply does not tell it; ask for the likelihood of whole marks.",
+                    f"{several[0]!r} is not a single token for the model in {self._folder}, so its "
+                    "probability as the first token is unknown; use the mode candidates.",
                     permanent=True,
                 )
         return found
 
     def _further(self, request: Request) -> int:
-        """Tokens that may have to be read behind the prompt."""
+        """Return how many tokens may be read after the prompt."""
         if request.wanted == Wanted.TEXT:
             return request.max_tokens
         return sum(map(len, self._marks(request))) if request.wanted == Wanted.LIKELIHOOD else 1
 
     def _variants(self, marks: Sequence[str]) -> dict[str, list[int]]:
-        """Mark -> all tokens that say it, with and without a space."""
+        """Return mark -> all tokens that mean it, with and without a space."""
         found: dict[str, list[int]] = {mark: [] for mark in marks}
         for token, piece in enumerate(self._prompts.pieces):
             if piece.strip() in found:
@@ -174,18 +175,18 @@ class LocalModel:
 
     @cached_property
     def _stops(self) -> frozenset[int]:
-        """Tokens with which the model says that it is done."""
-        return self._model.ends | self._prompts.ends
+        """Return the tokens that end a reply."""
+        return self._model.ends | ({self._prompts.tokenizer.eos_token_id} - {None})
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Tokens with which a reply can end that says nothing else."""
+        """Return the tokens that end a reply without adding to it."""
         lines = [] if self._is_chat else [i for i, p in enumerate(self._prompts.pieces) if p.startswith("\n")]
         return sorted(self._stops.union(lines))
 
 
 class _Draws:
-    """One request's draws of tokens, from the whole distribution at its temperature."""
+    """Samples tokens for one request, from the whole distribution at its temperature."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -193,7 +194,7 @@ class _Draws:
         self._generator = torch.Generator().manual_seed(seed)
 
     def of(self, logits: torch.Tensor) -> int:
-        """The inverse of the distribution function, so that rounding moves hardly any draw."""
+        """Return a token by inverse transform sampling, so that rounding changes hardly any sample."""
         shares = (logits.double().cpu() / self.request.temperature).softmax(dim=-1).cumsum(dim=-1)
         drawn = torch.rand(1, dtype=torch.float64, generator=self._generator)
         return int(torch.searchsorted(shares, drawn * shares[-1], right=True).clamp(max=len(shares) - 1))

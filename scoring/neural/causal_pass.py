@@ -1,4 +1,4 @@
-"""Causal language models that read a common beginning once, and what follows it in batches."""
+"""Causal language models that read a common beginning once, and its continuations in batches."""
 
 import copy
 import inspect
@@ -17,22 +17,22 @@ from scoring.neural.batching import in_batches
 from scoring.neural.device import device, tokens_per_batch
 from scoring.neural.loading import load_model
 from scoring.neural.prefix_tree import PrefixTrees
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 Ids = tuple[int, ...]
 Result = TypeVar("Result")
 
 KEPT_BEGINNINGS = 8
-"""Beginnings whose keys and values are kept: an evaluator has one for each of its dimensions."""
+"""Beginnings whose keys and values are kept; an evaluator has one per dimension."""
 CACHE_BYTES = 2**32
-"""Keys and values that a batch may hold, and the kept beginnings together."""
+"""Most bytes of keys and values in a batch, and of all kept beginnings."""
 OWN_WINDOWS = ("gpt_neo",)
-"""Kinds whose window counts places in memory, padding among them, without a word of it in their caches."""
+"""Kinds whose attention window counts padding, although their caches do not say so."""
 
 
 @dataclass
 class Read:
-    """Rows that a model has read: all of one beginning, then each its own."""
+    """Rows that a model has read: a common beginning, then each its own continuation."""
 
     rows: list[Ids]
     """All ids of each row, the beginning included."""
@@ -46,8 +46,8 @@ class Read:
 class CausalPass:
     """A folder's causal language model. Raises MissingWeights where there is none.
 
-    Where its keys and values cannot be taken apart into tokens (state space models, for one), or it takes no
-    positions, results are the same but nothing is shared: all is read anew for each token that is written.
+    If its keys and values cannot be split into tokens (as in state space models), or it takes no positions,
+    results are the same but nothing is shared: everything is read again for each written token.
     """
 
     def __init__(self, folder: Path, precision: str = "float32") -> None:
@@ -56,10 +56,10 @@ class CausalPass:
         self._refuse_reading_ahead(folder)
         config = self._model.config.get_text_config()
         self.limit: int | None = getattr(config, "max_position_embeddings", None)
-        """The longest input in tokens, reply included, that the configuration states, if it states one."""
+        """The longest input in tokens, reply included, if the configuration states one."""
         ends = self._model.generation_config.eos_token_id
         self.ends: frozenset[int] = frozenset([ends] if isinstance(ends, int) else ends or ())
-        """Ids with which the model says that it is done."""
+        """Ids that end a reply."""
         layers = self._trial()
         self.shares = bool(layers) and all(
             type(each) in (DynamicLayer, DynamicSlidingWindowLayer) for each in layers
@@ -81,10 +81,10 @@ class CausalPass:
         further: int,
         compute: Callable[[list[int], Read], Iterable[Result]],
     ) -> list[Result | None]:
-        """What `compute` makes of rows that all begin with `beginning` and are longer; in their order.
+        """Return what `compute` makes of rows that all begin with `beginning`; in order.
 
         It is given indices and what was read of these rows, and returns one result for each; up to `further`
-        tokens a row may follow. None for what does not fit into memory even alone.
+        tokens a row may follow. None for what exceeds the memory even alone.
         """
         kept = beginning if self.shares else ()
         longest = max(map(len, rows), default=0) + further
@@ -102,7 +102,7 @@ class CausalPass:
         further: int,
         compute: Callable[[list[int], Read], Iterable[Result]],
     ) -> list[Result | None]:
-        """The same for those rows of which some may stand in one batch."""
+        """Return the same for those rows of which some may share a batch."""
 
         def of_batch(places: list[int]) -> Iterable[Result]:
             batch = [part[place] for place in places]
@@ -112,7 +112,7 @@ class CausalPass:
         return in_batches([self._cost(length - len(kept), length) for length in lengths], of_batch)
 
     def read(self, beginning: Ids, rows: Sequence[Ids], last: int = 1) -> Read:
-        """Logits behind the last tokens of each row; rows that are alike are computed once."""
+        """Read the rows and return the logits after their last tokens; equal rows are computed once."""
         past = len(beginning)
         distinct = {row: place for place, row in enumerate(dict.fromkeys(rows))}
         own = [row[past:] for row in distinct]
@@ -131,7 +131,7 @@ class CausalPass:
         return Read(list(rows), mask, logits, cache)
 
     def go_on(self, read: Read, tokens: Sequence[int]) -> None:
-        """Reads one more token of each row."""
+        """Read one more token of each row."""
         read.rows = [(*row, token) for row, token in zip(read.rows, tokens, strict=True)]
         read.mask = torch.cat([read.mask, read.mask.new_ones(len(tokens), 1)], dim=1)
         if not self.shares:
@@ -142,9 +142,9 @@ class CausalPass:
         read.logits, read.cache = self._forward(ids, read.mask, places, read.cache)
 
     def log_probabilities(self, read: Read, replies: Sequence[Ids], ends: Sequence[int]) -> torch.Tensor:
-        """[rows, replies]: natural logarithm of the probability of each reply, with any of `ends` behind it.
+        """Return the natural log-probability [rows, replies] of each reply followed by any of `ends`.
 
-        What replies begin with alike is computed once, all of them in one pass behind the rows.
+        What replies have in common at their beginnings is computed once, all in one pass behind the rows.
         """
         tree = PrefixTrees([replies])
         if not self._may_pad(read.mask.shape[1] + len(tree.tokens)):
@@ -164,7 +164,10 @@ class CausalPass:
         return torch.stack(found, dim=1)
 
     def _hidden(self, mask: torch.Tensor, tree: PrefixTrees) -> torch.Tensor:
-        """[rows, 1, nodes, slots + nodes], added to attention: each node sees its row and its own path."""
+        """Return a mask added to attention: each node sees its row and its own path.
+
+        Its shape is [rows, 1, nodes, slots + nodes].
+        """
         count, slots = mask.shape
         nodes = len(tree.tokens)
         seen = torch.zeros(count, 1, nodes, slots + nodes, dtype=torch.bool, device=device())
@@ -177,7 +180,7 @@ class CausalPass:
         return torch.where(seen, nothing, torch.finfo(dtype).min)
 
     def _one_by_one(self, read: Read, replies: Sequence[Ids], ends: Sequence[int]) -> torch.Tensor:
-        """The same where masks of one's own do not serve: each reply behind whole rows, of equal length."""
+        """Return the same for models without custom masks: each reply behind whole rows."""
         found = []
         for reply in replies:
             whole = self.read((), [(*row, *reply) for row in read.rows], last=len(reply) + 1)
@@ -189,7 +192,7 @@ class CausalPass:
     def _forward(
         self, ids: torch.Tensor, mask: torch.Tensor, places: torch.Tensor, cache: Any, last: int = 1
     ) -> tuple[torch.Tensor, Any]:
-        """Logits [rows, last, vocabulary] in float32, and the keys and values so far."""
+        """Return logits [rows, last, vocabulary] in float32, and the keys and values so far."""
         options = {
             "position_ids": places,
             "past_key_values": cache,
@@ -202,7 +205,7 @@ class CausalPass:
 
     @torch.inference_mode()
     def _refuse_reading_ahead(self, folder: Path) -> None:
-        """An encoder (BERT, for one) loads as well, but what it says of a token depends on the next."""
+        """Raise MissingWeights for an encoder, such as BERT, whose logits depend on later tokens."""
         first, other = self._model(input_ids=torch.tensor([[1, 2], [1, 3]], device=device())).logits[:, 0]
         if not torch.allclose(first, other, atol=1e-2):
             raise MissingWeights(
@@ -211,7 +214,7 @@ class CausalPass:
 
     @torch.inference_mode()
     def _trial(self) -> Sequence[Any]:
-        """The parts of the model's memory of one token; none where it is not kept as keys and values."""
+        """Return the layers of the model's cache of one token; none if it keeps no keys and values."""
         takes_positions = {"position_ids", "past_key_values"} <= self._options
         if not takes_positions or self._model.config.model_type in OWN_WINDOWS:
             return ()
@@ -235,7 +238,7 @@ class CausalPass:
 
     @staticmethod
     def _spread(cache: Any, rows: int = -1) -> Any:
-        """The keys and values, for so many rows where there was one; what is added to them stays apart."""
+        """Return a copy of the cache, expanded to `rows` rows; additions do not change the original."""
         spread = copy.copy(cache)
         spread.layers = [copy.copy(each) for each in cache.layers]
         for each in spread.layers:
@@ -245,17 +248,17 @@ class CausalPass:
         return spread
 
     def _may_pad(self, slots: int) -> bool:
-        """Whether padding shifts nothing: a window that slides counts padding, too."""
+        """Return whether padding has no effect: a sliding window counts padding, too."""
         return self.shares and slots < self._window
 
     def _alike(self, rows: Sequence[Ids], longest: int) -> list[list[int]]:
-        """Indices of rows that may stand in one batch."""
+        """Return groups of indices of rows that may share a batch."""
         lengths = [0 if self._may_pad(longest) else len(row) for row in rows]
         return [
             [index for index, each in enumerate(lengths) if each == length] for length in sorted(set(lengths))
         ]
 
     def _cost(self, computed: int, held: int) -> int:
-        """In tokens that go through the model; keys and values count by their share of what may be held."""
+        """Return the cost of a row in tokens; keys and values count by their share of CACHE_BYTES."""
         share = held * self._bytes_per_token / CACHE_BYTES
         return max(computed, math.ceil(share * tokens_per_batch()))

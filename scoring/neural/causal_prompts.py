@@ -1,4 +1,4 @@
-"""Requests as the token ids that a causal language model reads."""
+"""Requests as token ids for a causal language model."""
 
 import re
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from typing import Any
 
 from jinja2 import TemplateError
 
-from scoring.asking.request import Request
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import Request
 from scoring.neural.loading import load_tokenizer
 from scoring.neural.tokens import TextTokenizer
 
 Ids = tuple[int, ...]
 
 SYSTEM, PROMPT = "\ue000", "\ue001"
-"""Stand for the texts while the template is found out; no text has them, and it would not matter."""
+"""Placeholders for the texts while the template is determined."""
 A_DAY = "26 Jul 2024"
-"""What templates of Llama 3 are told: today's date would change the reply with the day."""
+"""Given to templates of Llama 3, since today's date would change replies from day to day."""
 TAIL = 32
-"""Characters before a reply that decide how its first ones are cut into tokens."""
+"""Characters before a reply that can affect how its beginning is tokenised."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptIds:
-    """A prompt's ids, and how many of them belong to the beginning that it has in common with others."""
+    """A prompt's ids, and how many of them it shares with other prompts."""
 
     ids: Ids
     shared: int
@@ -38,7 +38,7 @@ class PromptIds:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What a chat's template puts before, between and behind the texts."""
+    """What a chat template puts before, between and after the texts."""
 
     before: str
     between: str
@@ -49,8 +49,8 @@ class _Frame:
 class CausalPrompts:
     """A folder's tokenizer, with its chat template where `is_chat`.
 
-    Special tokens that stand in a text are read as text. Raises MissingWeights, and EvaluatorError,
-    permanent, for a chat without a template.
+    Special tokens in a text are read as text. Raises MissingWeights, and EvaluatorError, permanent, for a
+    chat without a template.
     """
 
     def __init__(self, folder: Path, *, is_chat: bool) -> None:
@@ -59,7 +59,7 @@ class CausalPrompts:
         self._templates = load_tokenizer(folder, reads_specials=True) if is_chat else None
         if self._templates and not self._templates.chat_template:
             raise EvaluatorError(
-                f"The tokenizer in {folder} has no chat template; ask this model as a completion model.",
+                f"The tokenizer in {folder} has no chat template; use this model for completions.",
                 permanent=True,
             )
         self._frames: dict[bool, _Frame] = {}
@@ -69,16 +69,11 @@ class CausalPrompts:
     def tokenizer(self) -> Any:
         return self._texts.tokenizer
 
-    @property
-    def ends(self) -> frozenset[int]:
-        end = self.tokenizer.eos_token_id
-        return frozenset(() if end is None else (end,))
-
     def of(self, request: Request) -> PromptIds:
-        """The ids of the request, of which at least the last one is not shared.
+        """Return the ids of the request, of which at least the last is not shared.
 
-        They are those of the whole text: what is shared ends where the ids of the shared part alone part
-        from them. Raises EvaluatorError, permanent, where there is nothing to read.
+        They are those of the whole text; the shared part ends where its own ids would differ. Raises
+        EvaluatorError, permanent, for an empty prompt.
         """
         ids = self._ids(request.system, request.prompt, whole=True)
         if not ids:
@@ -89,7 +84,7 @@ class CausalPrompts:
         return PromptIds(ids, min(_common(ids, part), len(ids) - 1))
 
     def reply(self, request: Request, mark: str) -> Ids:
-        """The ids of `mark` as a reply: at once in a chat, after a space where a completion has none yet."""
+        """Return the ids of `mark` as a reply, after a space in a completion that has none yet."""
         text, own = request.prompt, mark
         if self._is_chat:
             text = self._frame(request.system).behind
@@ -105,18 +100,18 @@ class CausalPrompts:
         return self._replies[tail, own]
 
     def text(self, ids: Sequence[int]) -> str:
-        """What the ids say, special ones left out."""
+        """Return the text of the ids without special ones."""
         return str(
             self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         )
 
     def piece(self, token: int) -> str:
-        """Its text; none for what the model has in its matrix beyond the tokenizer's vocabulary."""
+        """Return a token's text; empty for ids beyond the tokenizer's vocabulary."""
         return self.pieces[token] if token < len(self.pieces) else ""
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:
-        """Each id's text; special ones have none."""
+        """Return each id's text; special ones have none."""
         vocabulary = max(self.tokenizer.get_vocab().values()) + 1
         return tuple(
             self.tokenizer.batch_decode(
@@ -137,7 +132,7 @@ class CausalPrompts:
         return _plain(self._templates, frame.before + texts[0] + frame.between + texts[1] + behind)
 
     def _apart(self, frames: Sequence[str], texts: Sequence[str]) -> Ids:
-        """Special tokens of the template as such, those in the texts as text."""
+        """Return ids in which special tokens of the template count as such, those in the texts as text."""
         pieces = [""]
         for frame, text in zip(frames, (*texts, ""), strict=True):
             first, *others = self._specials.split(frame)
@@ -169,8 +164,7 @@ class CausalPrompts:
             before, _, between = between.partition(SYSTEM)
         if rendered != before + (SYSTEM if has_system else "") + between + PROMPT + behind:
             raise EvaluatorError(
-                "This model's chat template changes the texts; ask it as a completion model.",
-                permanent=True,
+                "This model's chat template changes the texts; use the model for completions.", permanent=True
             )
         trims = f" {PROMPT} " not in self._filled("", f" {PROMPT} ")
         return _Frame(before, between, behind, trims)
@@ -196,7 +190,7 @@ def _plain(tokenizer: Any, text: str) -> Ids:
 
 
 def _common(first: Ids, second: Ids) -> int:
-    """How many ids both begin with."""
+    """Return how many ids both begin with."""
     return next(
         (place for place, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
         min(len(first), len(second)),

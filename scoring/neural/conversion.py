@@ -1,4 +1,4 @@
-"""Pickled checkpoints written anew as safetensors, without ever running what is in them."""
+"""Conversion of pickled checkpoints to safetensors, without running code from them."""
 
 import json
 import os
@@ -13,18 +13,19 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
+from torch.testing import assert_close
 
-from scoring.weights import COUNTED, PICKLED
+from scoring.weights.model_files import COUNTED, PICKLED, first_line
 
 MAIN = "model"
 INDEX = "pytorch_model.bin.index.json"
 LAYERS = ("state_dict", "model_state_dict", "model")
-"""Names under which training frameworks keep a model's tensors, beside what else they keep."""
+"""Keys under which training frameworks store a model's tensors."""
 OF_TRAINING = ("training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt")
 
 
 class NotConvertible(ValueError):
-    """The checkpoint cannot be written anew; the message says why."""
+    """The checkpoint cannot be converted; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +34,30 @@ class Converted:
     tensors: Mapping[str, int]
     """File written -> number of its tensors."""
     copied: tuple[str, ...]
-    """Files of configuration and vocabulary beside them."""
+    """Files of configuration and vocabulary."""
     left_out: tuple[str, ...]
-    """Names of tensors that belong to none of the parts asked for."""
+    """Names of tensors that belong to none of the parts."""
 
 
 def convert(
-    source: Path,
-    target: Path,
-    *,
-    configuration: Path | None = None,
-    parts: Mapping[str, str] | None = None,
+    source: Path, target: Path, *, configuration: Path | None = None, parts: Mapping[str, str] | None = None
 ) -> Converted:
     """Write the tensors of `source`, a pickled file or a folder with one, as safetensors into `target`.
 
-    `target` is a new or empty folder; it appears whole or not at all. Names stay as they are. With `parts`,
-    beginning of names -> name of a file, tensors go into several files, each without that beginning.
+    `target` is a new or empty folder; it appears complete or not at all. Names stay unchanged. `parts`
+    (prefix of names -> name of a file) splits tensors into several files, each without its prefix.
     Configuration and vocabulary are copied from `configuration`, by default from beside the weights. What was
     written is read back and compared. Raises NotConvertible and OSError.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise NotConvertible(f"{target} exists already; nothing is overwritten")
+        raise NotConvertible(f"{target} already exists and is not overwritten. Choose a new folder")
     state = _without_wrapping(dict(_state(source)))
     files, left_out = _distributed(state, parts or {"": MAIN})
     beside = configuration or (source if source.is_dir() else source.parent)
     if not (beside / "config.json").is_file():
         raise NotConvertible(
-            f"there is no config.json in {beside}; name a folder that has configuration and vocabulary of "
-            "the model, such as that of the encoder it was trained from (--configuration)"
+            f"there is no config.json in {beside}; name a folder with the model's configuration and "
+            "vocabulary, such as that of the encoder it was trained from (--configuration)"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
@@ -110,11 +107,11 @@ def _tensors(path: Path) -> Mapping[str, torch.Tensor]:
     except pickle.UnpicklingError as error:
         raise NotConvertible(
             f"{path} holds more than tensors{_named(error)}, which could run code, so it is not loaded. If "
-            "you trust it, load it where it was made and save its tensors alone: "
+            "you trust it, load it where it was made and save only its tensors: "
             "torch.save(checkpoint['state_dict'], 'weights.bin')"
         ) from error
     except (RuntimeError, EOFError, ValueError, KeyError) as error:
-        raise NotConvertible(f"{path} is no checkpoint that torch can read: {_first(error)}") from error
+        raise NotConvertible(f"{path} is no checkpoint that torch can read: {first_line(error)}") from error
     for layer in LAYERS:
         if isinstance(content, Mapping) and isinstance(content.get(layer), Mapping):
             content = content[layer]
@@ -127,7 +124,7 @@ def _tensors(path: Path) -> Mapping[str, torch.Tensor]:
 
 
 def _without_wrapping(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Training on several cards puts one word before every name."""
+    """Return the tensors without the prefix that training on several devices puts before every name."""
     word = "module."
     return (
         {name.removeprefix(word): tensor for name, tensor in state.items()}
@@ -156,7 +153,7 @@ def _distributed(
 
 
 def _write(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Tensors that share memory, as tied matrices do, are written once for each of their names."""
+    """Write the tensors and compare them with what reads back; tied tensors are written once per name."""
     apart = {}
     memories = set()
     for name, tensor in tensors.items():
@@ -168,20 +165,10 @@ def _write(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
         )
         memories.add(memory)
     save_file(apart, path, {"format": "pt"})
-    written = load_file(path)
-    if written.keys() != tensors.keys():
-        raise OSError(f"{path.name} reads back with other names than were written")
-    for name, tensor in tensors.items():
-        if not _same(written[name], tensor):
-            raise OSError(f"{path.name} reads back with another {name} than was written")
-
-
-def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.dtype == other.dtype and one.shape == other.shape and torch.equal(_octets(one), _octets(other))
-
-
-def _octets(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
+    try:
+        assert_close(load_file(path), dict(tensors), rtol=0, atol=0, equal_nan=True)
+    except AssertionError as error:
+        raise OSError(f"{path.name} reads back otherwise than it was written: {error}") from error
 
 
 def _is_configuration(path: Path) -> bool:
@@ -196,7 +183,3 @@ def _is_configuration(path: Path) -> bool:
 def _named(error: Exception) -> str:
     found = re.search(r"GLOBAL (\S+)", str(error))
     return f" ({found[1]})" if found else ""
-
-
-def _first(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -12,21 +12,21 @@ import torch
 from tokenizers import Encoding
 from torch.nn.functional import normalize
 
-from scoring.contract import OUT_OF_MEMORY
+from scoring.contract.scores import OUT_OF_MEMORY, share_of
 from scoring.neural.batching import in_batches, padded
 from scoring.neural.device import device
 from scoring.neural.encoder import Encoder, position_limit
 from scoring.neural.loading import load_model, load_tensors
 from scoring.neural.tokens import TextTokenizer
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 NO_TOKENS = "a text without any token"
 ONLY_STOP_WORDS = "stop words only"
 WORDS_DISAGREE = "words and word pieces do not agree, as after a line break"
 LIMIT = 512
-"""Ids that go into a model of pairs at most, whatever its tokenizer states."""
+"""Most ids of an input of a pair model, whatever its tokenizer states."""
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
-"""How pieces that begin a word are marked: by byte-level pairs, and by sentence pieces."""
+"""Marks of pieces that begin a word: of byte-level BPE, and of SentencePiece."""
 _GROUNDED = 0
 _STRAIGHT = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'"})
 _JOINED = (
@@ -34,12 +34,12 @@ _JOINED = (
     (" ' ", "'"),
     *((f" {ending}", ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
 )
-"""What the decoder of the transformers library joined when the models were trained, in this order."""
+"""Joined, in this order, by the library's decoder when the models were trained."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """How well a text is grounded in its context: a number, or nan and why; the shares of both read."""
+    """How well a text is grounded in its context: a number, or nan and a reason; shares read."""
 
     value: float
     reason: str = ""
@@ -49,14 +49,14 @@ class Aligned:
 
 class Aligner(Protocol):
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
-        """One result for each (text, context), in their order; neither may be blank."""
+        """Return one result for each (text, context), in their order; neither may be blank."""
 
 
 class EmbeddingAligner:
     """E: a token's score is its largest cosine to a token of the context, in [-1, 1].
 
-    Each text is encoded alone, cut to the encoder's limit; special tokens count on neither side, nor do
-    tokens that are in `left_out`.
+    Each text is encoded alone, cut to the encoder's limit. Special tokens and tokens in `left_out` do not
+    count.
     """
 
     def __init__(self, folder: Path, precision: str, layer: int, left_out: Collection[str] = ()) -> None:
@@ -97,13 +97,13 @@ class EmbeddingAligner:
 
 
 class _PairModel:
-    """A model that reads two texts together, with a linear layer of its own on top."""
+    """A model that reads two texts together, with a linear layer on top."""
 
     head: ClassVar[str]
-    """The file that has the layer's `weight` [outputs, dimensions] and `bias` [outputs]."""
+    """The file with the layer's `weight` [outputs, dimensions] and `bias` [outputs]."""
     outputs: ClassVar[int]
     cut: ClassVar[str]
-    """Which of both texts is cut when they are too long, as tokenizers name it."""
+    """Which text is cut if both are too long, as tokenizers name it."""
 
     def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
         self.tokens = TextTokenizer(folder)
@@ -117,13 +117,13 @@ class _PairModel:
         self.bias = tensors["bias"].float()
 
     @torch.inference_mode()
-    def read(self, pairs: Sequence[tuple[str, str]]) -> "list[_Read]":
-        """What the model gives for each (first, second), each distinct one read once."""
+    def read(self, pairs: Sequence[tuple[str, str]]) -> "list[_PairReading]":
+        """Return the model's output for each (first, second); equal pairs are computed once."""
         distinct = list(dict.fromkeys(pairs))
         firsts, seconds = [first for first, _ in distinct], [second for _, second in distinct]
         pairs_encoded = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
         encoded = [
-            # An empty second text is none to the authors' library: nothing marks where it ends.
+            # The authors' library treats an empty second text as absent.
             together if second else self.tokens.tokenizer([first], truncation=True, max_length=self.limit)[0]
             for together, (first, second) in zip(pairs_encoded.encodings, distinct, strict=True)
         ]
@@ -141,16 +141,16 @@ class _PairModel:
         for index, (pair, (first, second)) in enumerate(zip(distinct, pieces, strict=True)):
             side = encoded[index].sequence_ids
             places = [place for place, text in enumerate(side) if text == 0]
-            found[pair] = _Read(
+            found[pair] = _PairReading(
                 products[index],
                 places,
-                _share(len(places), len(first)),
-                _share(side.count(1), len(second)),
+                share_of(len(places), len(first)),
+                share_of(side.count(1), len(second)),
             )
         return [found[pair] for pair in pairs]
 
     def _ids(self, encoding: Encoding) -> list[int]:
-        """Those of the texts as `TextTokenizer` reads them, and the special ones around."""
+        """Return the texts' ids as `TextTokenizer` reads them, with the special ones around."""
         plain = self.tokens.as_text(encoding.ids)
         return [
             own if text is None else inner
@@ -158,16 +158,16 @@ class _PairModel:
         ]
 
     def features(self, output: Any) -> torch.Tensor:
-        """What the linear layer looks at: [pairs, features, dimensions]."""
+        """Return the input of the linear layer [pairs, features, dimensions]."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _PairReading:
     products: torch.Tensor | None
     """The linear layer's outputs [features, outputs] before its bias; None out of memory."""
     places: list[int]
-    """Where the pieces of the first text stand."""
+    """Positions of the first text's pieces."""
     first_read: float
     second_read: float
 
@@ -175,8 +175,8 @@ class _Read:
 class DiscriminativeAligner(_PairModel):
     """D: a word's score is the probability, in [0, 1], that the context has what it says.
 
-    Both texts are cleaned and folded to small letters; the first 256 ids of the text are read, with as much
-    of the context as fits 512. A word's features are the sum of those of its pieces.
+    Both texts are cleaned and case-folded. The first 256 ids of the text are read, with as much of the
+    context as fits into 512. A word's features are the sum of those of its pieces.
     """
 
     head, outputs, cut = "classifier.safetensors", 2, "only_second"
@@ -187,7 +187,7 @@ class DiscriminativeAligner(_PairModel):
         self._mark = _space_mark(self.tokens)
         if not self._mark:
             raise MissingWeights(
-                f"The tokenizer in {folder} does not mark where words begin, so they cannot be scored."
+                f"The tokenizer in {folder} does not mark where words begin, so words cannot be scored."
             )
 
     def features(self, output: Any) -> torch.Tensor:
@@ -205,7 +205,7 @@ class DiscriminativeAligner(_PairModel):
             for text, _ in pairs
         ]
 
-    def _aligned(self, prepared: "_Prepared", read: _Read) -> Aligned:
+    def _aligned(self, prepared: "_Prepared", read: _PairReading) -> Aligned:
         if read.products is None:
             return Aligned(nan, OUT_OF_MEMORY)
         words = read.products[read.places].split(prepared.pieces)
@@ -216,7 +216,7 @@ class DiscriminativeAligner(_PairModel):
         return _mean(counted, prepared.share_read, read.second_read)
 
     def _prepared(self, text: str) -> "_Prepared":
-        """The detour over ids cuts the text, and joins what decoding joined when the models were trained."""
+        """Return the text cut and decoded again, joined as decoding did when the models were trained."""
         tokenizer = self.tokens.tokenizer
         [ids] = self.tokens.pieces([cleaned(text)])
         kept = ids[: self.limit // 2 - len(self.tokens.opening)]
@@ -228,10 +228,10 @@ class DiscriminativeAligner(_PairModel):
         decoded = decoded.replace("  ", " ").strip(" ")
         pieces = self._pieces_of_words(decoded)
         agree = len(pieces) == len(decoded.split())
-        return _Prepared(decoded, pieces if agree else [], len(kept) / max(1, len(ids)))
+        return _Prepared(decoded, pieces if agree else [], share_of(len(kept), len(ids)))
 
     def _pieces_of_words(self, text: str) -> list[int]:
-        """How many pieces each word has, where a word begins at each piece that is marked so."""
+        """Return how many pieces each word has; a word begins at each marked piece."""
         [ids] = self.tokens.pieces([text])
         counts: list[int] = []
         for piece in self.tokens.tokenizer.convert_ids_to_tokens(list(ids)):
@@ -247,14 +247,14 @@ class _Prepared:
 
     text: str
     pieces: list[int]
-    """How many each word has; empty where words and pieces do not agree."""
+    """Pieces of each word; empty if words and pieces disagree."""
     share_read: float
 
 
 class RegressionAligner(_PairModel):
-    """R: one number for the text, unbounded, as BLEURT gives it: the context comes first in the input.
+    """R: one unbounded number for the text, as in BLEURT; the context comes first in the input.
 
-    Where both are longer than 512 ids, the longer is cut.
+    If both together exceed 512 ids, the longer is cut.
     """
 
     head, outputs, cut = "dense.safetensors", 1, "longest_first"
@@ -274,23 +274,19 @@ class RegressionAligner(_PairModel):
 
 
 def cleaned(text: str) -> str:
-    """Straight quotes, single spaces, letters folded, ends trimmed; line breaks stay."""
+    """Return the text with straight quotes, single spaces and folded case, trimmed; line breaks stay."""
     return re.sub(" +", " ", text.translate(_STRAIGHT)).casefold().strip()
 
 
-def _share(read: int, length: int) -> float:
-    return read / length if length else 1.0
-
-
 def _space_mark(tokens: TextTokenizer) -> str:
-    """How the tokenizer marks pieces that begin a word; empty where it does not."""
+    """Return the tokenizer's mark of pieces that begin a word, or an empty text."""
     [ids] = tokens.pieces(["a a"])
     later = tokens.tokenizer.convert_ids_to_tokens(list(ids))[1:]
     return next((piece[0] for piece in later if piece[0] in (BYTE_SPACE, PIECE_SPACE)), "")
 
 
 def _ids_of(words: Collection[str], tokens: TextTokenizer) -> frozenset[int]:
-    """Ids of the pieces that are one of `words`, as a word's beginning or alone."""
+    """Return the ids of the pieces that are one of `words`."""
     if not words:
         return frozenset()
     return frozenset(index for index, piece in enumerate(tokens.vocabulary) if piece in words)

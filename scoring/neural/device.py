@@ -1,4 +1,4 @@
-"""What the models run on."""
+"""The device that models run on."""
 
 import torch
 
@@ -6,12 +6,12 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def device() -> torch.device:
-    """The first GPU where there is one, else the CPU."""
+    """Return the first GPU where there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def tokens_per_batch() -> int:
-    """Padded tokens that go through a model at a time: few on a CPU, whose cache they should not leave."""
+    """Return how many padded tokens suit a batch; few on a CPU, so that they fit into its cache."""
     return 65_536 if device().type == "cuda" else 2_048
 
 

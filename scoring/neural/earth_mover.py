@@ -1,4 +1,4 @@
-"""Earth mover's distance: the least work that moves one heap of masses onto another."""
+"""Earth mover's distance: the least work that moves one distribution of mass onto another."""
 
 import os
 
@@ -19,10 +19,10 @@ _ROUNDING = 1e-12
 
 
 def transport_cost(cost: Floats, supply: Floats, demand: Floats) -> float:
-    """Least sum of mass times cost when as much mass is moved as the lighter side has.
+    """Return the least sum of mass times cost that moves all mass of the lighter side.
 
-    `cost` is [sources, sinks], `supply` and `demand` the masses of each, none negative. Exact, by the
-    network simplex. Raises ValueError where a side has no mass or a cost is not finite.
+    `cost` is [sources, sinks]; `supply` and `demand` are the masses of each, none negative. Exact, by the
+    network simplex. Raises ValueError if a side has no mass or a cost is not finite.
     """
     sources, sinks = supply > 0, demand > 0
     if not sources.any() or not sinks.any():

@@ -1,4 +1,4 @@
-"""Vectors of tokens from a BERT-like encoder, each distinct sequence encoded once."""
+"""Vectors of tokens from a BERT-like encoder; each distinct sequence is encoded once."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedConfig
 
-from scoring.neural.batching import in_batches, padded
+from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING, EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import NO_LIMIT, TextTokenizer
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 POSITIONS_BEHIND_PADDING = (
     *COUNTING_FROM_PADDING,
@@ -22,11 +22,11 @@ POSITIONS_BEHIND_PADDING = (
     "xlm-roberta-xl",
     "xmod",
 )
-"""Kinds of models of whose position embeddings those up to the padding's id are no token's."""
+"""Kinds of models whose first position embeddings, up to the padding's id, belong to no token."""
 
 
 class Encoder:
-    """A folder's encoder and its tokenizer; layers above `depth` are left away."""
+    """A folder's encoder, without the layers above `depth`, and its tokenizer."""
 
     def __init__(self, folder: Path, precision: str = "float32", depth: int | None = None) -> None:
         self.tokens = TextTokenizer(folder)
@@ -39,7 +39,7 @@ class Encoder:
                 )
             blocks = getattr(getattr(self.model, "encoder", None), "layer", None)
             if isinstance(blocks, torch.nn.ModuleList):
-                # The library notes the output of the embeddings only where a block takes it up.
+                # The library records the embeddings' output only if a block follows.
                 del blocks[max(1, depth) :]
         self._pass = EncoderPass(self.model) if EncoderPass.fits(self.model) else None
 
@@ -55,19 +55,13 @@ class Encoder:
         layers: Sequence[int],
         combine: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> list[torch.Tensor | None]:
-        """For each sequence of ids its vectors [layers, tokens, dimensions]; None if it ran out of memory.
+        """Return the vectors [layers, tokens, dimensions] of each sequence; None if out of memory.
 
         Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
-        `combine` makes of [sequences, layers, tokens, dimensions] what is kept of each batch: any number of
+        `combine` turns a batch [sequences, layers, tokens, dimensions] into what is kept: any number of
         layers and dimensions, but the same sequences and tokens, each token by itself.
         """
-        distinct = list(dict.fromkeys(sequences))
-        found = in_batches(
-            [len(each) for each in distinct],
-            lambda batch: self._states([distinct[index] for index in batch], layers, combine),
-        )
-        by_sequence = dict(zip(distinct, found, strict=True))
-        return [by_sequence[sequence] for sequence in sequences]
+        return distinct_in_batches(sequences, lambda batch: self._states(batch, layers, combine))
 
     def _states(
         self,
@@ -90,12 +84,12 @@ class Encoder:
 
 
 def input_limit(config: PreTrainedConfig, tokens: TextTokenizer) -> int:
-    """In tokens: what the tokenizer states or the model's position embeddings allow, whichever is less."""
+    """Return the longest input in tokens by the tokenizer and the model's position embeddings."""
     positions = position_limit(config)
     return min(positions, tokens.own_limit or positions)
 
 
 def position_limit(config: PreTrainedConfig) -> int:
-    """In tokens: what the model's position embeddings allow."""
+    """Return the longest input in tokens by the model's position embeddings."""
     positions: int = getattr(config, "max_position_embeddings", NO_LIMIT)
     return positions - config.pad_token_id - 1 if config.model_type in POSITIONS_BEHIND_PADDING else positions

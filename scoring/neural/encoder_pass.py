@@ -1,9 +1,8 @@
 """The forward pass of BERT and RoBERTa over texts of unequal length, without padding.
 
-The modules of transformers do all that concerns one token alone, with the configuration's activation, norms
-and positions. What is different: the texts lie end to end, so that no product has a row for padding; query,
-key and value are one product; attention, the only part in which tokens meet, takes texts of equal length
-together and needs no mask.
+The modules of transformers compute everything that concerns single tokens. Here the texts lie end to end, so
+that no product has rows for padding; query, key and value are one product; and attention takes texts of equal
+length together and needs no mask.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,15 +16,15 @@ from transformers import PreTrainedModel
 from scoring.neural.device import device
 
 COUNTING_FROM_PADDING = ("roberta", "xlm-roberta", "camembert")
-"""Kinds of models whose positions begin behind the padding's id, and where padding has no position."""
+"""Kinds of models whose positions begin after the padding's id, and whose padding has no position."""
 KINDS = ("bert", *COUNTING_FROM_PADDING)
 
 
 class EncoderPass:
-    """Runs a model for which `fits` holds, at most as far as wanted."""
+    """Runs a model for which `fits` holds, up to the last layer wanted."""
 
     def __init__(self, model: PreTrainedModel) -> None:
-        """The model stays as it is, but its query, key and value matrices become parts of one."""
+        """Join the model's query, key and value matrices; otherwise it stays unchanged."""
         self._embeddings = model.get_submodule("embeddings")
         self._blocks: list[Any] = list(model.get_submodule("encoder.layer").children())
         self._joined = [_joined(block.attention.self) for block in self._blocks]
@@ -35,13 +34,13 @@ class EncoderPass:
 
     @staticmethod
     def fits(model: PreTrainedModel) -> bool:
-        """Whether the model is an encoder of a kind that is known here, with absolute positions."""
+        """Return whether the model is an encoder of a known kind with absolute positions."""
         config = model.config
         positions = getattr(config, "position_embedding_type", None) or "absolute"
         return config.model_type in KINDS and not config.is_decoder and positions == "absolute"
 
     def states(self, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> torch.Tensor:
-        """Vectors [layers, tokens, dimensions] of all sequences of ids, none empty, one after the other.
+        """Return the vectors [layers, tokens, dimensions] of all sequences of ids, end to end; none is empty.
 
         Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
         """
@@ -71,7 +70,10 @@ class EncoderPass:
                 yield self._padding if each == self._padding else position
 
     def _attended(self, joined: torch.Tensor, runs: Sequence[tuple[int, int]]) -> torch.Tensor:
-        """[tokens, dimensions] from query, key and value, side by side, of runs of (length, sequences)."""
+        """Return attention [tokens, dimensions] from joined query, key and value.
+
+        `runs` are (length, number of sequences) of neighbours of equal length.
+        """
         mixed = joined.new_empty(len(joined), joined.shape[1] // 3)
         start = 0
         for length, count in runs:
@@ -86,7 +88,7 @@ class EncoderPass:
 
 
 def _joined(attention: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of all three projections, which from now on share its memory."""
+    """Return weight and bias of all three projections, which share its memory from now on."""
     three = [attention.get_submodule(name) for name in ("query", "key", "value")]
     weight = torch.cat([each.get_parameter("weight").detach() for each in three])
     bias = torch.cat([each.get_parameter("bias").detach() for each in three])

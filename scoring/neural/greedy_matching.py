@@ -1,33 +1,34 @@
-"""Each token of a text matched with the nearest token of another, as BERTScore does."""
+"""Greedy matching of each token with the nearest token of another text, as in BERTScore."""
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from math import log, nan
+from itertools import chain
+from math import nan
 from pathlib import Path
 
 import torch
 from torch.nn.functional import normalize
 
+from scoring.neural.batching import cut
 from scoring.neural.device import device
 from scoring.neural.encoder import Encoder
-from scoring.neural.tokens import chunks
+from scoring.neural.rarity import weights_by_rarity
 
-Pair = tuple[str, tuple[str, ...]]
-"""A summary and the texts it is matched with."""
+TextGroup = tuple[str, tuple[str, ...]]
+"""A summary and the texts it is compared with."""
 
 ROUND = 32_768
-"""Tokens whose vectors are held together, unless one group of texts alone has more."""
+"""Most tokens whose vectors are held together, unless one group alone has more."""
 PRODUCT = 2**23
-"""Similarities computed together, unless one summary alone has more."""
+"""Most similarities computed together, unless one summary alone has more."""
 REMEMBERED_BYTES = 2**28
-"""Of vectors of the texts that summaries were matched with last: they come again with other summaries."""
+"""Kept vectors of recently compared texts, which return with other summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Precision and recall of a summary with each text, nan where no token counts, and the shares read."""
+    """Precision and recall with each text, nan where no token counts, and the shares read."""
 
     precisions: tuple[float, ...]
     recalls: tuple[float, ...]
@@ -36,13 +37,13 @@ class Matched:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A text as the encoder reads it: one or more sequences of ids, special ones included."""
+class _ReadText:
+    """A text as the encoder reads it: sequences of ids with special ones."""
 
     sequences: tuple[tuple[int, ...], ...]
     share: float
     is_empty: bool
-    """Whether special ids are all there is."""
+    """Whether the text has no ids of its own."""
 
     def __len__(self) -> int:
         return sum(map(len, self.sequences))
@@ -50,7 +51,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """A text's token vectors [tokens, dimensions] of length 1, and weights [tokens] of sum 1 or all nan."""
+    """A text's unit vectors [tokens, dimensions], and weights [tokens] of sum 1 or all nan."""
 
     directions: torch.Tensor
     weights: torch.Tensor
@@ -59,8 +60,7 @@ class _Vectors:
 class GreedyMatching:
     """Matches tokens of summaries with tokens of other texts by the cosine of their vectors in one layer.
 
-    All tokens can be matched, special ones too. Until `weigh_by_rarity` is called each weighs 1, but the
-    special ones 0.
+    Special tokens can be matched, but weigh 0. Until `weigh_by_rarity` is called, all others weigh 1.
     """
 
     def __init__(
@@ -72,10 +72,11 @@ class GreedyMatching:
         spaced: bool = True,
         parts: bool = False,
     ) -> None:
-        """`spaced`: where a space before a word belongs to it, the first word gets one like all others.
+        """Load the encoder up to `layer`.
 
-        `parts`: other texts that exceed the encoder's limit are read in equal parts and not cut, as
-        summaries always are.
+        With `spaced`, if the tokenizer includes spaces in words, the first word gets a space like all others.
+        With `parts`, other texts beyond the encoder's limit are read in equal parts instead of being cut;
+        summaries are always cut.
         """
         self._encoder = Encoder(folder, precision, depth=layer)
         self._layer = layer
@@ -85,32 +86,32 @@ class GreedyMatching:
         tokenizer = self._encoder.tokens.tokenizer
         for special in {tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}:
             self._weight_by_id[special] = 0
-        self._remembered: OrderedDict[_Read, _Vectors] = OrderedDict()
+        self._remembered: OrderedDict[_ReadText, _Vectors] = OrderedDict()
         self._remembered_bytes = 0
 
     def weigh_by_rarity(self, texts: Iterable[str]) -> None:
-        """Let a token weigh ln((N + 1) / (n + 1)), where n of these N texts have it. Call before `of`."""
-        counts: Counter[int] = Counter()
-        total = 0
-        remaining = iter(texts)
-        while some := list(islice(remaining, 1024)):
-            total += len(some)
-            for read in self._read(some, parts=self._parts):
-                counts.update({each for ids in read.sequences for each in ids})
-        self._weight_by_id.fill_(log(total + 1))
-        for each, count in counts.items():
-            self._weight_by_id[each] = log((total + 1) / (count + 1))
+        """Weigh a token ln((N + 1) / (n + 1)), where n of these N texts have it. Call before `of`."""
+
+        def ids_of(some: list[str]) -> Iterator[Iterable[int]]:
+            return (chain.from_iterable(read.sequences) for read in self._read(some, parts=self._parts))
+
+        weights = weights_by_rarity(texts, ids_of, len(self._weight_by_id))
+        self._weight_by_id = torch.from_numpy(weights).float()
 
     @torch.inference_mode()
-    def of(self, pairs: Sequence[Pair]) -> list[Matched | None]:
-        """What each pair has in common; None where one of its texts ran out of memory."""
+    def of(self, pairs: Sequence[TextGroup]) -> list[Matched | None]:
+        """Return how each pair matches; None if one of its texts ran out of memory."""
         summaries = self._read([summary for summary, _ in pairs], parts=False)
         others = iter(self._read([text for _, texts in pairs for text in texts], parts=self._parts))
-        groups: dict[tuple[_Read, ...], list[int]] = {}
+        groups: dict[tuple[_ReadText, ...], list[int]] = {}
         for index, (_, texts) in enumerate(pairs):
             groups.setdefault(tuple(next(others) for _ in texts), []).append(index)
         results: list[Matched | None] = [None] * len(pairs)
-        for some in _rounds(groups, summaries):
+
+        def size(group: tuple[_ReadText, ...]) -> int:
+            return sum(map(len, group)) + sum(len(summaries[index]) for index in groups[group])
+
+        for some in cut(groups, lambda some, group: sum(map(size, (*some, group))) <= ROUND):
             targets = {read for group in some for read in group}
             known = self._vectors(targets | {summaries[index] for group in some for index in groups[group]})
             for group in some:
@@ -120,31 +121,30 @@ class GreedyMatching:
             self._remember({read: known[read] for read in targets})
         return results
 
-    def _read(self, texts: Sequence[str], *, parts: bool) -> list[_Read]:
-        tokens, limit = self._encoder.tokens, self._encoder.limit
-        room = limit - len(tokens.opening) - len(tokens.closing)
-        found = []
-        for pieces in tokens.pieces([self._before + text.strip() for text in texts]):
-            inner = chunks(pieces, room) if parts else [pieces]
-            whole = [tokens.between(tokens.opening, each, tokens.closing, limit) for each in inner]
-            share = 1.0 if parts else whole[0].share_read
-            found.append(_Read(tuple(each.ids for each in whole), share, not pieces))
-        return found
+    def _read(self, texts: Sequence[str], *, parts: bool) -> list[_ReadText]:
+        spaced = [self._before + text.strip() for text in texts]
+        tokens = self._encoder.tokens
+        return [
+            _ReadText(tuple(each.ids for each in whole), whole[0].share_read, not pieces)
+            for whole, pieces in zip(
+                tokens.read(spaced, self._encoder.limit, in_parts=parts), tokens.pieces(spaced), strict=True
+            )
+        ]
 
-    def _vectors(self, reads: Iterable[_Read]) -> dict[_Read, _Vectors | None]:
-        found: dict[_Read, _Vectors | None] = {read: self._remembered.get(read) for read in reads}
+    def _vectors(self, reads: Iterable[_ReadText]) -> dict[_ReadText, _Vectors | None]:
+        found: dict[_ReadText, _Vectors | None] = {read: self._remembered.get(read) for read in reads}
         new = [read for read, vectors in found.items() if vectors is None]
         states = iter(self._encoder.states([ids for read in new for ids in read.sequences], [self._layer]))
         for read in new:
             whole = [each[0].float() for _ in read.sequences if (each := next(states)) is not None]
             if len(whole) == len(read.sequences):
                 weights = torch.cat([self._weight_by_id[list(ids)] for ids in read.sequences]).to(device())
-                # Nothing is near to a text without tokens: nan makes precision and recall undefined.
+                # For a text without tokens, precision and recall are undefined: nan.
                 directions = normalize(torch.cat(whole), dim=-1) * (nan if read.is_empty else 1)
                 found[read] = _Vectors(directions, weights / weights.sum())
         return found
 
-    def _remember(self, found: dict[_Read, _Vectors | None]) -> None:
+    def _remember(self, found: dict[_ReadText, _Vectors | None]) -> None:
         for read, vectors in found.items():
             if vectors is None:
                 continue
@@ -156,27 +156,10 @@ class GreedyMatching:
             self._remembered_bytes -= self._remembered.popitem(last=False)[1].directions.nbytes
 
 
-def _rounds(
-    groups: dict[tuple[_Read, ...], list[int]], summaries: Sequence[_Read]
-) -> Iterator[list[tuple[_Read, ...]]]:
-    """The groups, as many at a time as `ROUND` allows."""
-    some: list[tuple[_Read, ...]] = []
-    tokens = 0
-    for texts, indices in groups.items():
-        size = sum(map(len, texts)) + sum(len(summaries[index]) for index in indices)
-        if some and tokens + size > ROUND:
-            yield some
-            some, tokens = [], 0
-        some.append(texts)
-        tokens += size
-    if some:
-        yield some
-
-
 def _matched(
-    summaries: Sequence[_Read], texts: Sequence[_Read], known: dict[_Read, _Vectors | None]
+    summaries: Sequence[_ReadText], texts: Sequence[_ReadText], known: dict[_ReadText, _Vectors | None]
 ) -> list[Matched | None]:
-    """Each summary with each of the texts: one product of all their tokens, then maxima of its parts."""
+    """Return how each summary matches the texts: one product of all tokens, then maxima of its parts."""
     if any(known[text] is None for text in texts):
         return [None] * len(summaries)
     if len(summaries) > 1 and sum(map(len, summaries)) * sum(map(len, texts)) > PRODUCT:
@@ -197,7 +180,7 @@ def _matched(
 def _precisions_and_recalls(
     rows: Sequence[_Vectors], columns: Sequence[_Vectors]
 ) -> tuple[list[list[float]], list[list[float]]]:
-    """Both [rows, columns]."""
+    """Return precisions and recalls, each [rows, columns]."""
     row_lengths = [len(each.weights) for each in rows]
     column_lengths = [len(each.weights) for each in columns]
     similarity = (

@@ -8,28 +8,23 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from scoring.neural.batching import in_batches, padded
+from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.device import device
 from scoring.neural.layer_mix import LayerSums, layer_moments, layer_sums
 from scoring.neural.segments import Joined
 
 
 class JointEncoder:
-    """A model of transformers, RoBERTa or one built like it, without head.
+    """A RoBERTa, or a model built like it, without head.
 
     `prefix` [layers, 2, heads, rows, dimensions of a head] has keys and values that each layer puts before
-    those of the tokens; their order means nothing, and they have positions but no states. With `regional`
-    the second and the third text do not see each other; with `restart` each text counts its positions from
-    0, as UniTE's authors do, else they run on from that of the first token.
+    those of the tokens. They have positions but no states, and their order has no effect. With `regional` the
+    second and the third text do not see each other. With `restart` each text counts its positions from 0, as
+    UniTE's authors do; otherwise positions continue through all texts.
     """
 
     def __init__(
-        self,
-        model: Any,
-        prefix: Tensor | None = None,
-        *,
-        regional: bool = False,
-        restart: bool = False,
+        self, model: Any, prefix: Tensor | None = None, *, regional: bool = False, restart: bool = False
     ) -> None:
         self._model = model.to(device()).eval()
         self._prefix = None if prefix is None else prefix.to(device(), self._model.dtype)
@@ -48,13 +43,8 @@ class JointEncoder:
 
     @torch.inference_mode()
     def sums(self, sequences: Sequence[Joined]) -> list[LayerSums | None]:
-        """For each sequence what a mix of layers needs; None if it ran out of memory."""
-        distinct = list(dict.fromkeys(sequences))
-        found = in_batches(
-            [len(each) for each in distinct], lambda batch: self._sums([distinct[index] for index in batch])
-        )
-        by_sequence = dict(zip(distinct, found, strict=True))
-        return [by_sequence[sequence] for sequence in sequences]
+        """Return the sums of each sequence for a mix of layers; None if it ran out of memory."""
+        return distinct_in_batches(sequences, self._sums)
 
     def _sums(self, sequences: Sequence[Joined]) -> list[LayerSums]:
         ids, mask = padded([each.ids for each in sequences], self._padding)
@@ -69,7 +59,7 @@ class JointEncoder:
         return (mask.cumsum(dim=1) + self._prefix_rows) * mask + self._padding
 
     def _visible(self, mask: Tensor, segments: Tensor) -> Tensor:
-        """Who sees whom [sequences, 1, 1 or tokens, prefix rows and tokens]."""
+        """Return which tokens see which [sequences, 1, 1 or tokens, prefix rows and tokens]."""
         visible = mask[:, None, None, :].bool()
         if self._regional:
             seeing, seen = segments[:, None, :, None], segments[:, None, None, :]
@@ -77,7 +67,7 @@ class JointEncoder:
         return torch.nn.functional.pad(visible, (self._prefix_rows, 0), value=True)
 
     def _layers(self, ids: Tensor, positions: Tensor, visible: Tensor) -> Iterator[Tensor]:
-        """The embeddings' output and that of each layer [sequences, tokens, dimensions]."""
+        """Yield the output of the embeddings and of each layer [sequences, tokens, dimensions]."""
         states = self._model.embeddings(input_ids=ids, position_ids=positions)
         yield states
         for number, layer in enumerate(self._model.encoder.layer):
@@ -99,7 +89,10 @@ class JointEncoder:
 
 
 def _segments(sequences: Sequence[Joined], columns: int) -> tuple[Tensor, Tensor]:
-    """For each id [sequences, columns] the number of its text, padding in the last; and its place in it."""
+    """Return for each id [sequences, columns] its text's number and its place in that text.
+
+    Padding counts as part of the last text.
+    """
     place = torch.arange(columns)
     starts = torch.tensor([[0, *accumulate(each.lengths)][:-1] for each in sequences])
     segments = (place[None, :, None] >= starts[:, None, 1:]).sum(dim=2)

@@ -1,4 +1,4 @@
-"""A model in the layout of UniTE's and UMSE's authors: encoder, mix of its layers, estimator on top."""
+"""A model in the layout of UniTE's and UMSE's authors: encoder, mix of layers, estimator."""
 
 import json
 import re
@@ -15,10 +15,10 @@ from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING
 from scoring.neural.joint_encoder import JointEncoder
 from scoring.neural.layer_mix import LayerMix, LayerSums
-from scoring.neural.loading import fill, load_tensors
+from scoring.neural.loading import fill, load_config, load_tensors
 from scoring.neural.segments import Joined, joined
 from scoring.neural.tokens import TextTokenizer
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 FIXED: Mapping[str, object] = {
     "combine_inputs": True,
@@ -30,9 +30,9 @@ FIXED: Mapping[str, object] = {
     "bos_for_segments": ["<s>", "</s>", "</s>"],
     "eos_for_segments": ["</s>", "</s>", "</s>"],
 }
-"""Settings of which only this value is understood; where a file of settings has another, it is refused."""
+"""Settings that must have this value; a file with another value is refused."""
 FEWEST_TOKENS = 6
-"""What is left of three texts at the least: the special tokens around each."""
+"""Special tokens around three texts."""
 ENCODER = "encoder.model."
 PREFIX = "encoder.prefix_encoder.embedding.weight"
 MIX = "layerwise_attention."
@@ -40,8 +40,8 @@ ESTIMATOR = "estimator.ff."
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What the model says of one sequence: the estimator's outputs, and the share of each text it read."""
+class JointOutput:
+    """The estimator's outputs for one sequence, and the share of each text that it read."""
 
     outputs: tuple[float, ...]
     shares: tuple[float, ...]
@@ -50,9 +50,8 @@ class Reading:
 class JointModel:
     """A folder with model.safetensors in the authors' names, and the encoder's config.json and tokenizer.
 
-    `settings_name` is the file of training settings, read where the folder has it; `joint_limit` holds where
-    it does not say. `outputs` is how many numbers the estimator gives. Raises MissingWeights where the
-    folder has something else.
+    `settings_name` is an optional file of training settings; `joint_limit` applies if it states no limit.
+    `outputs` is the number of the estimator's outputs. Raises MissingWeights if the folder does not fit.
     """
 
     def __init__(
@@ -88,11 +87,11 @@ class JointModel:
         self._estimator = _estimator(folder, _part(tensors, ESTIMATOR), settings, outputs)
 
     @torch.inference_mode()
-    def read(self, groups: Sequence[Sequence[tuple[str, ...]]]) -> list[list[Reading | None]]:
-        """For each tuple of texts what the model says of it; None for a group that ran out of memory.
+    def read(self, groups: Sequence[Sequence[tuple[str, ...]]]) -> list[list[JointOutput | None]]:
+        """Return the model's output for each tuple of texts; None for a group that ran out of memory.
 
-        The layers are normalised over all sequences of a group together, so that an output depends on the
-        others of its group, but on nothing else.
+        The layers are normalised over all sequences of a group together, so an output depends on the others
+        of its group, and on nothing else.
         """
         sequences, shares = self.joined([texts for group in groups for texts in group])
         sums = iter(self._encoder.sums(sequences))
@@ -105,13 +104,13 @@ class JointModel:
             for _ in group
         ]
         readings = iter(
-            None if answer is None else Reading(answer, share)
+            None if answer is None else JointOutput(answer, share)
             for answer, share in zip(answers, shares, strict=True)
         )
         return [[next(readings) for _ in group] for group in groups]
 
     def joined(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
-        """What the encoder is given for each tuple of texts, and the share of each text that is in it."""
+        """Return the encoder's input for each tuple of texts, and the share of each text that it has."""
         flat = list(dict.fromkeys(text for each in texts for text in each))
         pieces = dict(zip(flat, self._tokens.pieces(flat), strict=True))
         opening, closing = self._tokens.opening[0], self._tokens.closing[-1]
@@ -146,12 +145,7 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _encoder(folder: Path, tensors: Mapping[str, Tensor], precision: str) -> Any:
-    try:
-        config = transformers.AutoConfig.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-    except (OSError, ValueError) as error:
-        raise MissingWeights(f"The configuration in {folder} cannot be read: {error}") from error
+    config = load_config(folder)
     if config.model_type not in COUNTING_FROM_PADDING:
         raise MissingWeights(
             f"The encoder in {folder} is of type {config.model_type}, "
@@ -169,7 +163,7 @@ def _encoder(folder: Path, tensors: Mapping[str, Tensor], precision: str) -> Any
 
 
 def _prefix(folder: Path, tensors: Mapping[str, Tensor], config: transformers.PretrainedConfig) -> Tensor:
-    """[layers, keys and values, heads, rows, dimensions of a head]."""
+    """Return the prefix [layers, keys and values, heads, rows, dimensions of a head]."""
     if PREFIX not in tensors:
         raise MissingWeights(f"The weights in {folder} lack {PREFIX}. Is it a UMSE model?")
     layers, heads = config.num_hidden_layers, config.num_attention_heads
@@ -184,7 +178,10 @@ def _prefix(folder: Path, tensors: Mapping[str, Tensor], config: transformers.Pr
 def _estimator(
     folder: Path, tensors: Mapping[str, Tensor], settings: Mapping[str, Any], outputs: int
 ) -> nn.Sequential:
-    """Linear layers, each but the last with its activation; dropout stands in the names' numbers only."""
+    """Build linear layers with an activation after each but the last.
+
+    Dropout layers leave gaps in the numbers of names.
+    """
     numbers = sorted({int(found[1]) for name in tensors if (found := re.match(r"(\d+)\.", name))})
     steps: list[nn.Module] = []
     for number in numbers:

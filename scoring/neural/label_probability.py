@@ -1,4 +1,4 @@
-"""How probable one label is to a T5 or mT5 that was tuned to answer with labels."""
+"""The probability of one label by a T5 or mT5 that was tuned to answer with labels."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import torch
 
-from scoring.contract import EvaluatorError
-from scoring.neural.t5 import WholeAnswer
+from scoring.contract.evaluator import EvaluatorError
+from scoring.neural.t5 import Answers
 from scoring.neural.tokens import TextTokenizer
 
 LONGEST_ANSWER = 10
-"""Tokens the model may write before its answer is compared with a label."""
+"""Most tokens of an answer that is compared with a label."""
 
 Judged = tuple[float, str]
-"""The value, in [0, 1], and what the model wrote, where it was let."""
+"""The value in [0, 1], and the written answer, if any."""
 Inputs = Sequence[tuple[int, ...]]
 
 
@@ -22,7 +22,7 @@ class LabelProbability:
     """The model of a folder, the `labels` it answers with, and which of them is `positive`."""
 
     def __init__(self, folder: Path, precision: str, labels: Sequence[str], positive: str) -> None:
-        self._model = WholeAnswer(folder, precision)
+        self._model = Answers(folder, precision)
         self._labels = labels
         self._positive = labels.index(positive)
         self._pieces = self._model.tokens.pieces(labels)
@@ -32,37 +32,34 @@ class LabelProbability:
         return self._model.tokens
 
     def of(self, inputs: Inputs, measure: str) -> list[Judged | None]:
-        """For each input the value `measure` asks for, None for what ran out of memory.
+        """Return the value of `measure` for each input; None if out of memory.
 
         "labels": softmax over the logits of the labels' first pieces; "vocabulary": over those of all pieces;
-        "sequences": over the log probabilities of the whole labels; "decision": 1 if the model writes the
-        positive label, else 0. Raises EvaluatorError where the labels' first pieces do not tell them apart.
+        "sequences": over the log-probabilities of the whole labels; "decision": 1 if the model writes the
+        positive label, else 0. Raises EvaluatorError if labels share their first piece.
         """
         if measure == "decision":
-            return [None if each is None else self._decision(each) for each in self._written(inputs)]
+            positive = self._labels[self._positive]
+            return [
+                None if each is None else (float(each == positive), each) for each in self._written(inputs)
+            ]
         if measure == "vocabulary":
             found = self._model.log_probabilities(inputs, [self._first_pieces()[self._positive]])
             return [None if each is None else (each[0].exp().item(), "") for each in found]
-        found = self._sequences(inputs) if measure == "sequences" else self._first_logits(inputs)
+        if measure == "sequences":
+            answers = [(*pieces, *self.tokens.closing) for pieces in self._pieces]
+            found = self._model.answer_log_probabilities(inputs, answers)
+        else:
+            found = self._model.logits(inputs, self._first_pieces())
         return [None if each is None else (self._share(each), "") for each in found]
 
     def _share(self, logits: torch.Tensor) -> float:
         return logits.double().softmax(dim=0)[self._positive].item()
 
-    def _first_logits(self, inputs: Inputs) -> list[torch.Tensor | None]:
-        return self._model.logits(inputs, self._first_pieces())
-
-    def _sequences(self, inputs: Inputs) -> list[torch.Tensor | None]:
-        closing = self.tokens.closing
-        return self._model.answer_log_probabilities(inputs, [(*pieces, *closing) for pieces in self._pieces])
-
     def _written(self, inputs: Inputs) -> list[str | None]:
         found = self._model.written(inputs, LONGEST_ANSWER)
         decode = partial(self.tokens.tokenizer.decode, skip_special_tokens=True)
         return [None if ids is None else str(decode(list(ids))).strip() for ids in found]
-
-    def _decision(self, written: str) -> Judged:
-        return float(written == self._labels[self._positive]), written
 
     def _first_pieces(self) -> list[int]:
         first = [pieces[0] for pieces in self._pieces]

@@ -1,8 +1,8 @@
-"""One vector of a sequence from all layers of an encoder, each layer normalised, as COMET and UniTE mix them.
+"""One vector per sequence, mixed from all normalised layers of an encoder, as in COMET and UniTE.
 
 A layer is normalised by one mean and one standard deviation over all dimensions of all tokens, of one
-sequence or of several together. Sequences are therefore summed up one by one, however they were batched for
-the encoder, and put together afterwards.
+sequence or of several together. Sequences are therefore summed one by one, however they were batched for the
+encoder, and combined afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,26 +19,26 @@ VARIANCE_FLOOR = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class LayerSums:
-    """What the mix needs to know of one sequence, per layer: the embeddings' output first."""
+    """Sums over one sequence for the mix, per layer; the first is the embeddings' output."""
 
     first: Tensor
     """Vectors of the first token [layers, dimensions]."""
     mean: Tensor
-    """Of all tokens and dimensions [layers]."""
+    """Mean over all tokens and dimensions [layers]."""
     deviation: Tensor
     """Sum of the squared distances from `mean` [layers]."""
     numbers: int
-    """How many numbers a mean is of: tokens times dimensions."""
+    """Tokens times dimensions."""
 
 
 def layer_sums(layers: Sequence[tuple[Tensor, Tensor, Tensor]], numbers: Sequence[int]) -> list[LayerSums]:
-    """One for each sequence of a batch, from what `layer_moments` gives of each layer."""
+    """Return the sums of each sequence of a batch, from each layer's `layer_moments`."""
     first, mean, deviation = (torch.stack(each, dim=1) for each in zip(*layers, strict=True))
     return [LayerSums(*each) for each in zip(first, mean, deviation, numbers, strict=True)]
 
 
 def layer_moments(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """First vectors [sequences, dimensions], means and sums of squared distances from them [sequences].
+    """Return first vectors, means, and sums of squared distances from them, per sequence.
 
     `states` is [sequences, tokens, dimensions], `mask` [sequences, tokens] with 1 where a token counts.
     """
@@ -58,12 +58,12 @@ class LayerMix:
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor], layers: int) -> Self:
-        """From `scalar_parameters.0` to `.layers - 1` and `gamma`. Raises KeyError where one is missing."""
+        """Read the mix from `scalar_parameters.0` to `.layers - 1` and `gamma`. Raises KeyError."""
         weights = torch.cat([tensors[f"scalar_parameters.{layer}"].float() for layer in range(layers)])
         return cls(weights, tensors["gamma"].float())
 
     def vectors(self, sequences: Sequence[LayerSums]) -> Tensor:
-        """Vectors [sequences, dimensions] of sequences that are normalised together."""
+        """Return vectors [sequences, dimensions] of sequences that are normalised together."""
         numbers = torch.tensor([each.numbers for each in sequences], device=device())[:, None]
         means = torch.stack([each.mean for each in sequences])
         mean = (numbers * means).sum(dim=0) / numbers.sum()

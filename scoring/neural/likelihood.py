@@ -1,13 +1,13 @@
 """Mean log-probabilities of texts given others, in batches of bounded size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 import torch
 
 from scoring.neural.bart import Bart, Ids
-from scoring.neural.batching import in_halves
+from scoring.neural.batching import cut, in_halves
 from scoring.neural.device import tokens_per_batch
 from scoring.neural.tokens import TextTokenizer
 
@@ -23,23 +23,23 @@ class Likelihood:
         self._model = Bart(folder, precision)
         self.limit = self._model.limit
         self._last_encoded: dict[Ids, torch.Tensor] = {}
-        """The source of the batch before that came last, since it may come first in the next."""
+        """The last source of the previous batch, since it may come first in the next."""
 
     def of(self, pairs: Sequence[Pair]) -> list[float | None]:
-        """For each pair the mean natural log-probability of the target's tokens; None if out of memory.
+        """Return the mean natural log-probability of each target's tokens; None if out of memory.
 
-        Sources are taken in the order in which they come first: pairs of one source need not stand together.
+        Sources are computed in order of first occurrence; pairs of one source need not be adjacent.
         """
         order = {source: place for place, (source, _) in reversed(list(enumerate(pairs)))}
         distinct = sorted(set(pairs), key=lambda pair: (order[pair[0]], pair[1]))
         found = dict[Pair, float | None]()
-        for batch in _cut(distinct, tokens_per_batch()):
-            for index, mean in in_halves(batch, lambda part: self._means([distinct[i] for i in part])):
-                found[distinct[index]] = mean
+        limit = tokens_per_batch()
+        for batch in cut(distinct, lambda batch, pair: _size([*batch, pair]) <= limit):
+            found |= in_halves(batch, self._means)
         return [found[pair] for pair in pairs]
 
     def _means(self, pairs: Sequence[Pair]) -> list[float]:
-        """For pairs of which those of one source stand together."""
+        """Return the means of pairs in which those of one source are adjacent."""
         targets = {
             source: [target for _, target in each] for source, each in groupby(pairs, lambda pair: pair[0])
         }
@@ -51,17 +51,6 @@ class Likelihood:
         return torch.stack([each.mean() for each in logs]).tolist()
 
 
-def _cut(pairs: Sequence[Pair], tokens: int) -> Iterator[list[int]]:
-    """Consecutive indices, at least one at a time, of so many tokens at most; a source counts once."""
-    batch: list[int] = []
-    total = 0
-    for index, (source, target) in enumerate(pairs):
-        known = batch and pairs[batch[-1]][0] == source
-        size = len(target) + (0 if known else len(source))
-        if batch and total + size > tokens:
-            yield batch
-            batch, total, size = [], 0, len(source) + len(target)
-        batch.append(index)
-        total += size
-    if batch:
-        yield batch
+def _size(pairs: Sequence[Pair]) -> int:
+    """Return the tokens of the pairs; a source counts once."""
+    return sum(map(len, {source for source, _ in pairs})) + sum(len(target) for _, target in pairs)

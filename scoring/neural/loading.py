@@ -1,4 +1,4 @@
-"""Models and tokenizers from a folder: safetensors only, no code from it, nothing left to chance."""
+"""Models and tokenizers from a folder: safetensors only, without running code from it."""
 
 import json
 from collections.abc import Mapping
@@ -12,29 +12,28 @@ from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from scoring.neural.device import DTYPES, device
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights, first_line
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
 
 LEAST_VOCABULARY = 16
-"""Pieces beside special tokens; bytes alone would be 256."""
+"""Fewest pieces beside special tokens; bytes alone would be 256."""
 
 
 def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedTokenizerBase:
-    """The folder's tokenizer. Raises MissingWeights where the folder has none that can be read.
+    """Return the folder's tokenizer. Raises MissingWeights if it cannot be loaded.
 
-    What looks like a special token in a text, such as `</s>`, is text like any other and ends or separates
-    nothing, unless `reads_specials`.
+    Unless `reads_specials`, text that looks like a special token, such as `</s>`, is plain text.
     """
     try:
         found: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
     except (OSError, ValueError) as error:
-        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_first_line(error)}") from error
-    # Where the vocabulary is missing the library makes one up, to which all words are unknown.
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {first_line(error)}") from error
+    # Without a vocabulary the library makes one up, to which all words are unknown.
     if len(found.get_vocab().keys() - set(found.all_special_tokens)) < LEAST_VOCABULARY:
         raise MissingWeights(
             f"The tokenizer in {folder} cannot be loaded: its vocabulary (tokenizer.json, vocab.txt, "
@@ -43,16 +42,12 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
     return found
 
 
-def model_type(folder: Path) -> str:
-    """The architecture in the words of the folder's configuration, such as bart. Raises MissingWeights."""
+def load_config(folder: Path) -> Any:
+    """Return the folder's configuration. Raises MissingWeights if it cannot be read."""
     try:
-        config = transformers.AutoConfig.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
+        return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
-        raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
-    found: str = config.model_type
-    return found
+        raise MissingWeights(f"The configuration in {folder} cannot be read: {first_line(error)}") from error
 
 
 def load_model(
@@ -63,10 +58,10 @@ def load_model(
     may_lack: tuple[str, ...] = (),
     **options: Any,
 ) -> PreTrainedModel:
-    """The folder's model as `model_class` builds it, on the device, in evaluation mode.
+    """Return the folder's model as `model_class` builds it, on the device, in evaluation mode.
 
-    Raises MissingWeights where files are missing or damaged, and where the model has parameters that the
-    files lack, since they would be random; `may_lack` has the beginnings of names that play no part.
+    Raises MissingWeights if files are missing or damaged, or lack parameters, which would be random;
+    `may_lack` has the beginnings of names that may be missing.
     """
     try:
         model, info = model_class.from_pretrained(
@@ -79,7 +74,7 @@ def load_model(
             **options,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise MissingWeights(f"The model in {folder} cannot be loaded: {_first_line(error)}") from error
+        raise MissingWeights(f"The model in {folder} cannot be loaded: {first_line(error)}") from error
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
     if missing:
         raise MissingWeights(
@@ -91,27 +86,28 @@ def load_model(
 
 
 def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, torch.Tensor]:
-    """Tensors by name, on the CPU, from a file of the folder or from its parts. Raises MissingWeights."""
-    index = folder / f"{name}.index.json"
-    found: dict[str, torch.Tensor] = {}
+    """Return tensors by name, on the CPU, from a file of the folder or its parts.
+
+    Raises MissingWeights.
+    """
     try:
-        parts = {name}
-        if index.exists() and not (folder / name).exists():
-            parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        for part in sorted(parts):
-            found |= load_file(folder / part)
+        return {key: tensor for path in tensor_files(folder, name) for key, tensor in load_file(path).items()}
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise MissingWeights(f"{folder / name} cannot be read: {_first_line(error)}") from error
-    return found
+        raise MissingWeights(f"{folder / name} cannot be read: {first_line(error)}") from error
+
+
+def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
+    """Return the file of that name, or the parts that its index names instead."""
+    index = folder / f"{name}.index.json"
+    if (folder / name).exists() or not index.exists():
+        return [folder / name]
+    parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    return [folder / part for part in sorted(set(parts))]
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
-    """Put `tensors` into `module`, each of its parameters exactly once. Raises MissingWeights."""
+    """Load `tensors` into `module`, each parameter exactly once. Raises MissingWeights."""
     try:
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,11 +1,9 @@
-"""Texts as heaps of weighted n-gram vectors, and how little work moves one heap onto another."""
+"""Texts as heaps of weighted n-gram vectors, and the least work that moves one onto another."""
 
 import string
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +12,17 @@ from numpy.typing import NDArray
 
 from scoring.neural.earth_mover import Floats, transport_cost
 from scoring.neural.encoder import Encoder
+from scoring.neural.rarity import weights_by_rarity
 
-TEXTS_COUNTED_AT_A_TIME = 1024
 STEPS_OF_MASS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Form:
-    """What tells the two published forms apart: layers, small constants, distance."""
+class MoverForm:
+    """How the two published forms differ: layers, small constants, distance."""
 
     layers: int
-    """The last of the encoder's blocks; of several, least, mean and greatest values are joined."""
+    """Last blocks of the encoder; of several, the least, mean and greatest values are joined."""
     gram_epsilon: float
     norm_epsilon: float
     mass_epsilon: float
@@ -32,14 +30,14 @@ class Form:
 
 
 FORMS = {
-    "v1": Form(layers=5, gram_epsilon=1e-5, norm_epsilon=1e-6, mass_epsilon=1e-5, squared=True),
-    "v2": Form(layers=1, gram_epsilon=1e-30, norm_epsilon=1e-30, mass_epsilon=1e-30, squared=False),
+    "v1": MoverForm(layers=5, gram_epsilon=1e-5, norm_epsilon=1e-6, mass_epsilon=1e-5, squared=True),
+    "v2": MoverForm(layers=1, gram_epsilon=1e-30, norm_epsilon=1e-30, mass_epsilon=1e-30, squared=False),
 }
 
 
 @dataclass(frozen=True)
 class Heap:
-    """A text's n-grams: vectors [n-grams, dimensions] about 1 long, weights [n-grams], none negative."""
+    """A text's n-grams: vectors [n-grams, dimensions] of length about 1, weights [n-grams] >= 0."""
 
     vectors: NDArray[np.float32]
     weights: Floats
@@ -69,7 +67,7 @@ class Heaps:
         self,
         folder: Path,
         precision: str,
-        form: Form,
+        form: MoverForm,
         n_gram: int,
         stop_words: frozenset[str],
         keep_subwords: bool,
@@ -85,20 +83,15 @@ class Heaps:
         self.weights = dict.fromkeys(("summary", "other"), np.ones(len(pieces)))
 
     def count(self, side: str, texts: Iterable[str]) -> None:
-        """Let a piece weigh ln((N + 1) / (n + 1)) on that side if n of the N `texts` have it."""
-        frequencies: Counter[int] = Counter()
-        total = 0
-        remaining = iter(texts)
-        while part := list(islice(remaining, TEXTS_COUNTED_AT_A_TIME)):
-            for read in self._encoder.tokens.whole(part, self._encoder.limit):
-                frequencies.update(set(read.ids))
-            total += len(part)
-        found = np.zeros(len(self._kept))
-        found[list(frequencies)] = list(frequencies.values())
-        self.weights[side] = np.log((total + 1) / (found + 1))
+        """Weigh a piece ln((N + 1) / (n + 1)) on that side if n of the N `texts` have it."""
+
+        def ids_of(some: list[str]) -> Iterable[Sequence[int]]:
+            return (read.ids for read in self._encoder.tokens.whole(some, self._encoder.limit))
+
+        self.weights[side] = weights_by_rarity(texts, ids_of, len(self._kept))
 
     def of(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Heap | None]:
-        """For each pair of a side and a text its heap, None where the text ran out of memory."""
+        """Return the heap of each pair of side and text; None if the text ran out of memory."""
         distinct = list(dict.fromkeys(texts))
         read = self._encoder.tokens.whole([text for _, text in distinct], self._encoder.limit)
         last = self._encoder.layers
@@ -126,12 +119,12 @@ class Heaps:
         return Heap(grams, totals, share_read)
 
 
-def likeness(one: Heap, other: Heap, form: Form, rounded: bool = False) -> float:
-    """The score of two heaps, neither of them weightless, at most 1; nan where vectors are not finite.
+def likeness(one: Heap, other: Heap, form: MoverForm, rounded: bool = False) -> float:
+    """Return the score of two heaps with weight, at most 1; nan if vectors are not finite.
 
-    Masses are weights over their sum. With the first form's constant they fall short of 1 by a little, not
-    by the same on both sides: what is left over costs as much as the greatest distance there is. `rounded`
-    takes masses in whole millionths, as the authors' solver does.
+    Masses are weights over their sum. With the first form's constant they fall short of 1 by slightly
+    different amounts; the difference costs as much as the greatest distance. `rounded` takes masses in whole
+    millionths, as the authors' solver does.
     """
     distances = _squared_distances(one.points, other.points)
     if not np.isfinite(distances).all():
@@ -148,13 +141,13 @@ def likeness(one: Heap, other: Heap, form: Form, rounded: bool = False) -> float
 
 
 def _power_means(states: torch.Tensor) -> torch.Tensor:
-    """[sequences, 1, tokens, 3 x dimensions] from [sequences, layers, tokens, dimensions]."""
+    """Return [sequences, 1, tokens, 3 x dimensions] from [sequences, layers, tokens, dimensions]."""
     unit = states.float()
     unit = unit / unit.norm(dim=-1, keepdim=True)
     return torch.cat([unit.amin(dim=1), unit.mean(dim=1), unit.amax(dim=1)], dim=-1).unsqueeze(1)
 
 
 def _squared_distances(one: Floats, other: Floats) -> Floats:
-    """In double precision: of equal vectors, single precision leaves noise that a square root blows up."""
+    """Return squared distances in double precision; in single, equal vectors would leave noise."""
     products = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
     return np.maximum(products, 0)

@@ -1,4 +1,4 @@
-"""Sequences that begin alike, as a tree: what a causal model computes for a beginning, it computes once."""
+"""Sequences as a tree of their beginnings, each of which a causal model computes once."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ class PrefixTrees:
         self.tokens: list[int] = []
         """The last token of each node's beginning."""
         self.positions: list[int] = []
-        """Where that token stands in its sequences, from 0."""
+        """That token's position in its sequences, from 0."""
         self.sizes: list[int] = []
         """Nodes of each group."""
         self.paths: list[list[int]] = []
         """For each sequence, group by group, the nodes of its beginnings."""
         self.firsts: list[int] = []
-        """Where each node first stands in all paths, one after another."""
+        """Each node's first position in the concatenation of all paths."""
         self._steps = 0
         for group in groups:
             before = len(self.tokens)

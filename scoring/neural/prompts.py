@@ -1,4 +1,4 @@
-"""A template with article and summary as inputs of a bounded length."""
+"""Inputs of bounded length from a template with article and summary."""
 
 import re
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from scoring.neural.tokens import TextTokenizer, chunks
 _FIELD = re.compile(r"(\{article\}|\{summary\})")
 
 Share = tuple[str, float]
-"""Name of a text, and which share of its tokens is read, in [0, 1]."""
+"""Name of a text, and the share of its tokens that is read, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """The input of one item, or several that each hold a part of its article."""
+    """The input of one item, or several that each have a part of its article."""
 
     inputs: tuple[tuple[int, ...], ...]
     shares: tuple[Share, ...] = ()
 
 
 class Prompts:
-    """A template in which `{article}` and `{summary}` stand once each, for one tokenizer.
+    """A template with `{article}` and `{summary}` once each, for one tokenizer.
 
-    `limit` is the longest input in ids, special ones included. For what exceeds it, `long_article` says what
-    is done: "cut" cuts the article's end, and the summary's only if it does not fit without any article;
-    "cut_end" cuts the end of the prompt, whatever stands there; "parts" gives each of equal parts of the
-    article a prompt of its own, if that leaves it half of the input at least, else it is as "cut".
+    `limit` is the longest input in ids, special ones included. Longer inputs depend on `long_article`: "cut"
+    cuts the article's end, and the summary's only if it does not fit without any article; "cut_end" cuts the
+    end of the prompt; "parts" gives equal parts of the article a prompt each, if that leaves a part at least
+    half of the input, and else works as "cut".
     """
 
     def __init__(self, tokens: TextTokenizer, template: str, limit: int, long_article: str) -> None:
@@ -36,7 +36,7 @@ class Prompts:
         self._long_article = long_article
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> list[Prompted]:
-        """For each article with its summary."""
+        """Return the inputs for each article with its summary."""
         filled = [self._filled({"article": article, "summary": summary}) for article, summary in pairs]
         whole = self._tokens.pieces(["".join(text for _, text in each) for each in filled])
         return [
@@ -45,7 +45,7 @@ class Prompts:
         ]
 
     def _filled(self, texts: dict[str, str]) -> list[tuple[str, str]]:
-        """(name, text) in the prompt's order; what is the template's own has no name."""
+        """Return (name, text) in the prompt's order; the template's own text has no name."""
         named = [(part.strip("{}") if _FIELD.fullmatch(part) else "", part) for part in self._template]
         return [(name, texts.get(name, part)) for name, part in named]
 
@@ -71,7 +71,7 @@ class Prompts:
         return Prompted((self._closed((*front[:room], *back)[: self._room]),), shares)
 
     def _shares(self, filled: list[tuple[str, str]], kept: int) -> list[Share]:
-        """What the first `kept` pieces of the text hold of each named part."""
+        """Return the share of each named part within the first `kept` pieces."""
         shares = []
         for place, (name, _) in enumerate(filled):
             if name:
@@ -80,7 +80,7 @@ class Prompts:
         return shares
 
     def _start(self, filled: list[tuple[str, str]], place: int) -> int:
-        """How many pieces stand before the part."""
+        """Return how many pieces precede the part."""
         [pieces] = self._tokens.pieces([_text(filled[:place])])
         return len(pieces)
 

@@ -1,4 +1,4 @@
-"""Questions written by a sequence-to-sequence model, always the same ones for the same prompts."""
+"""Questions written by a sequence-to-sequence model; the same prompt gives the same question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,28 +8,28 @@ from typing import Any
 import torch
 import transformers
 
-from scoring.neural.batching import in_batches, padded
+from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.device import tokens_per_batch
 from scoring.neural.encoder import input_limit
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 
 MARK = "question:"
-"""What some models write before each question; it is taken off."""
+"""Written by some models before each question, and removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A question, and what share of its prompt the model has read."""
+    """A question, and the share of its prompt that the model read."""
 
     question: str
     share_read: float
 
 
 class QuestionWriter:
-    """A folder's model with its tokenizer; searches with `beams` beams, never at random.
+    """A folder's model with its tokenizer; searches with `beams` beams, without sampling.
 
-    Special tokens in a prompt are read as such: models are told with them where the answer stands.
+    Special tokens in a prompt are read as such, since they mark the answer.
     """
 
     def __init__(self, folder: Path, precision: str, beams: int, longest: int) -> None:
@@ -40,20 +40,15 @@ class QuestionWriter:
         self._settings = {"num_beams": beams, "max_new_tokens": longest, "do_sample": False}
 
     def questions(self, prompts: Sequence[str]) -> list[Written | None]:
-        """One question for each prompt, which is cut at its end to the model's limit; None for what ran out
-        of memory."""
-        distinct = list(dict.fromkeys(prompts))
-        whole = self._tokens.whole(distinct, self._limit)
-        found = in_batches(
-            [len(each) for each in whole],
-            lambda batch: self._written([whole[index].ids for index in batch]),
-            self._tokens_per_batch,
+        """Return one question per prompt, cut at its end to the model's limit; None if out of memory."""
+        whole = self._tokens.whole(prompts, self._limit)
+        found = distinct_in_batches(
+            [each.ids for each in whole], self._written, tokens=self._tokens_per_batch
         )
-        by_prompt = {
-            prompt: None if question is None else Written(question, tokens.share_read)
-            for prompt, question, tokens in zip(distinct, found, whole, strict=True)
-        }
-        return [by_prompt[prompt] for prompt in prompts]
+        return [
+            None if question is None else Written(question, tokens.share_read)
+            for question, tokens in zip(found, whole, strict=True)
+        ]
 
     @torch.inference_mode()
     def _written(self, inputs: Sequence[tuple[int, ...]]) -> list[str]:

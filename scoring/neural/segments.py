@@ -1,4 +1,4 @@
-"""Texts that a model reads as one sequence: joined, and cut together where they are too long for it."""
+"""Texts that a model reads as one sequence: joined, and cut together if they are too long."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Ids of all texts one after the other, special ids among them, and how many are each text's."""
+    """Ids of all texts end to end, with special ids, and the number of ids of each text."""
 
     ids: tuple[int, ...]
     lengths: tuple[int, ...]
@@ -18,11 +18,11 @@ class Joined:
 def joined(
     texts: Sequence[Sequence[int]], opening: int, closing: int, text_limit: int, joint_limit: int
 ) -> tuple[Joined, tuple[float, ...]]:
-    """Two or three texts, given as ids without special ones, as `<s> a </s></s> b </s></s> c </s>`.
+    """Join two or three texts of ids as `<s> a </s></s> b </s></s> c </s>`; also return shares read.
 
     `opening` is the id of `<s>`, `closing` that of `</s>`, with which later texts begin too. A text takes at
-    most `text_limit` ids, all together at most `joint_limit`, special ones counted; what is cut keeps its
-    beginning and its end mark. Also returns the share of each text's own ids that is left.
+    most `text_limit` ids, all together at most `joint_limit`, special ones included; what is cut keeps its
+    beginning and its end mark. Shares are of each text's own ids.
     """
     segments = [
         (closing if number else opening, *text[: text_limit - 2], closing)
@@ -41,10 +41,11 @@ def joined(
 
 
 def cut_lengths(lengths: Sequence[int], limit: int) -> list[int]:
-    """Lengths of two or three texts that together are at most `limit`, by the rule of UniTE's authors.
+    """Cut the lengths of two or three texts to `limit` in all, by the rule of UniTE's authors.
 
-    If every text is longer than its equal share, all lose the same number of ids. Else the longest gives way
-    to the others; of three texts first down to the second, then both down to the shortest, then all.
+    If every text is longer than its equal share, all lose the same number of ids. Otherwise the longest is
+    cut in favour of the others; of three texts first down to the second, then both down to the shortest, then
+    all.
     """
     count, excess = len(lengths), sum(lengths) - limit
     if excess <= 0:
@@ -57,7 +58,7 @@ def cut_lengths(lengths: Sequence[int], limit: int) -> list[int]:
 
 def _two_cut(lengths: Sequence[int], limit: int) -> list[int]:
     room = limit - min(lengths)
-    if room < 2:  # nothing of the longest would be left, which the rule does not foresee
+    if room < 2:  # nothing of the longest would be left; the rule omits this case
         return [limit // 2] * 2
     longest = max(lengths)
     return [room if length == longest else length for length in lengths]

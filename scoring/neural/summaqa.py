@@ -1,19 +1,20 @@
-"""SummaQA's reader: the likeliest begin and the likeliest end of an answer, each for itself."""
+"""SummaQA's reader: the likeliest begin and the likeliest end of an answer, independently."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
+from scoring.contract.scores import share_of
 from scoring.neural.extractive_qa import Asked, ExtractiveReader
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model answers to a question from a summary.
+class ReaderAnswer:
+    """A model's answer to a question from a summary.
 
-    `from_summary` is the answer as it stands in the summary; `from_pieces` its tokens joined by blanks, as
-    SummaQA's authors join them. `probability` is that of the begin times that of the end.
+    `from_summary` is the answer as in the summary, `from_pieces` its tokens joined by blanks, as SummaQA's
+    authors do. `probability` is that of the begin times that of the end.
     """
 
     from_summary: str
@@ -23,12 +24,12 @@ class Reply:
     summary_share: float
 
 
-def replies(reader: ExtractiveReader, asked: Sequence[tuple[str, str]]) -> list[Reply | None]:
-    """What `reader` answers to each question from its summary; None for what ran out of memory.
+def replies(reader: ExtractiveReader, asked: Sequence[tuple[str, str]]) -> list[ReaderAnswer | None]:
+    """Return `reader`'s answer to each question from its summary; None if out of memory.
 
-    Probabilities are shares among all positions of the input; the special token at its end may be chosen too.
-    Where both together are too long, the summary's end is cut, and of a question that takes more than half
-    of the input the end too.
+    Probabilities are over all positions of the input, including the special token at its end. If both
+    together are too long, the summary's end is cut, and also the end of a question that exceeds half of the
+    input.
     """
     inputs, shares = [], []
     for question, summary in asked:
@@ -36,7 +37,7 @@ def replies(reader: ExtractiveReader, asked: Sequence[tuple[str, str]]) -> list[
         kept = words[: max(reader.room - len(passage.ids), reader.room // 2)]
         text = passage.ids[: reader.room - len(kept)]
         inputs.append(reader.asked(kept, text))
-        shares.append((_share(kept, words), _share(text, passage.ids)))
+        shares.append((share_of(len(kept), len(words)), share_of(len(text), len(passage.ids))))
     return [
         None if logits is None else read_reply(reader, summary, each, logits, share)
         for (_, summary), each, logits, share in zip(
@@ -51,8 +52,8 @@ def read_reply(
     asked: Asked,
     logits: torch.Tensor,
     shares: tuple[float, float] = (1.0, 1.0),
-) -> Reply:
-    """The reply that `logits` [2, ids of the input] give; empty where the end comes before the begin."""
+) -> ReaderAnswer:
+    """Return the answer for `logits` [2, ids]; empty if the end comes before the begin."""
     probabilities = logits.softmax(dim=-1)[:, asked.start :]
     (begin, end), (first, last) = (each.tolist() for each in probabilities.max(dim=-1))
     answer = ""
@@ -60,8 +61,4 @@ def read_reply(
         answer = reader.passage(summary).between(first, min(last, asked.length - 1))
     ids = asked.ids[asked.start :][first : last + 1]
     joined = " ".join(reader.tokens.tokenizer.convert_ids_to_tokens(list(ids)))
-    return Reply(answer, joined, begin * end, *shares)
-
-
-def _share(kept: Sequence[int], whole: Sequence[int]) -> float:
-    return len(kept) / len(whole) if whole else 1.0
+    return ReaderAnswer(answer, joined, begin * end, *shares)

@@ -1,24 +1,22 @@
-"""SUPERT: words of a summary matched with words of the source's leading sentences."""
+"""SUPERT: words of a summary matched with words of the article's first sentences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import torch
 from torch.nn.functional import normalize
 
+from scoring.contract.scores import share_of
 from scoring.neural.encoder import Encoder
 
 SENTENCE_PIECES = 128
-"""Read of one sentence, special ids not counted."""
-APART_FROM = 15
-"""Chosen sentences from which on each document is a pseudo reference of its own."""
+"""Most pieces read of one sentence, without special ids."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """Vectors [words, dimensions] of length 1; how many pieces were there and how many were read."""
+    """Unit vectors [words, dimensions], the number of pieces, and how many were read."""
 
     vectors: torch.Tensor
     pieces: int
@@ -26,7 +24,7 @@ class Words:
 
     @property
     def share_read(self) -> float:
-        return self.read / self.pieces if self.pieces else 1.0
+        return share_of(self.read, self.pieces)
 
 
 class SentenceWords:
@@ -48,7 +46,7 @@ class SentenceWords:
         )
 
     def of(self, sentences: Iterable[str]) -> dict[str, Words | None]:
-        """For each sentence its words, None where it ran out of memory."""
+        """Return the words of each sentence; None if it ran out of memory."""
         distinct = list(dict.fromkeys(sentences))
         tokens = self._encoder.tokens
         uncut = tokens.pieces(distinct)
@@ -67,7 +65,7 @@ class SentenceWords:
 
 
 def joined(sentences: Sequence[Words]) -> Words:
-    """The words of several sentences, at least one, in their order."""
+    """Join the words of sentences, at least one, in order."""
     return Words(
         torch.cat([each.vectors for each in sentences]),
         sum(each.pieces for each in sentences),
@@ -75,31 +73,14 @@ def joined(sentences: Sequence[Words]) -> Words:
     )
 
 
-def pseudo_references(documents: Sequence[Sequence[str]], first: int) -> list[list[str]]:
-    """What stands in for a reference: the `first` sentences of each document (0: all of them).
+def agreement(summary: Words, reference: Words) -> dict[str, float]:
+    """Return `precision`, `recall` and `f1`; both texts have words.
 
-    Few sentences form one pseudo reference together; from 15 on, each document is one, and scores against
-    them are averaged. With a single document both is the same.
+    Precision is the mean over the summary's words of the greatest cosine with a word of the reference, recall
+    the reverse. f1 is nan if precision and recall add up to 0.
     """
-    leading = [list(each[:first] if first else each) for each in documents]
-    if sum(map(len, leading)) >= APART_FROM:
-        return [each for each in leading if each]
-    return [list(chain.from_iterable(leading))]
-
-
-def agreement(summary: Words, references: Sequence[Words]) -> dict[str, float]:
-    """`precision`, `recall` and `f1`, each a mean over `references`; none of the texts without words.
-
-    Precision is the mean over the summary's words of the greatest cosine with a word of the reference,
-    recall the other way round. f1 is nan where a pair's precision and recall add up to 0.
-    """
-    measures = []
-    for reference in references:
-        cosines = reference.vectors @ summary.vectors.T
-        recall, precision = cosines.amax(dim=1).mean().item(), cosines.amax(dim=0).mean().item()
-        both = precision + recall
-        measures.append((precision, recall, 2 * precision * recall / both if both else float("nan")))
-    return {
-        name: sum(values) / len(values)
-        for name, values in zip(("precision", "recall", "f1"), zip(*measures, strict=True), strict=True)
-    }
+    cosines = reference.vectors @ summary.vectors.T
+    recall, precision = cosines.amax(dim=1).mean().item(), cosines.amax(dim=0).mean().item()
+    both = precision + recall
+    f1 = 2 * precision * recall / both if both else float("nan")
+    return {"precision": precision, "recall": recall, "f1": f1}

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import torch
 
-from scoring.neural.batching import in_batches
+from scoring.neural.batching import distinct_in_batches
 from scoring.neural.t5_layers import Memory
 from scoring.neural.t5_pass import T5Pass
 from scoring.neural.tokens import TextTokenizer
@@ -14,10 +14,10 @@ from scoring.neural.tokens import TextTokenizer
 Result = TypeVar("Result")
 
 
-class FirstToken:
-    """A folder's T5 or mT5 and its tokenizer, asked what stands first in its answer.
+class Answers:
+    """Answers of a folder's T5 or mT5.
 
-    All methods encode each distinct input once, in batches of bounded size, and give None for an input that
+    All methods encode each distinct input once, in batches of bounded size, and return None for an input that
     ran out of memory.
     """
 
@@ -26,16 +26,16 @@ class FirstToken:
         self._model = T5Pass(folder, precision)
         start = self._model.config.decoder_start_token_id
         self.start: int = self.tokens.padding if start is None else start
-        """What the decoder reads before it has written anything."""
+        """The decoder's first input."""
 
     def logits(self, inputs: Sequence[tuple[int, ...]], wanted: Sequence[int]) -> list[torch.Tensor | None]:
-        """For each input of ids the logits [wanted] at the first step of the decoder; float32 on the CPU."""
+        """Return logits [wanted] per input at the decoder's first step, float32 on the CPU."""
         return self._each(inputs, lambda memory: self._model.logits(self._first(memory), wanted).cpu())
 
     def log_probabilities(
         self, inputs: Sequence[tuple[int, ...]], wanted: Sequence[int]
     ) -> list[torch.Tensor | None]:
-        """As `logits`, but logarithms of the probabilities among the whole vocabulary."""
+        """Return what `logits` does, as log-probabilities among the whole vocabulary."""
 
         def read(memory: Memory) -> torch.Tensor:
             logits = self._model.logits(self._first(memory))
@@ -43,34 +43,12 @@ class FirstToken:
 
         return self._each(inputs, read)
 
-    def _first(self, memory: Memory) -> torch.Tensor:
-        return self._model.decode(memory, self._starts(memory))[:, 0]
-
-    def _starts(self, memory: Memory) -> torch.Tensor:
-        return torch.full((len(memory.states), 1), self.start, device=memory.states.device)
-
-    @torch.inference_mode()
-    def _each(
-        self, inputs: Sequence[tuple[int, ...]], read: Callable[[Memory], Iterable[Result]]
-    ) -> list[Result | None]:
-        distinct = list(dict.fromkeys(inputs))
-        found = in_batches(
-            [len(each) for each in distinct],
-            lambda batch: read(self._model.encode([distinct[index] for index in batch])),
-        )
-        by_input = dict(zip(distinct, found, strict=True))
-        return [by_input[each] for each in inputs]
-
-
-class WholeAnswer(FirstToken):
-    """The same, asked for answers of several tokens."""
-
     def answer_log_probabilities(
         self, inputs: Sequence[tuple[int, ...]], answers: Sequence[tuple[int, ...]]
     ) -> list[torch.Tensor | None]:
-        """For each input the logarithm of the probability of each answer of ids: float32 [answers], CPU.
+        """Return the log-probability of each answer of ids per input: float32 [answers], CPU.
 
-        Each id's probability is that after the ids before it; an answer should hold its closing id.
+        Each id's probability is that after the ids before it; an answer should include its closing id.
         """
 
         def read(memory: Memory) -> torch.Tensor:
@@ -79,7 +57,7 @@ class WholeAnswer(FirstToken):
         return self._each(inputs, read)
 
     def written(self, inputs: Sequence[tuple[int, ...]], at_most: int) -> list[tuple[int, ...] | None]:
-        """For each input the ids that the model writes when it takes the likeliest at each step.
+        """Return the ids that the model writes per input by greedy decoding.
 
         They end before the first closing id, or after `at_most` ids.
         """
@@ -94,8 +72,20 @@ class WholeAnswer(FirstToken):
 
         return self._each(inputs, read)
 
+    def _first(self, memory: Memory) -> torch.Tensor:
+        return self._model.decode(memory, self._starts(memory))[:, 0]
+
+    def _starts(self, memory: Memory) -> torch.Tensor:
+        return torch.full((len(memory.states), 1), self.start, device=memory.states.device)
+
+    @torch.inference_mode()
+    def _each(
+        self, inputs: Sequence[tuple[int, ...]], read: Callable[[Memory], Iterable[Result]]
+    ) -> list[Result | None]:
+        return distinct_in_batches(inputs, lambda batch: read(self._model.encode(batch)))
+
     def _answer(self, memory: Memory, answer: tuple[int, ...]) -> torch.Tensor:
-        """[inputs]"""
+        """Return the log-probability of one answer [inputs]."""
         written = torch.tensor([answer[:-1]] * len(memory.states), device=memory.states.device)
         ids = torch.cat([self._starts(memory), written.long()], dim=1)
         logits = self._model.logits(self._model.decode(memory, ids))

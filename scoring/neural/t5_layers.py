@@ -1,4 +1,4 @@
-"""What the layers of T5 and mT5 consist of. A norm's gain is part of the matrices behind it."""
+"""The parts of T5's and mT5's layers. A norm's gain is multiplied into the next matrix."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,17 +17,17 @@ _ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": relu,
     "gelu_new": partial(gelu, approximate="tanh"),
 }
-"""Those that one kernel computes; transformers has the others."""
+"""Computed by one kernel; others come from transformers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the decoder sees of a batch of inputs: the encoder's states and where they end."""
+    """The encoder's states of a batch, for the decoder, and where they end."""
 
     states: torch.Tensor
     """[inputs, tokens, width], without the gain of the encoder's last norm."""
     closed: torch.Tensor
-    """[inputs, 1, tokens]: 0 where a state stands, minus infinity behind the end of an input."""
+    """[inputs, 1, tokens]: 0 for states, minus infinity after the end of an input."""
 
 
 class SelfAttention:
@@ -41,7 +41,7 @@ class SelfAttention:
         self._outer = tensors[f"{layer}.SelfAttention.o.weight"]
 
     def __call__(self, hidden: torch.Tensor, lengths: Sequence[int], bias: torch.Tensor) -> torch.Tensor:
-        """[tokens, width] from the same for texts of `lengths`; `bias` as PositionBias has it."""
+        """Return [tokens, width] from the same for texts of `lengths`; `bias` is a PositionBias's."""
         parts = linear(hidden, self._inner).view(len(hidden), 3, self._heads, -1)
         mixed = torch.empty_like(parts[:, 0])
         start = 0
@@ -59,8 +59,9 @@ class SelfAttention:
 class CrossAttention:
     """The decoder's few tokens attend to the encoder's many.
 
-    Queries are multiplied through the key matrix and meet the states themselves, whose mixtures then go
-    through the value matrix: the same as with keys and values of every state, which are many times the work.
+    Queries are multiplied by the key matrix and attend to the states themselves, whose mixtures are
+    multiplied by the value matrix. Keys and values of every state would give the same result with many times
+    the work.
     """
 
     def __init__(self, config: PreTrainedConfig, tensors: Checkpoint, layer: str) -> None:
@@ -75,7 +76,7 @@ class CrossAttention:
         self._outer = tensors[f"{layer}.EncDecAttention.o.weight"]
 
     def __call__(self, hidden: torch.Tensor, memory: Memory) -> torch.Tensor:
-        """[inputs, steps, width] from the same."""
+        """Return [inputs, steps, width] from the same."""
         query = torch.einsum("bsw,hkw->bshk", hidden, self._query)
         absorbed = torch.einsum("bshk,hkw->bshw", query, self._key)
         weights = absorbed.flatten(1, 2) @ memory.states.transpose(1, 2) + memory.closed
@@ -104,7 +105,7 @@ class FeedForward:
 
 
 class PositionBias:
-    """What is added to the product of a query and a key at a distance; all layers of a half share it."""
+    """The bias added to a query's product with a key by their distance; shared by a half's layers."""
 
     def __init__(self, config: PreTrainedConfig, tensors: Checkpoint, half: str) -> None:
         self._config = config
@@ -113,9 +114,9 @@ class PositionBias:
         """[buckets, heads]"""
 
     def __call__(self, length: int) -> torch.Tensor:
-        """[1, heads, length, length], rows for queries; minus infinity where a decoder would look ahead.
+        """Return [1, heads, length, length], rows for queries; minus infinity for later tokens in a decoder.
 
-        Torch has no fast kernel for a bias of fewer than four axes, or with the keys not side by side.
+        Torch has no fast kernel for a bias of fewer than four axes, or without contiguous keys.
         """
         distances = torch.arange(1 - length, length, device=self._table.device)
         buckets = position_buckets(
@@ -131,18 +132,18 @@ class PositionBias:
 
 
 def position_buckets(distances: torch.Tensor, count: int, farthest: int, sees_ahead: bool) -> torch.Tensor:
-    """For each distance, key minus query in tokens, its bucket, 0 to `count` - 1.
+    """Return the bucket, 0 to `count` - 1, of each distance (key minus query, in tokens).
 
-    The first half of the buckets of a direction hold one distance each, the others stretches that grow by a
-    constant factor up to `farthest`; all beyond it share the last. With `sees_ahead` each direction has half
-    of the buckets, without it the one direction has all.
+    The first half of a direction's buckets hold one distance each, the others ranges that grow by a constant
+    factor up to `farthest`; everything beyond shares the last. With `sees_ahead` each direction has half of
+    the buckets, otherwise the one direction has all.
     """
     if sees_ahead:
         count //= 2
     offset = count * ((distances > 0) & sees_ahead)
     far = distances.abs() if sees_ahead else (-distances).clamp(min=0)
     single = count // 2
-    # In float32 and in this order, since trained models have learnt its rounding at the stretches' ends.
+    # In float32 and in this order, since models were trained with its rounding.
     stretch = torch.log(far.float() / single) / math.log(farthest / single) * (count - single)
     wide = (single + stretch.clamp(min=0).long()).clamp(max=count - 1)
     return torch.where(far < single, far, wide) + offset

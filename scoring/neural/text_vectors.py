@@ -1,4 +1,4 @@
-"""One vector for a text, as sentence encoders give it."""
+"""One vector per text, as sentence encoders give it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ import torch
 from torch.nn.functional import normalize
 
 from scoring.neural.encoder import Encoder
-from scoring.neural.tokens import chunks
 
 
 class TextVectors:
@@ -16,31 +15,21 @@ class TextVectors:
     def __init__(self, folder: Path, precision: str = "float32") -> None:
         self._encoder = Encoder(folder, precision)
 
-    def of(self, texts: Sequence[str]) -> tuple[list[torch.Tensor | None], list[float]]:
-        """For each text its vector [1, dimensions], None out of memory; and the share of it that was read."""
-        whole = self._encoder.tokens.whole(texts, self._encoder.limit)
-        states = self._encoder.states([each.ids for each in whole], [-1])
-        return [None if each is None else _pooled([each]) for each in states], [
-            each.share_read for each in whole
-        ]
+    def of(self, texts: Sequence[str], *, in_parts: bool = False) -> list[tuple[torch.Tensor | None, float]]:
+        """Return the vectors [parts, dimensions] of each text, and the share of it that was read.
 
-    def of_parts(self, texts: Sequence[str]) -> list[torch.Tensor | None]:
-        """For each text the vectors [parts, dimensions] of equal parts that each fit the encoder."""
-        tokens = self._encoder.tokens
-        room = self._encoder.limit - len(tokens.opening) - len(tokens.closing)
-        parts = [
-            [(*tokens.opening, *part, *tokens.closing) for part in chunks(pieces, room)]
-            for pieces in tokens.pieces(texts)
-        ]
-        states = iter(self._encoder.states([part for each in parts for part in each], [-1]))
-        found: list[torch.Tensor | None] = []
-        for each in parts:
-            vectors = [next(states) for _ in each]
-            whole = [vector for vector in vectors if vector is not None]
-            found.append(_pooled(whole) if len(whole) == len(vectors) else None)
+        Without `in_parts` a text that is too long is cut, else it is read in equal parts. None if out of
+        memory.
+        """
+        read = self._encoder.tokens.read(texts, self._encoder.limit, in_parts=in_parts)
+        states = iter(self._encoder.states([part.ids for parts in read for part in parts], [-1]))
+        found: list[tuple[torch.Tensor | None, float]] = []
+        for parts in read:
+            whole = [vectors for _ in parts if (vectors := next(states)) is not None]
+            found.append((_pooled(whole) if len(whole) == len(parts) else None, parts[0].share_read))
         return found
 
 
 def _pooled(states: Sequence[torch.Tensor]) -> torch.Tensor:
-    """[parts, dimensions] from states of [1, tokens, dimensions] each."""
+    """Return [parts, dimensions] from states of [1, tokens, dimensions] each."""
     return normalize(torch.stack([each[0].float().mean(dim=0) for each in states]), dim=-1)

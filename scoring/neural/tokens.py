@@ -1,4 +1,4 @@
-"""Texts as token ids: each distinct text tokenised once, what a limit cuts off counted."""
+"""Texts as token ids: each distinct text is tokenised once, and cuts are counted."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -7,16 +7,17 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from scoring.contract.scores import share_of
 from scoring.neural.loading import load_tokenizer
 
 REMEMBERED_TEXTS = 8192
 NO_LIMIT = 1_000_000
-"""Tokenizers without a limit of their own state one far above this."""
+"""Tokenizers without a limit state one far above this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The ids that go into a model, special ones included, and what share of the text's own ids they hold."""
+    """A model's input with special ids, and the share of the text's own ids that it has."""
 
     ids: tuple[int, ...]
     share_read: float
@@ -26,7 +27,7 @@ class Tokens:
 
 
 class TextTokenizer:
-    """A folder's tokenizer, see `load_tokenizer`, with a memory of the texts it met last."""
+    """A folder's tokenizer (see `load_tokenizer`) with a cache of recent texts."""
 
     def __init__(self, folder: Path, *, reads_specials: bool = False) -> None:
         self.tokenizer = load_tokenizer(folder, reads_specials=reads_specials)
@@ -44,13 +45,20 @@ class TextTokenizer:
         }
         self._pieces: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
+    @cached_property
+    def between_texts(self) -> tuple[int, ...]:
+        """Special ids between two texts that are read together, between the opening and closing ones."""
+        pair, [single] = self.tokenizer("a", "a")["input_ids"], self.pieces(["a"])
+        start = len(self.opening) + len(single)
+        return tuple(pair[start : len(pair) - len(single) - len(self.closing)])
+
     @property
     def padding(self) -> int:
         return self.tokenizer.pad_token_id or 0
 
     @property
     def own_limit(self) -> int | None:
-        """The longest input in tokens that the tokenizer's configuration states, if it states one."""
+        """The longest input in tokens, if the tokenizer's configuration states one."""
         limit = self.tokenizer.model_max_length
         return limit if limit < NO_LIMIT else None
 
@@ -62,7 +70,7 @@ class TextTokenizer:
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
-        """For each id its piece in lower case, without the mark of a word's beginning that some have."""
+        """Each id's piece in lower case, without the mark of a word's beginning."""
         numbers = self.tokenizer.get_vocab()
         pieces = [""] * (max(numbers.values()) + 1)
         for piece, number in numbers.items():
@@ -70,7 +78,7 @@ class TextTokenizer:
         return tuple(pieces)
 
     def pieces(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The ids of each text without special ids, uncut."""
+        """Return the ids of each text, uncut and without special ids."""
         unknown = [text for text in dict.fromkeys(texts) if text not in self._pieces]
         found: dict[str, tuple[int, ...]] = {}
         if unknown:
@@ -84,26 +92,50 @@ class TextTokenizer:
         return [found[text] for text in texts]
 
     def as_text(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """The ids that the tokenizer gives a text, in which special ones are unknown words.
+        """Return a text's ids, in which special ones are unknown words.
 
-        Vocabularies of SentencePiece hold `</s>` as a piece like others, which it finds in texts.
+        Vocabularies of SentencePiece hold `</s>` as an ordinary piece, which occurs in texts.
         """
         if self._forbidden.isdisjoint(ids):
             return tuple(ids)
         return tuple(self._unknown if each in self._forbidden else each for each in ids)
 
     def whole(self, texts: Sequence[str], limit: int | None) -> list[Tokens]:
-        """Each text alone between its special ids; what exceeds `limit` ids in all is cut from its end."""
+        """Return each text between its special ids, cut from its end to `limit` ids in all."""
         return [self.between(self.opening, pieces, self.closing, limit) for pieces in self.pieces(texts)]
+
+    def read(
+        self,
+        texts: Sequence[str],
+        limit: int,
+        *,
+        in_parts: bool = False,
+        before: Sequence[int] = (),
+        after: Sequence[int] = (),
+    ) -> list[list[Tokens]]:
+        """Return each text between its special ids: cut as by `whole`, or in equal parts that fit.
+
+        The ids `before` and `after` a text are never cut. Raises ValueError if they leave no room for it.
+        """
+        opening, closing = (*self.opening, *before), (*after, *self.closing)
+        room = limit - len(opening) - len(closing)
+        if room < 1:
+            raise ValueError(f"{limit - room} of {limit} tokens are taken, so there is no room for a text")
+        return [
+            [
+                self.between(opening, part, closing, limit)
+                for part in (chunks(pieces, room) if in_parts else [pieces])
+            ]
+            for pieces in self.pieces(texts)
+        ]
 
     @staticmethod
     def between(
         opening: Sequence[int], pieces: Sequence[int], closing: Sequence[int], limit: int | None
     ) -> Tokens:
-        """`pieces` between the ids around them, cut from its end so that all is at most `limit` ids."""
+        """Return `pieces` between the ids around them, cut from its end to `limit` ids in all."""
         room = len(pieces) if limit is None else max(0, limit - len(opening) - len(closing))
-        share = min(1.0, room / len(pieces)) if pieces else 1.0
-        return Tokens((*opening, *pieces[:room], *closing), share)
+        return Tokens((*opening, *pieces[:room], *closing), share_of(room, len(pieces)))
 
     def _remember(self, found: dict[str, tuple[int, ...]]) -> None:
         self._pieces.update(found)
@@ -112,7 +144,7 @@ class TextTokenizer:
 
 
 def chunks(pieces: Sequence[int], room: int) -> list[tuple[int, ...]]:
-    """`pieces` in consecutive parts of at most `room` ids, as equal as possible; one if there are none."""
+    """Split `pieces` into consecutive parts of at most `room` ids, as equal as possible; at least one."""
     count = max(1, -(-len(pieces) // room))
     bounds = [len(pieces) * part // count for part in range(count + 1)]
     return [tuple(pieces[start:end]) for start, end in pairwise(bounds)]

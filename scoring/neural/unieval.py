@@ -1,52 +1,52 @@
-"""How likely a T5 model answers Yes when it is asked about texts, in UniEval's form."""
+"""The probability that a T5 model answers Yes to a question about texts, in UniEval's form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import tanh
 from pathlib import Path
 
-from scoring.neural.t5 import FirstToken
+from scoring.neural.t5 import Answers
 from scoring.neural.tokens import chunks
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 
 Labelled = tuple[str, str]
-"""What stands before a text of an input, and the text."""
+"""A text's label in an input, and the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The ids of one question with its texts, and what share of each text's ids is among them."""
+    """The ids of one question with its texts, and the share of each text's ids that they hold."""
 
     ids: tuple[int, ...]
     shares: tuple[float, ...]
 
 
 class YesOrNo:
-    """A folder's T5 as it answers questions about texts: `question </s> label text </s> label text </s>`.
+    """A folder's T5 that answers questions about texts: `question </s> label text </s> label text </s>`.
 
-    Question and texts are tokenised each for itself, without white space at their ends, and joined by the id
-    of </s>. In one piece, some tokenizer.json files (Metaspace without a split at white space) would put a
-    lone space before </s>, which the tokenizer the model was trained with does not.
+    Question and texts are tokenised separately, without white space at their ends, and joined by the id of
+    </s>. Tokenised together, some tokenizer.json files (Metaspace without a split at white space) would put a
+    space before </s>, unlike the tokenizer that the model was trained with.
 
-    Raises MissingWeights where the first token of an answer does not tell Yes from No.
+    Raises MissingWeights if Yes and No begin with the same token.
     """
 
     def __init__(self, folder: Path, precision: str, max_length: int) -> None:
-        self._model = FirstToken(folder, precision)
+        self._model = Answers(folder, precision)
         self._tokens = self._model.tokens
         self._yes, self._no = (pieces[0] for pieces in self._tokens.pieces(["Yes", "No"]))
         end = self._tokens.tokenizer.eos_token_id
         if end is None or self._yes == self._no:
             raise MissingWeights(
                 f"The tokenizer in {folder} has no end of sequence, or begins Yes and No with the same "
-                "token, which then does not tell them apart. Is it the right model?"
+                "token. Is it the right model?"
             )
         self._end: int = end
         self._room = max_length - len(self._tokens.closing)
-        """How many ids an input has before those that close it."""
+        """Most ids of an input before the closing ones."""
 
     def whole(self, question: str, texts: Sequence[Labelled]) -> Input:
-        """One input; what is too much is cut from its end."""
+        """Return one input, cut from its end."""
         [ids] = self._tokens.pieces([question])
         shares = []
         for each in texts:
@@ -56,7 +56,7 @@ class YesOrNo:
         return Input((*ids[: self._room], *self._tokens.closing), tuple(shares))
 
     def parts(self, question: str, judged: Labelled, by: Labelled) -> list[Input]:
-        """As `whole`, but where that would cut, one input for each of equal parts of the text `by`.
+        """Return what `whole` returns, or one input per equal part of the text `by` if it would be cut.
 
         The judged text then gets at most half of an input, or what the other does not need.
         """
@@ -75,7 +75,7 @@ class YesOrNo:
         ]
 
     def probabilities(self, inputs: Sequence[Input]) -> list[float | None]:
-        """For each input p(Yes) / (p(Yes) + p(No)) as its first token; None if it ran out of memory.
+        """Return p(Yes) / (p(Yes) + p(No)) of each input's first token; None if out of memory.
 
         Each distinct input is computed once.
         """
@@ -83,13 +83,13 @@ class YesOrNo:
         return [None if logits is None else _sigmoid(float(logits[0] - logits[1])) for logits in found]
 
     def _pieces(self, labelled: Labelled) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The ids of the label and those of the text behind it."""
+        """Return the ids of the label and those of the text after it."""
         label, both = self._tokens.pieces([labelled[0], " ".join(labelled).rstrip()])
         return both[: len(label)], both[len(label) :]
 
 
 def _share(length: int, beyond: int) -> float:
-    """The share that is read of a text of `length` ids which ends `beyond` ids after the last one read."""
+    """Return the share read of a text of `length` ids that ends `beyond` ids after the last one read."""
     return 1 - min(max(beyond, 0), length) / length if length else 1.0
 
 

@@ -1,1 +1,1 @@
-"""What evaluators do with plain text: words, sentences, what two texts have in common."""
+"""Words and sentences of plain text, and the overlap of two texts."""

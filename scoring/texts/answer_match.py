@@ -1,4 +1,4 @@
-"""How well one short answer agrees with another: the F1 of their words, as SQuAD defines it."""
+"""Agreement of two short answers: the F1 of their words, as in SQuAD."""
 
 import re
 import string
@@ -9,12 +9,12 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def answer_words(answer: str) -> list[str]:
-    """In lower case, without ASCII punctuation and the English articles."""
+    """Return the words in lower case, without ASCII punctuation and English articles."""
     return _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split()
 
 
 def answer_f1(given: str, expected: str) -> float:
-    """In [0, 1]: harmonic mean of the shares of words that both have in common; 0 if they have none."""
+    """Return the harmonic mean of the shares of common words, in [0, 1]; 0 without common words."""
     ours, theirs = answer_words(given), answer_words(expected)
     common = (Counter(ours) & Counter(theirs)).total()
     if not common:

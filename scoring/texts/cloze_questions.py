@@ -1,23 +1,37 @@
-"""Names and numbers of a text, as answers; and questions that ask for them by leaving them out.
+"""Names and numbers of a text as answers, and questions that leave them out.
 
-A rule in place of a tagger: nothing to download, any language that has capital letters.
+A rule replaces a tagger: nothing to download, any language with capital letters.
 """
 
 import re
 from collections.abc import Iterable
+from typing import Any
+
+from annotation.declared.settings import setting
 
 MASKED = "MASKED"
-"""What stands in a question for its answer."""
+"""Replaces the answer in a question."""
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019-](?!s\b)[^\W\d_]+)*")
 
 
-def answer_spans(sentence: str) -> list[tuple[int, int]]:
-    """Begin and end of each name and number in `sentence`, in order.
+def most_questions_setting(default: int, text: str) -> Any:
+    """Declare the setting `most_questions`, made from `text`."""
+    return setting(
+        default,
+        label="Maximum questions",
+        help=f"Most questions per {text}, taken from its start; 0: all.",
+        low=0,
+        phrase="{} questions at most",
+    )
 
-    A name is a run of words with a capital letter, blanks alone between them; the sentence's first word never
-    belongs to one, nor is a single letter a name. A number may have points and commas within; digits to
-    which letters with case are attached are none.
+
+def answer_spans(sentence: str) -> list[tuple[int, int]]:
+    """Return begin and end of each name and number in `sentence`, in order.
+
+    A name is a run of capitalised words separated by single spaces, without the sentence's first word; a
+    single letter is no name. A number may contain points and commas; digits attached to letters with case are
+    no number.
     """
     found: list[tuple[int, int]] = []
     running = False
@@ -35,7 +49,7 @@ def answer_spans(sentence: str) -> list[tuple[int, int]]:
 
 
 def cloze_questions(sentences: Iterable[str], most: int | None = None) -> list[tuple[str, str]]:
-    """(sentence with MASKED for a name or number, what stood there) for each of them, the first `most`."""
+    """Return the first `most` pairs of a sentence with MASKED for a name or number, and that answer."""
     return [
         (sentence[:start] + MASKED + sentence[end:], sentence[start:end])
         for sentence in sentences

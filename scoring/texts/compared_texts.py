@@ -1,59 +1,81 @@
-"""What a summary is compared with, and one number from several: rules that evaluators share."""
+"""The texts that a summary is compared with, and one number from several: shared rules."""
 
 from collections.abc import Sequence
 from math import fsum, isnan, nan
 from typing import Any
 
-from scoring.contract import Item
-from scoring.params import param
+from annotation.declared.settings import setting
+from scoring.contract.items import Item
 
 
-def against_param(default: str = "references", doc: str = "What the summary is compared with.") -> Any:
-    """The parameter `against`; its values are those of `Need` and the names in `shares_read`."""
-    return param(default, choices=("references", "article"), doc=doc)
-
-
-def references_param(default: str, note: str = "") -> Any:
-    """The parameter `references`."""
-    return param(
+def against_setting(
+    default: str = "references", help: str = "Texts that the summary is compared with."
+) -> Any:
+    """Declare the setting `against`; its values are those of `Need` and the names in `shares_read`."""
+    return setting(
         default,
-        choices=("max", "mean", "first"),
-        doc="Which of several references counts: the one with the highest score, the average over all, or "
-        f"the first that is not blank.{note and f' {note}'}",
+        label="Compare with",
+        help=help,
+        choices={"references": "references", "article": "article"},
+        phrase="against the {}",
     )
 
 
-def long_article_param(note: str = "", what: str = "An article") -> Any:
-    """The parameter `long_article`."""
-    return param(
+def references_setting(default: str, note: str = "") -> Any:
+    """Declare the setting `references`."""
+    return setting(
+        default,
+        label="Several references",
+        help="Which reference counts when a summary has several.",
+        choices={"max": "best reference", "mean": "mean over references", "first": "first reference"},
+        details=f"Blank references do not count.{note and f' {note}'}",
+    )
+
+
+def long_article_setting(note: str = "") -> Any:
+    """Declare the setting `long_article`."""
+    return setting(
         "cut",
-        choices=("cut", "parts_max", "parts_mean"),
-        doc=f"{what} that the model cannot read at once: read its beginning only, or all of it in equal "
-        f"parts, of which the highest score or the average counts.{note and f' {note}'}",
+        label="Long articles",
+        help="How an article beyond the model's limit is read.",
+        choices={"cut": "beginning only", "parts_max": "best part", "parts_mean": "mean over parts"},
+        phrase="long articles: {}",
+        details=f"Parts are of equal length.{note and f' {note}'}",
+    )
+
+
+def measure_setting(other: str) -> Any:
+    """Declare the setting `measure`; recall averages over the words of `other`."""
+    return setting(
+        "f1",
+        label="Measure",
+        help=f"Precision averages over the summary's words, recall over {other}.",
+        choices={"f1": "F1", "precision": "precision", "recall": "recall"},
+        details="F1 is the harmonic mean of the two.",
     )
 
 
 def readable_references(item: Item) -> list[str]:
-    """The item's references that are not blank, in their order."""
+    """Return the item's references that are not blank, in order."""
     return [text for text in item.references if text.strip()]
 
 
 def counted_references(item: Item, references: str) -> list[str]:
-    """Those that are not blank and count by the parameter `references`."""
+    """Return the references that are not blank and count by the parameter `references`."""
     texts = readable_references(item)
     return texts[:1] if references == "first" else texts
 
 
 def compared_texts(item: Item, against: str, references: str) -> list[str]:
-    """What the summary is compared with, by the parameters of these names."""
+    """Return the texts to compare the summary with, by the parameters of these names."""
     return [item.article or ""] if against == "article" else counted_references(item, references)
 
 
 def combined(values: Sequence[float], rule: str) -> float:
-    """One of `values`, at least one, by a value of `references`, `long_article` or the like.
+    """Combine `values`, at least one, by a value of `references`, `long_article` or the like.
 
-    Its last word counts: max, min, mean; by any other there is one value, or the first counts. A value that
-    is nan is not passed over.
+    The rule's last word decides: max or mean; by any other, the first value counts. A nan makes the result
+    nan.
     """
     if any(map(isnan, values)):
         return nan
@@ -62,6 +84,4 @@ def combined(values: Sequence[float], rule: str) -> float:
             return fsum(values) / len(values)
         case "max":
             return max(values)
-        case "min":
-            return min(values)
     return values[0]

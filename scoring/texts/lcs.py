@@ -11,7 +11,7 @@ Words = Sequence[str]
 
 
 class SearchableSequences:
-    """Sequences of words made ready for `lcs_lengths`, on first need."""
+    """Sequences of words, indexed for `lcs_lengths` on first use."""
 
     def __init__(self, sequences: Sequence[Words]) -> None:
         self._sequences = sequences
@@ -21,11 +21,10 @@ class SearchableSequences:
         self._asked = False
 
     def lcs_lengths(self, candidate: Words) -> list[int]:
-        """Length of the longest common subsequence of `candidate` with each sequence, in their order."""
+        """Return the length of the longest common subsequence of `candidate` with each sequence."""
         if not self._spans:
             if len(self._sequences) == 1 and not self._asked:
-                # The first question to a single sequence, an article, may be the last: it is cheaper to make
-                # the short candidate searchable.
+                # A single sequence, an article, may be used only once: indexing the candidate is cheaper.
                 self._asked = True
                 other = SearchableSequences([candidate])
                 other._make_searchable()
@@ -52,7 +51,7 @@ class SearchableSequences:
 
 
 class SearchableSequence:
-    """One sequence of words made ready for `lcs_positions`."""
+    """One sequence of words, indexed for `lcs_positions`."""
 
     def __init__(self, words: Words) -> None:
         self.words = words
@@ -61,10 +60,10 @@ class SearchableSequence:
             self._positions[word] = self._positions.get(word, 0) | 1 << index
 
     def lcs_positions(self, candidate: Words) -> int:
-        """The positions of one longest common subsequence with `candidate`: bit i stands for word i.
+        """Return the positions of one longest common subsequence with `candidate`: bit i for word i.
 
-        Of several longest ones it takes the one that rouge-score 0.1.2 takes. Read back from the end, a match
-        is always taken; else the word of the sequence is passed over, unless that would lose length.
+        Of several longest ones it is that of rouge-score 0.1.2: read from the end, a match is always taken,
+        and otherwise a word of the sequence is skipped unless that would lose length.
         """
         full = row = (1 << len(self.words)) - 1
         rows = []

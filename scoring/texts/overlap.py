@@ -1,12 +1,13 @@
-"""What two texts have in common, counted as the variants of ROUGE count (Lin 2004, sections 2 to 4).
+"""The overlap of two texts, by the variants of ROUGE (Lin 2004, sections 2 to 4).
 
-One summary is compared with several targets at once: its references, or its article alone. Both are prepared
+A summary is compared with several targets at once: its references, or its article alone. Both are prepared
 first, so that what several summaries share is prepared once.
 """
 
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,20 +15,23 @@ from scoring.texts.lcs import SearchableSequence, SearchableSequences
 
 Words = list[str]
 Text = list[Words]
-"""Sentences; where these do not matter, the whole text as one."""
+"""Sentences; the whole text as one where sentences do not matter."""
+
+Units = Callable[[Words], Words]
+"""What is counted in a text: its words, or pairs of them."""
 
 _FIELD_BITS = 32  # "I" in struct
 
 
 class Prepared(NamedTuple):
-    """One or several texts made ready: how many words (or pairs) each has, and a form that is fast."""
+    """Prepared texts: the number of words (or pairs) in each, and an indexed form."""
 
     sizes: list[int]
     content: Any
 
 
 class Variant(NamedTuple):
-    """How one variant prepares a summary (a list of one text) and its targets, and counts what they share."""
+    """How one variant prepares a summary (a list of one text) and its targets, and counts overlap."""
 
     summary: Callable[[list[Text]], Prepared]
     targets: Callable[[list[Text]], Prepared]
@@ -35,24 +39,22 @@ class Variant(NamedTuple):
     by_sentence: bool = False
 
 
-def _words_once(texts: list[Text]) -> Prepared:
+def _once(texts: list[Text], units: Units) -> Prepared:
     [[words]] = texts
-    return Prepared([len(words)], _occurrences(words))
-
-
-def _pairs_once(texts: list[Text]) -> Prepared:
-    [[words]] = texts
-    pairs = _pairs(words)
-    return Prepared([len(pairs)], _occurrences(pairs))
+    found = units(words)
+    return Prepared([len(found)], _occurrences(found))
 
 
 def _pairs(words: Words) -> Words:
-    """Pairs of neighbours as single texts, which cost the garbage collector less than tuples."""
+    """Return word pairs as single texts, which cost the garbage collector less than tuples."""
     return [f"{one} {next_one}" for one, next_one in pairwise(words)]
 
 
 def _occurrences(words: Words) -> set[str]:
-    """A multiset as a set: the second x is "x 1", the third "x 2". Two texts share what both sets hold."""
+    """Return a multiset as a set: the second x is "x 1", the third "x 2".
+
+    The overlap of two texts is the intersection of their sets.
+    """
     occurrences: set[str] = set()
     add = occurrences.add
     again = [word for word in words if word in occurrences or add(word)]
@@ -63,22 +65,18 @@ def _occurrences(words: Words) -> set[str]:
     return occurrences
 
 
-def _searchable_words(texts: list[Text]) -> Prepared:
-    return _searchable_occurrences([words for [words] in texts])
+def _searchable(texts: list[Text], units: Units) -> Prepared:
+    """Return occurrence -> integer with one field per text, 1 where the text has it.
 
-
-def _searchable_pairs(texts: list[Text]) -> Prepared:
-    return _searchable_occurrences([_pairs(words) for [words] in texts])
-
-
-def _searchable_occurrences(texts: list[Words]) -> Prepared:
-    """Occurrence -> integer with a field for each text, 1 where the text has it: adding up counts for all."""
+    The sum of these integers counts the overlap with all texts.
+    """
+    found = [units(words) for [words] in texts]
     fields: dict[str, int] = {}
-    for index, words in enumerate(texts):
+    for index, each in enumerate(found):
         one = 1 << index * _FIELD_BITS
-        for occurrence in _occurrences(words):
+        for occurrence in _occurrences(each):
             fields[occurrence] = fields.get(occurrence, 0) + one
-    return Prepared([len(words) for words in texts], fields)
+    return Prepared(list(map(len, found)), fields)
 
 
 def _common_occurrences(summary: Prepared, targets: Prepared) -> list[int]:
@@ -120,7 +118,10 @@ def _union_common(summary: Prepared, targets: Prepared) -> list[int]:
 
 
 def _union(target: list[SearchableSequence], candidates: list[Words], available: Counter[str]) -> int:
-    """Words of the target in the union of common subsequences; each at most as often as in the summary."""
+    """Return the target's words in the union of common subsequences.
+
+    Each counts at most as often as in the summary.
+    """
     found: Counter[str] = Counter()
     for sentence in target:
         positions = 0
@@ -138,8 +139,8 @@ def _bits(number: int) -> Iterable[int]:
 
 
 VARIANTS = {
-    "1": Variant(_words_once, _searchable_words, _common_occurrences),
-    "2": Variant(_pairs_once, _searchable_pairs, _common_occurrences),
+    "1": Variant(partial(_once, units=list), partial(_searchable, units=list), _common_occurrences),
+    "2": Variant(partial(_once, units=_pairs), partial(_searchable, units=_pairs), _common_occurrences),
     "L": Variant(_sequence, _searchable_sequences, _longest_common),
     "Lsum": Variant(_sentence_sequences, _searchable_sentences, _union_common, by_sentence=True),
 }

@@ -1,4 +1,4 @@
-"""Sentences of a text, in any language, with rules alone: nothing to download."""
+"""Sentences of a text in any language, by rules: nothing to download."""
 
 import re
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ _BEFORE_NAMES = {
     "tr": ("alb arş av bkz bul cad doç ecz gen gör hz mah müh org öğr sn sok ş şti tuğg uzm üniv yrd yzb"),
     "vi": "bs gs ks kts ls nsnd nsưt pgs th ths tp ts tx",
 }
-"""Titles and kinds of places, before a name with a capital letter, that the library takes for an end."""
+"""Abbreviations before capitalised names, which the library takes for the end of a sentence."""
 _ORDINAL = {
     "de": re.compile(r"\b(?:der|die|das|des|dem|den|am|im|vom|zum|zur|beim)\s+\d{1,2}\.$", re.IGNORECASE),
     "tr": re.compile(r"\b(?:\d{1,2}|[IVX]+)\.$"),
 }
-"""Numbers with a stop that count what follows; Turkish sentences end in a verb, hardly ever in a number."""
+"""Ordinal numbers with a full stop; Turkish sentences end in a verb, hardly ever in a number."""
 _ABBREVIATIONS = {
     language: re.compile(rf"(?:^|[^\w])(?:{'|'.join(words.split())})\.$", re.IGNORECASE)
     for language, words in _BEFORE_NAMES.items()
@@ -28,12 +28,11 @@ _ABBREVIATIONS = {
 
 @lru_cache(maxsize=8192)
 def sentences(text: str, language: str | None = None) -> tuple[str, ...]:
-    """The sentences of `text` in order, without white space around them; none for a blank text.
+    """Return the sentences of `text` in order, trimmed; none for a blank text.
 
-    `language` is an ISO 639-1 code, with or without a region, English where it is not known. An empty
-    line ends a sentence. Where the library ends one, it goes on nevertheless if a small letter follows,
-    or if an abbreviation or an ordinal number of those above stands before. Nothing is lost but white
-    space.
+    `language` is an ISO 639-1 code, with or without a region; None means English. An empty line ends a
+    sentence. A break of the library is ignored if a lower-case letter follows, or if an abbreviation or
+    ordinal number above precedes it. Only white space is lost.
     """
     from sentencex import segment
 
@@ -56,5 +55,5 @@ def _goes_on(sentence: str, language: str) -> bool:
 
 
 def sentences_of(text: str, language: str | None, given: Sequence[str] | None) -> tuple[str, ...]:
-    """The sentences of `text` that came with it, without blank ones; where none did, those of `sentences`."""
+    """Return the `given` sentences that are not blank, or else `sentences` of the text."""
     return tuple(each for each in given or () if each.strip()) or sentences(text, language)

@@ -1,6 +1,9 @@
-"""English function words: those that metrics leave out because they occur in every text."""
+"""English function words, which metrics leave out because they occur in every text."""
 
 from collections.abc import Iterable
+from typing import Any
+
+from annotation.declared.settings import setting
 
 _ENGLISH = """
     a about above after again against all am an and any are as at
@@ -18,13 +21,27 @@ _ENGLISH = """
     shan't she's should've shouldn't that'll wasn't weren't won't wouldn't you'd you'll you're you've
 """
 ENGLISH = frozenset(_ENGLISH.split())
-"""179 words; contractions stand whole and in the parts that tokenizers make of them."""
+"""179 words, with contractions both whole and in tokenised parts."""
 
 LISTS = {"none": frozenset[str](), "english": ENGLISH}
-LIST_DOC = "A list of words to leave out: none, or the 179 English function words that come with Touchstone."
-WORDS_DOC = "Further words to leave out, separated by commas, so that any list can take the place of ours."
+
+
+def stop_list_setting(default: str, note: str = "") -> Any:
+    """Declare the setting `stop_list`."""
+    return setting(
+        default,
+        label="Stop words",
+        help="Words to leave out: none, or 179 English function words.",
+        choices={"none": "no stop words", "english": "English stop words"},
+        details=note,
+    )
+
+
+def stop_words_setting() -> Any:
+    """Declare the setting `stop_words`."""
+    return setting((), label="More stop words", help="Further words to leave out.", phrase="without {}")
 
 
 def chosen(stop_list: str, words: Iterable[str]) -> frozenset[str]:
-    """The words of the list of that name (see `LISTS`) and `words`, all in lower case."""
+    """Return the words of the named list (see `LISTS`) and `words`, in lower case."""
     return LISTS[stop_list] | {word.lower() for word in words}

@@ -1,8 +1,12 @@
-"""Words of a text, in the two ways ROUGE counts them."""
+"""Words of a text, as ROUGE counts them: English or any script."""
 
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nltk.stem.porter import PorterStemmer
 
 Tokenizer = Callable[[str], list[str]]
 
@@ -13,12 +17,12 @@ _ASCII_WORDS = bytes(
 
 
 def rouge_score_words(text: str) -> list[str]:
-    """Runs of a-z and 0-9 of the lower-cased text: the words of rouge-score 0.1.2 without stemming."""
+    """Return runs of a-z and 0-9 of the lower-cased text: the words of rouge-score 0.1.2 without stemming."""
     return text.lower().encode("ascii", "replace").translate(_ASCII_WORDS).decode("ascii").split()
 
 
 def unicode_words(text: str) -> list[str]:
-    """Runs of letters, marks and digits of any script, lower-cased, in composed form (NFC).
+    """Return runs of letters, marks and digits of any script, lower-cased, in composed form (NFC).
 
     Scripts written without spaces (Chinese, Japanese, Thai) give one word per run.
     """
@@ -26,14 +30,14 @@ def unicode_words(text: str) -> list[str]:
 
 
 def lost_all_letters(text: str, sentences: list[list[str]]) -> bool:
-    """Whether the text has letters, and none of them is left in the words of its sentences."""
+    """Return whether the text has letters, but the words of its sentences have none."""
     if text.isascii() or any(not word.isdigit() for words in sentences for word in words):
         return False
     return any(character.isalpha() for character in text)
 
 
 class _WordCharacters(dict[int, int]):
-    """Character code -> itself where it belongs to a word, else a space; filled as characters are met."""
+    """Character code -> itself if it belongs to a word, else a space; filled on demand."""
 
     def __missing__(self, code: int) -> int:
         kept = unicodedata.category(chr(code))[0] in "LMN"
@@ -44,26 +48,19 @@ class _WordCharacters(dict[int, int]):
 _WORD_CHARACTERS = _WordCharacters()
 
 
-class _PorterStems(dict[str, str]):
-    """Word -> its Porter stem (nltk); as in rouge-score, words of up to 3 characters stay as they are."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        from nltk.stem.porter import PorterStemmer
-
-        self._stem = PorterStemmer().stem
-
-    def __missing__(self, word: str) -> str:
-        self[word] = self._stem(word) if len(word) > 3 else word
-        return self[word]
-
-
 def stemmed(tokenizer: Tokenizer) -> Tokenizer:
-    """`tokenizer` followed by Porter stemming; a process stems each word once."""
-    stems = _porter_stems()
-    return lambda text: list(map(stems.__getitem__, tokenizer(text)))
+    """Return `tokenizer` followed by Porter stemming; a process stems each word once."""
+    return lambda text: list(map(_porter_stem, tokenizer(text)))
 
 
 @cache
-def _porter_stems() -> _PorterStems:
-    return _PorterStems()
+def _porter_stem(word: str) -> str:
+    """Return the stem (nltk); as in rouge-score, words of up to 3 characters stay as they are."""
+    return _stemmer().stem(word) if len(word) > 3 else word
+
+
+@cache
+def _stemmer() -> "PorterStemmer":
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()

@@ -13,6 +13,15 @@
   };
   setInterval(tellAges, 1000);
 
+  // A menu that is open stays open when the part of the page around it is replaced.
+  const opened = new WeakMap();
+  document.body.addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
+    opened.set(target, [...target.querySelectorAll("details[id][open]")].map(({ id }) => id));
+  });
+  document.body.addEventListener("htmx:oobAfterSwap", ({ detail: { target } }) => {
+    for (const id of opened.get(target) ?? []) target.querySelector(`#${CSS.escape(id)}`)?.setAttribute("open", "");
+  });
+
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
     document.getElementById("status")?.classList.toggle("unreached", !detail.successful);
     const answeredAt = detail.xhr.responseURL && new URL(detail.xhr.responseURL).pathname;

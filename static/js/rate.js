@@ -96,16 +96,19 @@
     sentLast = JSON.stringify(sent);
     autosaved = true;
     let failure = OFFLINE;
+    let isSignedOut = false;
     try {
       const response = await fetch(form.dataset.draft, {
         method: "POST", body: new FormData(form), keepalive: leaving, redirect: "manual",
       });
+      isSignedOut = response.type === "opaqueredirect";
       failure = response.status === 204 ? "" : await reason(response);
     } catch { /* no connection */ }
     if (form !== item()) return; // submitted meanwhile
     if (failure) {
       sentLast = "";
-      trouble(`Not saved yet: ${failure} Your answers are still on this page.`, ["Save now", saveDraft]);
+      if (isSignedOut) signedOut();
+      else trouble(`Not saved yet: ${failure} Your answers are still on this page.`, ["Save now", saveDraft]);
       return;
     }
     for (const [id, was] of sent) acknowledged.set(id, was);
@@ -114,7 +117,6 @@
   }
 
   async function reason(response) {
-    if (response.type === "opaqueredirect") return "You are signed out. Reload this page to sign in again.";
     const isText = (response.headers.get("Content-Type") || "").startsWith("text/plain");
     return isText ? response.text() : `The server could not take them (error ${response.status}).`;
   }
@@ -153,6 +155,14 @@
   const again = ["Try again", () => item().requestSubmit()];
   const reload = ["Reload", () => location.reload()];
 
+  function signedOut() {
+    trouble("Not saved: you are signed out. Your answers are kept in this tab. Sign in to continue.", ["Sign in", reload[1]]);
+  }
+
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.elt === item()) clearTimeout(autosaveTimer); // what became of the submission is what must stay on the page
+  });
+
   document.addEventListener("htmx:sendError", () => {
     trouble(`Not saved: ${OFFLINE} Your answers are still on this page.`, again);
   });
@@ -163,12 +173,12 @@
       detail.isError = false;
     } else if (new URL(detail.xhr.responseURL).pathname !== detail.pathInfo.finalRequestPath) {
       detail.shouldSwap = false; // sent on to the sign-in page
-      trouble("Not saved: you are signed out. Your answers are kept in this tab; sign in and go on.", ["Sign in", reload[1]]);
+      signedOut();
     }
   });
 
   document.addEventListener("htmx:responseError", ({ detail }) => {
-    if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab.", reload);
+    if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab. Reload the page.", reload);
     else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, again);
   });
 
@@ -225,7 +235,7 @@
     if (!missing.length) return item().requestSubmit(document.querySelector("#item .submit"));
     for (const question of missing) {
       question.classList.add("missing");
-      question.querySelector(".error").textContent = "Please answer this question.";
+      question.querySelector(".error").textContent = "Answer this question.";
     }
     return mark(missing[0]);
   }

@@ -1,4 +1,4 @@
-"""Which ratings make a human label, and how."""
+"""Human labels: which ratings count and how they are combined."""
 
 import pytest
 from django.utils import timezone
@@ -42,7 +42,7 @@ def label_of(summary: Summary, key: str) -> float | None:
     return human_labels(summary.project, question_of(summary.project, key)).get(summary.pk)
 
 
-def test_it_is_the_mean_over_raters_with_unsure_left_out():
+def test_a_label_is_the_mean_over_raters_without_unsure():
     project = make_project()
     summary = make_summary(project)
     for value in ("yes", "yes", "no", "unsure"):
@@ -50,14 +50,14 @@ def test_it_is_the_mean_over_raters_with_unsure_left_out():
     assert label_of(summary, "attribution") == pytest.approx(2 / 3)
 
 
-def test_a_summary_about_which_all_are_unsure_has_no_label():
+def test_a_summary_with_only_unsure_answers_has_no_label():
     project = make_project()
     summary = make_summary(project)
     rate(summary, make_rater(project), "attribution", "unsure")
     assert label_of(summary, "attribution") is None
 
 
-def test_points_keep_their_own_scale():
+def test_a_label_of_points_keeps_their_scale():
     project = make_project(protocol.SUMMEVAL)
     summary = make_summary(project)
     for value in ("2", "5"):
@@ -65,7 +65,19 @@ def test_points_keep_their_own_scale():
     assert label_of(summary, "coherence") == 3.5
 
 
-def test_ratings_of_removed_raters_do_not_count_but_those_of_suspended_ones_do():
+def test_the_order_of_ratings_does_not_change_a_label():
+    scale = Scale(ScaleKind.INTERVAL)
+    question = protocol.Question("q", "q", "Q", "?", 1, scale)
+    project = make_project(protocol.Questionnaire("interval", "Interval", ("All",), (question,)))
+    numbers = ("0.1", "0.7", "1e16")
+    one, other = make_summary(project), make_summary(project)
+    for summary, values in ((one, numbers), (other, numbers[::-1])):
+        for value in values:
+            rate(summary, make_rater(project), "q", value)
+    assert label_of(one, "q") == label_of(other, "q") == (0.1 + 0.7 + 1e16) / 3
+
+
+def test_ratings_of_suspended_raters_count_and_of_removed_raters_do_not():
     project = make_project()
     summary = make_summary(project)
     rate(summary, make_rater(project, status=Rater.Status.REMOVED), "grammar", "no")
@@ -104,7 +116,7 @@ def test_only_the_latest_revision_counts():
     assert label_of(summary, "grammar") == 1.0
 
 
-def test_other_projects_and_questions_stay_apart():
+def test_labels_of_other_projects_and_questions_are_separate():
     project, other = make_project(), make_project()
     summary, elsewhere = make_summary(project), make_summary(other)
     rate(summary, make_rater(project), "grammar", "yes")

@@ -2,9 +2,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
-from annotation.actions.people import remove_rater
 from annotation.errors import NotAllowed, NotFound, NotSignedIn
-from annotation.permissions import Permission, permissions_of, project_for, projects_for, rater_for
+from annotation.people.members import remove_rater
+from annotation.permissions import Permission, permissions_of, project_for, projects_for
 from tests.factories import make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def member(project, role):
 
 @pytest.mark.parametrize("role", MAY)
 @pytest.mark.parametrize("permission", Permission)
-def test_each_role_may_do_exactly_what_the_table_of_roles_says(role, permission):
+def test_each_role_has_exactly_the_permissions_of_the_table(role, permission):
     project = make_project()
     user = member(project, role)
     if permission in MAY[role]:
@@ -41,7 +41,7 @@ def test_each_role_may_do_exactly_what_the_table_of_roles_says(role, permission)
 
 @pytest.mark.parametrize("role", MAY)
 @pytest.mark.parametrize("permission", Permission)
-def test_the_list_of_projects_holds_those_that_each_may_open(role, permission):
+def test_the_list_of_projects_has_only_projects_that_the_user_may_open(role, permission):
     project = make_project()
     user = member(project, role)
     make_project()
@@ -59,7 +59,7 @@ def test_a_member_of_one_project_is_a_stranger_to_another(role, permission):
 
 
 @pytest.mark.parametrize("permission", Permission)
-def test_strangers_and_superusers_without_a_role_cannot_tell_whether_a_project_exists(permission):
+def test_strangers_and_superusers_cannot_tell_whether_a_project_exists(permission):
     project = make_project()
     superuser = make_user()
     superuser.is_superuser = superuser.is_staff = True
@@ -89,28 +89,28 @@ def test_anybody_may_see_published_results_and_do_nothing_else(published, permis
         assert permissions_of(user, published) == {Permission.SEE_RESULTS}
 
 
-def test_what_is_published_is_not_listed_for_strangers(published):
+def test_published_projects_are_not_listed_for_strangers(published):
     assert not projects_for(make_user(), Permission.SEE_RESULTS).exists()
 
 
-def test_a_rater_of_the_project_does_not_see_what_is_published(published):
+def test_a_rater_of_the_project_does_not_see_published_results(published):
     rater = make_rater(published)
     with pytest.raises(NotAllowed):
         project_for(rater.user, published.slug, Permission.SEE_RESULTS)
     remove_rater(rater)
-    with pytest.raises(NotFound, match="take you in again"):
+    with pytest.raises(NotFound, match="reinstate you"):
         project_for(rater.user, published.slug, Permission.SEE_RESULTS)
     assert permissions_of(rater.user, published) == set()
 
 
 @pytest.mark.parametrize("role", ["researcher", "manager"])
-def test_members_see_all_the_same_when_it_is_published(published, role):
+def test_publishing_does_not_change_the_permissions_of_members(published, role):
     user = make_member(published, role)
     assert permissions_of(user, published) == MAY[role]
     assert not project_for(user, published.slug, Permission.SEE_RESULTS).only_published
 
 
-def test_only_who_is_not_signed_in_is_asked_to_sign_in():
+def test_only_anonymous_visitors_are_asked_to_sign_in():
     project = make_project()
     with pytest.raises(NotSignedIn):
         project_for(AnonymousUser(), project.slug, Permission.SEE_RESULTS)
@@ -128,8 +128,17 @@ def test_a_person_may_hold_two_roles():
     assert permissions_of(user, project) == frozenset(Permission)
 
 
-def test_a_removed_rater_may_nothing():
+def test_one_query_brings_the_project_and_one_the_roles(django_assert_num_queries):
+    project = make_project()
+    user = make_member(project, "manager")
+    with django_assert_num_queries(2):
+        found = project_for(user, project.slug, Permission.SEE_RESULTS)
+    with django_assert_num_queries(0):
+        assert found.reader_may == MAY["manager"]
+
+
+def test_a_removed_rater_has_no_permissions():
     rater = make_rater(make_project())
     remove_rater(rater)
     with pytest.raises(NotFound):
-        rater_for(rater.user, rater.project)
+        project_for(rater.user, rater.project.slug, Permission.RATE)

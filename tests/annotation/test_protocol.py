@@ -26,7 +26,7 @@ EVERY_SHEET = [
 
 
 def seahorse_rule_allows(sheet: dict[str, str]) -> bool:
-    """The paper's rule in words: a stage is answered only when all before it is, and Q1 = No ends it all."""
+    """Return whether the paper allows the sheet: stages in order, and Q1 = No ends the rating."""
     q1, rest = sheet.get("comprehensibility"), set(sheet) - {"comprehensibility"}
     if q1 is None or q1 == "no":
         return not rest
@@ -34,7 +34,7 @@ def seahorse_rule_allows(sheet: dict[str, str]) -> bool:
     return not against_article or {"repetition", "grammar"} <= rest
 
 
-def test_all_4096_sheets_follow_the_rule_in_words():
+def test_all_4096_sheets_follow_the_papers_rule():
     assert len(EVERY_SHEET) == 4096
     for sheet in EVERY_SHEET:
         assert (violations(SEAHORSE, sheet) == []) == seahorse_rule_allows(sheet), sheet
@@ -46,7 +46,7 @@ def test_a_sheet_is_complete_with_q1_no_alone_or_with_all_six_answers():
     assert all(sheet == {"comprehensibility": "no"} or len(sheet) == 6 for sheet in complete)
 
 
-def test_the_open_questions_are_always_of_one_stage_and_unanswered():
+def test_open_questions_are_unanswered_and_of_one_stage():
     for sheet in EVERY_SHEET:
         if violations(SEAHORSE, sheet):
             continue
@@ -55,7 +55,7 @@ def test_the_open_questions_are_always_of_one_stage_and_unanswered():
         assert not {question.key for question in waiting} & set(sheet)
 
 
-def test_answering_what_is_open_always_leads_to_a_complete_sheet():
+def test_answering_all_open_questions_completes_the_sheet():
     for first in ("yes", "no", "unsure"):
         sheet: dict[str, str] = {}
         while waiting := open_questions(SEAHORSE, sheet):
@@ -67,7 +67,7 @@ def test_the_article_is_shown_from_the_third_stage_on():
     assert [SEAHORSE.shows_article(stage) for stage in (1, 2, 3)] == [False, False, True]
 
 
-def test_summeval_asks_its_four_dimensions_with_the_article_at_once():
+def test_summeval_asks_all_four_dimensions_at_once_with_the_article():
     assert [question.key for question in open_questions(SUMMEVAL, {})] == [
         "coherence",
         "consistency",
@@ -78,12 +78,13 @@ def test_summeval_asks_its_four_dimensions_with_the_article_at_once():
     assert is_complete(SUMMEVAL, {"coherence": "1", "consistency": "5", "fluency": "3", "relevance": "2"})
 
 
-@pytest.mark.parametrize("value", ["0", "6", "3.5", "yes", "", " 3"])
-def test_a_likert_answer_off_the_scale_is_a_violation_that_says_what_is_expected(value):
-    found = violations(SUMMEVAL, {"coherence": value})
-    assert [(violation.question, "1, 2, 3, 4, 5" in violation.message) for violation in found] == [
-        ("coherence", True)
-    ]
+def test_a_likert_answer_off_the_scale_is_a_violation_that_names_the_scale(subtests):
+    for value in ["0", "6", "3.5", "yes", "", " 3"]:
+        with subtests.test(value=value):
+            found = violations(SUMMEVAL, {"coherence": value})
+            assert [(violation.question, "1, 2, 3, 4, 5" in violation.message) for violation in found] == [
+                ("coherence", True)
+            ]
 
 
 def test_an_unknown_question_is_a_violation():
@@ -95,12 +96,11 @@ def test_unsure_contributes_no_number_to_a_label():
     assert ONE_TO_FIVE.number("4") == 4.0
 
 
-@pytest.mark.parametrize(
-    ("value", "admitted"),
-    [("0.25", True), ("1", True), ("1.01", False), ("nan", False), ("inf", False), ("x", False)],
-)
-def test_an_interval_scale_admits_finite_numbers_in_its_range(value, admitted):
-    assert Scale(ScaleKind.INTERVAL, low=0, high=1).admits(value) is admitted
+def test_an_interval_scale_admits_finite_numbers_in_its_range(subtests):
+    cases = [("0.25", True), ("1", True), ("1.01", False), ("nan", False), ("inf", False), ("x", False)]
+    for value, admitted in cases:
+        with subtests.test(value=value, admitted=admitted):
+            assert Scale(ScaleKind.INTERVAL, low=0, high=1).admits(value) is admitted
 
 
 def test_an_unbounded_interval_scale_still_refuses_infinity_and_nan():
@@ -140,14 +140,13 @@ def test_built_in_questionnaires_are_found_by_key():
 
 
 def changed(**fields) -> Questionnaire:
-    """SummEval with its first question changed."""
+    """Return SummEval with its first question changed."""
     first, *others = SUMMEVAL.questions
     return replace(SUMMEVAL, questions=(replace(first, **fields), *others))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_a_change_that_raters_can_read_changes_the_fingerprint(subtests):
+    cases = [
         changed(wording="Does it read well? (1 worst, 5 best)"),
         changed(title="Flow"),
         changed(scale=Scale(ScaleKind.ORDINAL, low=1, high=7)),
@@ -155,14 +154,14 @@ def changed(**fields) -> Questionnaire:
         changed(scale=Scale(ScaleKind.NOMINAL, ("yes", "no"), {"yes": 1.0, "no": -1.0})),
         replace(SUMMEVAL, questions=SUMMEVAL.questions[::-1]),
         replace(SUMMEVAL, stage_titles=("Read both",)),
-    ],
-)
-def test_the_wording_has_another_fingerprint_whenever_raters_read_something_else(other):
-    everyone = [SUMMEVAL, SEAHORSE, other]
-    assert len({protocol.wording_fingerprint(each) for each in everyone}) == 3
+    ]
+    for other in cases:
+        with subtests.test(other=other):
+            everyone = [SUMMEVAL, SEAHORSE, other]
+            assert len({protocol.wording_fingerprint(each) for each in everyone}) == 3
 
 
-def test_the_wording_has_the_same_fingerprint_in_every_project():
+def test_the_same_wording_has_the_same_fingerprint_in_every_project():
     of_floats = replace(
         SUMMEVAL,
         questions=tuple(

@@ -1,5 +1,6 @@
-"""A running Touchstone, started as a user starts it, and a real browser."""
+"""A running Touchstone, started as users start it, and a real browser."""
 
+import json
 import os
 import re
 import shutil
@@ -7,20 +8,24 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DESKTOP = {"width": 1366, "height": 768}
+ROOT = Path(__file__).resolve().parents[2]
+DESKTOP = ViewportSize(width=1366, height=768)
 SCREENSHOTS = ROOT / "screenshots"
-PHONE = {"width": 390, "height": 844}
+PHONE = ViewportSize(width=390, height=844)
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -29,48 +34,102 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",  # saves the start of a process per person
 ]
 
-# What is waited for comes within a second on a quiet machine; five are not enough on a busy one.
-expect.set_options(timeout=20_000)
+# Pages answer within a second on an idle machine; a busy one may need a minute.
+TIMEOUT_MS = 120_000
+expect.set_options(timeout=TIMEOUT_MS)
+
+SHELL = """
+import contextlib, io, json, sys
+for line in sys.stdin:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(json.loads(line), {})
+    print(json.dumps(printed.getvalue()), flush=True)
+"""
 
 ADD_RATER = """
 from django.contrib.auth.models import User
-from annotation.actions.demo import LANGUAGES
-from annotation.actions.people import add_rater, qualify_rater
+from django.test import Client
+from annotation.demo.load import LANGUAGES
+from annotation.people.members import add_rater, qualify_rater
 from annotation.models import Project
-user = User.objects.create_user("{username}", password="{password}")
+user = User.objects.create_user("{username}", password="{password}" or None)
 qualify_rater(add_rater(Project.objects.get(slug="demo"), user, LANGUAGES))
+client = Client()
+client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+print(client.cookies["sessionid"].value)
 """
 
 
 @dataclass
 class Platform:
-    """Touchstone on a port of its own with a database, a broker and files of its own."""
+    """Touchstone on its own port, with its own database, broker and files."""
 
     address: str
     environment: dict[str, str]
     process: subprocess.Popen[str]
     passwords: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def shell(self) -> subprocess.Popen[str]:
+        """A Django shell that runs programs, one per line of JSON, and prints their output."""
+        command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", SHELL]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdin=pipe, stdout=pipe, text=True, bufsize=1
+        )
 
     def run(self, code: str) -> str:
-        """What `code` prints when run in a Django shell on the platform's own database."""
-        shell = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
-        done = subprocess.run(
-            shell, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        """Run `code` in a Django shell of the platform and return its output."""
+        assert self.shell.stdin is not None
+        assert self.shell.stdout is not None
+        self.shell.stdin.write(json.dumps(code) + "\n")
+        printed = self.shell.stdout.readline()
+        assert printed, "the program failed; its error is above"
+        return str(json.loads(printed)).strip()
 
-    def add_rater(self) -> str:
-        """The user name of a new qualified rater of the demo project, in all its languages."""
-        username, password = f"rater-{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
-        self.run(ADD_RATER.format(username=username, password=password))
-        self.passwords[username] = password
+    def wait_until_it_answers(self) -> None:
+        """Wait until a web server that was killed has been started again."""
+        deadline = time.monotonic() + TIMEOUT_MS / 1000
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.address}/healthz", timeout=TIMEOUT_MS / 1000):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail("the web server did not restart")
+
+    def stop(self) -> None:
+        """End all processes of the platform."""
+        self.process.terminate()
+        try:
+            self.process.wait(120)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        if "shell" in self.__dict__:
+            self.shell.communicate()
+        for pid in self.pids("gunicorn") + self.pids("celery"):  # left over if the launcher was killed
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def add_rater(self, password: str = "") -> str:
+        """Add a qualified rater in all languages to the demo project and return the user name.
+
+        With a password the rater has to use it; without one, a session has begun.
+        """
+        username = f"rater-{uuid.uuid4().hex[:8]}"
+        session = self.run(ADD_RATER.format(username=username, password=password))
+        if password:
+            self.passwords[username] = password
+        else:
+            self.sessions[username] = session
         return username
 
     def pids(self, part: str) -> list[int]:
-        """Process ids of the platform's 'gunicorn' or 'celery', parents first."""
+        """Return the process ids of the platform's 'gunicorn' or 'celery', parents first."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -84,7 +143,7 @@ class Platform:
         return sorted(found)
 
     def kill(self, part: str) -> None:
-        """kill -9 every process of this part."""
+        """Kill every process of this part with SIGKILL."""
         pids = self.pids(part)
         assert pids, f"no {part} is running"
         for pid in pids:
@@ -123,19 +182,12 @@ def running_platform(folder: Path, *options: str, **environment: str) -> Iterato
                 pytest.fail("Touchstone did not start:\n" + "".join(printed))
             yield platform
         finally:
-            process.terminate()
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            for pid in platform.pids("gunicorn") + platform.pids("celery"):  # of a launcher that was killed
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            platform.stop()
 
 
 @contextmanager
 def throwaway_database(surroundings: dict[str, str]) -> Iterator[None]:
-    """On PostgreSQL a new database for this platform; SQLite has its file in the platform's folder."""
+    """Create a database for this platform on PostgreSQL; SQLite has its file in the platform's folder."""
     url = surroundings.get("DATABASE_URL", "")
     if not url.startswith("postgres"):
         yield
@@ -151,18 +203,19 @@ def throwaway_database(surroundings: dict[str, str]) -> Iterator[None]:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """Touchstone with its demo project, shared by the tests of a session."""
+    """Start Touchstone with its demo project, shared by a process's browser tests."""
     weights = tmp_path_factory.mktemp("weights")
     folder = tmp_path_factory.mktemp("platform")
     with running_platform(folder, CLAIM_LEASE_S="5", WEIGHTS_DIR=str(weights)) as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    """Chromium, closed before other tests start: Django refuses queries beside Playwright's event loop."""
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         pytest.skip("needs Chromium; script/test installs it where it may")
     with sync_playwright() as playwright:
@@ -176,12 +229,12 @@ OpenContext = Callable[..., BrowserContext]
 
 @pytest.fixture
 def open_context(browser: Browser, platform: Platform) -> Iterator[OpenContext]:
-    """Opens browser contexts, one per person, that are closed after the test."""
+    """Open browser contexts, one per person, and close them after the test."""
     contexts: list[BrowserContext] = []
 
     def open_one(**options: object) -> BrowserContext:
         context = browser.new_context(**{"base_url": platform.address, "viewport": DESKTOP, **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(TIMEOUT_MS)
         contexts.append(context)
         return context
 
@@ -190,7 +243,21 @@ def open_context(browser: Browser, platform: Platform) -> Iterator[OpenContext]:
         context.close()
 
 
+def resume_session(context: BrowserContext, platform: Platform, session: str) -> None:
+    context.add_cookies([{"name": "sessionid", "value": session, "url": platform.address}])
+
+
 def sign_in(page: Page, platform: Platform, username: str) -> None:
+    """Sign in with the form the first time and resume that session later: checking a password is slow."""
+    if username in platform.sessions:
+        resume_session(page.context, platform, platform.sessions[username])
+    else:
+        sign_in_with_form(page, platform, username)
+        cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+        platform.sessions[username] = cookies["sessionid"]
+
+
+def sign_in_with_form(page: Page, platform: Platform, username: str) -> None:
     page.goto("/sign-in/")
     page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(platform.passwords[username])
@@ -198,8 +265,8 @@ def sign_in(page: Page, platform: Platform, username: str) -> None:
     page.wait_for_url(lambda url: "/sign-in/" not in url)
 
 
-def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
-    """Wait until this stage of this summary has made way for the next one."""
+def wait_for_next_stage(page: Page, address: str | None, stage: int) -> None:
+    """Wait until the page shows another stage or another summary."""
     page.wait_for_function(
         """([address, stage]) => {
           const item = document.getElementById("item");
@@ -211,16 +278,20 @@ def wait_for_what_follows(page: Page, address: str | None, stage: int) -> None:
 
 
 def take_screenshot(page: Page, name: str, *, whole: bool = True) -> None:
-    """Keep a picture of the whole page, or of what is in sight, in the git-ignored folder screenshots/."""
+    """Save a picture of the whole page, or of its visible part, if the variable SCREENSHOTS is set.
+
+    Pictures go to screenshots/, which git ignores. They take as long as the checks themselves.
+    """
     page.wait_for_load_state("load")
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
+    if os.environ.get("SCREENSHOTS"):
+        SCREENSHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
 
 
-def look_at(page: Page, name: str) -> None:
-    """Pictures of the page at both widths; nothing runs over."""
+def check_layout(page: Page, name: str) -> None:
+    """Take screenshots at both widths and check that nothing overflows."""
     page.wait_for_load_state("load")
     for size in (PHONE, DESKTOP):
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        page.set_viewport_size(size)
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
         take_screenshot(page, f"{name}-{'phone' if size is PHONE else 'desktop'}")

@@ -1,4 +1,4 @@
-"""Researchers tag disagreements by keyboard; what a manager publishes opens without a session."""
+"""Tagging disagreements by keyboard, and published results without a session."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ pytestmark = pytest.mark.browser
 
 JUDGED = """
 from annotation.models import Project, Summary
-from scoring.models import EvaluatorSetup, Run, Score
+from scoring.models import Setup, Run, Score
 project = Project.objects.get(slug="demo")
-setup = EvaluatorSetup.objects.create(
+setup = Setup.objects.create(
     project=project, evaluator="imported", label="A narrow judge", signature="judge", fingerprint="judge"
 )
 run = Run.objects.create(setup=setup, status="done")
@@ -27,15 +27,15 @@ print(setup.pk)
 """
 FORGOTTEN = """
 from annotation.models import Project
-from scoring.models import EvaluatorSetup
-EvaluatorSetup.objects.filter(label="A narrow judge").delete()
+from scoring.models import Setup
+Setup.objects.filter(label="A narrow judge").delete()
 Project.objects.get(slug="demo").bump_revision()
 """
 
 
 @pytest.fixture
 def narrow_judge(platform: Platform) -> Iterator[str]:
-    """The key of an evaluator that scores one question alone; other tests do not meet it."""
+    """Create an evaluator that scores only one question, return its key and delete it after the test."""
     yield platform.run(JUDGED).strip()
     platform.run(FORGOTTEN)
 
@@ -44,10 +44,10 @@ def current_row(page: Page) -> str:
     return str(page.evaluate("document.querySelector('.apart-row.current')?.id"))
 
 
-def test_tags_are_given_and_taken_away_by_keyboard(open_context: OpenContext, platform: Platform):
+def test_tags_are_added_and_removed_by_keyboard(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/meta-evaluation/disagreements/?question=conciseness")
+    page.goto("/projects/demo/disagreements/?question=conciseness")
     counts = page.locator("#counts")
     page.keyboard.press("j")
     first = current_row(page)
@@ -55,7 +55,7 @@ def test_tags_are_given_and_taken_away_by_keyboard(open_context: OpenContext, pl
     expect(page.locator(f"#{first} .texts")).to_contain_text("Article")
     page.keyboard.press("c")
     page.keyboard.type("Too long")
-    page.keyboard.press("Enter")  # keeps nothing: there is no tag yet
+    page.keyboard.press("Enter")  # saves nothing, because there is no tag yet
     page.keyboard.press("Escape")
     page.keyboard.press("3")
     expect(counts).to_contain_text("1 guideline gap")
@@ -70,29 +70,29 @@ def test_tags_are_given_and_taken_away_by_keyboard(open_context: OpenContext, pl
     expect(counts).to_have_text("1 of 3 disagreements tagged: 1 label wrong")
 
 
-def test_an_evaluator_without_scores_on_the_question_is_named_and_another_can_be_chosen(
+def test_the_page_names_an_evaluator_without_scores_for_the_question(
     open_context: OpenContext, platform: Platform, narrow_judge: str
 ):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/meta-evaluation/disagreements/?question=conciseness")
+    page.goto("/projects/demo/disagreements/?question=conciseness")
     page.locator("select[name=evaluator]").select_option(narrow_judge)
-    expect(page.locator("#listed")).to_contain_text("A narrow judge says nothing on Concise")
+    expect(page.locator("#listed")).to_contain_text("A narrow judge does not score Concise.")
     page.locator("select[name=question]").select_option("comprehensibility")
     expect(page.locator("#listed h2").first).to_have_text("A narrow judge · Comprehensible")
 
 
-def test_what_is_published_opens_without_a_session_until_it_is_closed(
+def test_published_results_open_without_a_session_until_unpublished(
     open_context: OpenContext, platform: Platform
 ):
     manager, anybody = open_context().new_page(), open_context().new_page()
     sign_in(manager, platform, "demo-manager")
     manager.goto("/projects/demo/settings/")
-    manager.get_by_role("link", name="Publish the results").click()
+    manager.get_by_role("link", name="Publish results").click()
     manager.get_by_role("button", name="Publish").click()
-    address = manager.get_by_label("Meta-evaluation").input_value()
+    address = manager.get_by_label("Comparison").input_value()
     anybody.goto(address)
     expect(anybody.locator("#status")).to_contain_text("published since")
     expect(anybody.locator("#numbers")).to_contain_text("Copy rate")
-    manager.get_by_role("button", name="Close them again").click()
+    manager.get_by_role("button", name="Unpublish results").click()
     anybody.wait_for_url("**/sign-in/**")

@@ -1,4 +1,4 @@
-"""Every page at desktop and phone width: a screenshot to look at, and nothing that runs over or complains."""
+"""Every page at desktop and phone width: screenshots, overflow and console errors."""
 
 from urllib.parse import urlparse
 
@@ -13,7 +13,7 @@ from tests.browser.conftest import (
     running_platform,
     sign_in,
     take_screenshot,
-    wait_for_what_follows,
+    wait_for_next_stage,
 )
 
 pytestmark = pytest.mark.browser
@@ -24,19 +24,19 @@ PAGES = {
     "project-new": ("demo-manager", "/projects/new/"),
     "progress": ("demo-manager", "/projects/demo/"),
     "agreement": ("demo-manager", "/projects/demo/agreement/"),
-    "meta-evaluation": ("demo-researcher", "/projects/demo/meta-evaluation/"),
-    "meta-evaluation-system": ("demo-researcher", "/projects/demo/meta-evaluation/?level=system"),
-    "evaluator-card": ("demo-researcher", "/projects/demo/meta-evaluation/card/?evaluator=2"),
-    "systems": ("demo-researcher", "/projects/demo/meta-evaluation/systems/?evaluator=2"),
-    "planning": ("demo-researcher", "/projects/demo/meta-evaluation/planning/"),
+    "comparison": ("demo-researcher", "/projects/demo/comparison/"),
+    "comparison-system": ("demo-researcher", "/projects/demo/comparison/?level=system"),
+    "evaluator-card": ("demo-researcher", "/projects/demo/card/?evaluator=2"),
+    "systems": ("demo-researcher", "/projects/demo/systems/?evaluator=2"),
+    "planning": ("demo-researcher", "/projects/demo/planning/"),
     "disagreements": (
         "demo-researcher",
-        "/projects/demo/meta-evaluation/disagreements/?evaluator=2&question=attribution",
+        "/projects/demo/disagreements/?evaluator=2&question=attribution",
     ),
-    "experiments": ("demo-researcher", "/projects/demo/meta-evaluation/experiments/"),
-    "experiment-new": ("demo-researcher", "/projects/demo/meta-evaluation/experiments/new/"),
-    "experiment-compare": ("demo-researcher", "/projects/demo/meta-evaluation/experiments/compare/"),
-    "summaries-behind-figures": ("demo-researcher", "/projects/demo/meta-evaluation/summaries/"),
+    "experiments": ("demo-researcher", "/projects/demo/experiments/"),
+    "experiment-new": ("demo-researcher", "/projects/demo/experiments/new/"),
+    "experiment-compare": ("demo-researcher", "/projects/demo/experiments/compare/"),
+    "summaries-behind-figures": ("demo-researcher", "/projects/demo/comparison/summaries/"),
     "labels-and-scores": ("demo-researcher", "/projects/demo/summaries/2/scores/"),
     "runs": ("demo-researcher", "/projects/demo/runs/"),
     "run-new": ("demo-researcher", "/projects/demo/runs/new/"),
@@ -48,9 +48,9 @@ PAGES = {
     "run": ("demo-researcher", "/projects/demo/runs/1/"),
     "endpoints": ("demo-manager", "/projects/demo/endpoints/"),
     "dimensions": ("demo-manager", "/projects/demo/dimensions/"),
-    "judges": ("demo-researcher", "/projects/demo/alignment/"),
-    "judge-new": ("demo-researcher", "/projects/demo/alignment/new/"),
-    "steadiness": ("demo-researcher", "/projects/demo/steadiness/"),
+    "judges": ("demo-researcher", "/projects/demo/judges/"),
+    "judge-new": ("demo-researcher", "/projects/demo/judges/new/"),
+    "rechecks": ("demo-researcher", "/projects/demo/rechecks/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),
@@ -68,7 +68,7 @@ HARMLESS = ("status of 403", "status of 404", "Password forms should have")
 
 
 def watch(page: Page) -> tuple[list[str], set[str]]:
-    """What the console complains of, and the hosts the page asks."""
+    """Collect console errors and the hosts that the page requests."""
     complaints: list[str] = []
     hosts: set[str] = set()
 
@@ -82,25 +82,28 @@ def watch(page: Page) -> tuple[list[str], set[str]]:
     return complaints, hosts
 
 
-def look_at(page: Page, name: str, size: str) -> None:
-    """Take the screenshot and hold the page to its width."""
+def check_layout(page: Page, name: str, size: str) -> None:
+    """Take a screenshot and check that the page fits its width."""
     take_screenshot(page, f"{name}-{size}")
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= SIZES[size]["width"], f"{name} is {width} pixels wide"
+    assert page.evaluate("scrollY") == 0, f"{name} opens below its top"
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("username", sorted({username for username, _ in PAGES.values()}))
-def test_every_page_fits_the_screen_and_complains_of_nothing(
-    open_context: OpenContext, platform: Platform, username: str, size: str
+def test_every_page_fits_both_screens_without_console_errors(
+    open_context: OpenContext, platform: Platform, username: str
 ):
-    page = open_context(viewport=SIZES[size]).new_page()
+    page = open_context().new_page()
     sign_in(page, platform, username)
     complaints, hosts = watch(page)
     for name, (user, address) in PAGES.items():
         if user == username:
+            page.set_viewport_size(PHONE)
             page.goto(address)
-            look_at(page, name, size)
+            check_layout(page, name, "phone")
+            page.set_viewport_size(DESKTOP)
+            check_layout(page, name, "desktop")
     assert complaints == []
     assert hosts == {urlparse(platform.address).netloc}
 
@@ -117,7 +120,7 @@ def test_the_third_stage_shows_article_summary_and_questions_together(
         for question in page.locator("#item .question").all():
             question.locator("label", has_text="Yes").click()
         page.get_by_role("button", name="Submit").last.click()
-        wait_for_what_follows(page, address, int(stage))
+        wait_for_next_stage(page, address, int(stage))
     for place in (".article .text", "#item .summary", "#item .question >> nth=0"):
         assert page.locator(place).is_visible()
     if size == "desktop":
@@ -125,7 +128,7 @@ def test_the_third_stage_shows_article_summary_and_questions_together(
             box = page.locator(place).bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= DESKTOP["height"], place
-    look_at(page, "rate-with-article", size)
+    check_layout(page, "rate-with-article", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -133,13 +136,13 @@ def test_strangers_see_the_sign_in_page(open_context: OpenContext, size: str):
     page = open_context(viewport=SIZES[size]).new_page()
     page.goto("/projects/demo/")
     assert "/sign-in/" in page.url
-    look_at(page, "sign-in", size)
+    check_layout(page, "sign-in", size)
 
 
-def test_an_empty_platform_says_what_to_do_first(open_context: OpenContext, tmp_path):
+def test_an_empty_platform_shows_the_first_step(open_context: OpenContext, tmp_path):
     with running_platform(tmp_path, "--no-demo") as empty:
         for size in SIZES:
             page = open_context(viewport=SIZES[size], base_url=empty.address).new_page()
             page.goto("/")
             assert "createsuperuser" in page.locator("main").inner_text()
-            look_at(page, "first-run", size)
+            check_layout(page, "first-run", size)

@@ -1,4 +1,4 @@
-"""A rater's way from the invitation to ten ratings, by keyboard alone, while a manager watches."""
+"""A rater's work: invitation, training, ratings by keyboard and touch, drafts and failures."""
 
 import json
 from typing import NamedTuple
@@ -8,7 +8,16 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.protocol import SEAHORSE
-from tests.browser.conftest import PHONE, ROOT, OpenContext, Platform, sign_in, wait_for_what_follows
+from tests.browser.conftest import (
+    DESKTOP,
+    PHONE,
+    ROOT,
+    OpenContext,
+    Platform,
+    sign_in,
+    sign_in_with_form,
+    wait_for_next_stage,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -17,17 +26,18 @@ GOLD = {
     for row in map(json.loads, (ROOT / "annotation/demo/gold.jsonl").read_text(encoding="utf-8").splitlines())
 }
 ARTICLES = {
-    row["id"]: row["article"]
+    row["article_id"]: row["article"]
     for row in map(
-        json.loads, (ROOT / "annotation/demo/articles.jsonl").read_text(encoding="utf-8").splitlines()
+        json.loads, (ROOT / "annotation/demo/examples.jsonl").read_text(encoding="utf-8").splitlines()
     )
+    if "article" in row
 }
 KEYS = {"yes": "1", "no": "2", "unsure": "3"}
 PASSWORD = "correct horse battery"
 
 
 class Exchange(NamedTuple):
-    """What the browser asked for and all that came back, body and headers."""
+    """A request of the browser and its response, body and headers."""
 
     url: str
     bytes: int
@@ -35,22 +45,22 @@ class Exchange(NamedTuple):
 
 
 DECODED = ("content-encoding", "content-length")
-"""Headers that do not go with a body as it was read."""
+"""Headers that do not fit a decoded body."""
 
 
 def invite_annotator(page: Page, note: str) -> str:
-    """Invite by the manager's people page; the address of the invitation."""
+    """Create an invitation on the manager's People page and return its address."""
     page.goto("/projects/demo/people/")
     page.get_by_role("radio", name="annotator").check()
     page.get_by_role("checkbox", name="English").check()
     page.get_by_role("checkbox", name="German").check()
     page.get_by_label("Note").fill(note)
-    page.get_by_role("button", name="Make an invitation").click()
-    return page.get_by_role("textbox", name="The invitation's link").input_value()
+    page.get_by_role("button", name="Create invitation").click()
+    return page.get_by_role("textbox", name="Invitation link").input_value()
 
 
 def tab_to(page: Page, label: str) -> None:
-    """Move the focus by the Tab key until it is on the field or button with this name."""
+    """Press Tab until the focus is on the field or button with this name."""
     for _ in range(60):
         page.keyboard.press("Tab")
         focused = page.evaluate(
@@ -79,14 +89,14 @@ def shown_stage(page: Page) -> int:
 
 
 def answer_stage(page: Page, answers: dict[str, str]) -> None:
-    """Answer the open stage by keys alone and submit it by Enter."""
+    """Answer the open stage by keyboard and submit it with Enter."""
     questions = page.locator("#item .question")
     before = page.locator("#item").get_attribute("action"), shown_stage(page)
     for index in range(questions.count()):
         key = questions.nth(index).get_attribute("id").removeprefix("question-")
         page.keyboard.press(KEYS[answers[key]])
     page.keyboard.press("Enter")
-    wait_for_what_follows(page, *before)
+    wait_for_next_stage(page, *before)
 
 
 def shown_summary(page: Page) -> str:
@@ -94,7 +104,7 @@ def shown_summary(page: Page) -> str:
 
 
 def rate_item(page: Page, answers: dict[str, str]) -> None:
-    """Rate the shown summary to its end."""
+    """Answer all stages of the shown summary."""
     address = page.locator("#item").get_attribute("action")
     while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
         answer_stage(page, answers)
@@ -107,7 +117,7 @@ def invited(open_context: OpenContext, platform: Platform, request: pytest.Fixtu
     return invite_annotator(manager, request.node.name)
 
 
-def test_a_new_rater_joins_learns_on_gold_and_rates_ten_summaries_by_keyboard_alone(
+def test_a_new_rater_joins_trains_and_rates_ten_summaries_by_keyboard(
     open_context: OpenContext, platform: Platform, invited: str
 ):
     page = open_context().new_page()
@@ -141,7 +151,7 @@ def test_a_new_rater_joins_learns_on_gold_and_rates_ten_summaries_by_keyboard_al
     assert int(rated) == 10
 
 
-def test_the_article_is_in_no_response_before_its_stage_and_the_page_is_light(
+def test_no_response_has_the_article_before_its_stage_and_the_page_is_small(
     open_context: OpenContext, platform: Platform
 ):
     page = open_context().new_page()
@@ -153,7 +163,7 @@ def test_the_article_is_in_no_response_before_its_stage_and_the_page_is_light(
         body = response.body()
         text = body.decode("utf-8", "replace") + repr(response.headers)
         exchanges.append(Exchange(route.request.url, len(body), text))
-        # By value: a response that the page no longer waits for may be gone by now.
+        # Pass the values: the response may be gone if the page no longer waits for it.
         kept = {name: value for name, value in response.headers.items() if name not in DECODED}
         route.fulfill(status=response.status, headers=kept, body=body)
 
@@ -175,9 +185,9 @@ def test_the_article_is_in_no_response_before_its_stage_and_the_page_is_light(
     answer_stage(page, answers)
     assert shown_stage(page) == 3
     expect(page.locator(".article .text")).to_be_visible()
-    assert any(end in shown_so_far() for end in ends), "the search must find an article that is shown"
+    assert any(end in shown_so_far() for end in ends), "the search must find a shown article"
     answer_stage(page, answers)
-    assert len(exchanges) - sent_before <= 4, "at most two requests a stage"
+    assert len(exchanges) - sent_before <= 4, "at most two requests per stage"
     hosts = {urlparse(exchange.url).netloc for exchange in exchanges}
     assert hosts == {urlparse(platform.address).netloc}
 
@@ -197,17 +207,17 @@ def test_everything_works_by_touch_at_360_pixels(open_context: OpenContext, plat
             assert box["height"] >= 44
             choice.tap()
         page.get_by_role("button", name="Submit").last.tap()
-        wait_for_what_follows(page, address, stage)
+        wait_for_next_stage(page, address, stage)
     expect(page.get_by_text("Saved.")).to_be_visible()
 
 
 def test_everything_works_without_javascript(open_context: OpenContext, platform: Platform):
     page = open_context(java_script_enabled=False, viewport=PHONE).new_page()
-    sign_in(page, platform, platform.add_rater())
+    sign_in_with_form(page, platform, platform.add_rater(PASSWORD))
     page.goto("/projects/demo/rate/")
     address = page.locator("#item").get_attribute("action")
     page.get_by_role("button", name="Submit").last.click()
-    expect(page.get_by_text("Please answer this question.")).to_be_visible()
+    expect(page.get_by_text("Answer this question.")).to_be_visible()
     while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
         for question in page.locator("#item .question").all():
             question.locator("label", has_text="Unsure").click()
@@ -215,18 +225,52 @@ def test_everything_works_without_javascript(open_context: OpenContext, platform
     expect(page.get_by_text("Saved.")).to_be_visible()
 
 
-def test_a_draft_is_there_again_on_another_device(open_context: OpenContext, platform: Platform):
-    rater = platform.add_rater()
+def test_a_draft_appears_on_another_device(open_context: OpenContext, platform: Platform):
+    rater = platform.add_rater(PASSWORD)
     first = open_context().new_page()
-    sign_in(first, platform, rater)
+    sign_in_with_form(first, platform, rater)
     first.goto("/projects/demo/rate/")
     first.keyboard.press("3")
-    expect(first.locator("#item .saved").first).to_be_visible(timeout=6000)
+    expect(first.locator("#item .saved").first).to_be_visible()
     second = open_context(viewport=PHONE).new_page()
-    sign_in(second, platform, rater)
+    sign_in_with_form(second, platform, rater)
     second.goto("/projects/demo/rate/")
     expect(second.locator("#item input[value=unsure]").first).to_be_checked()
     first.keyboard.press("1")
+
+
+def test_a_draft_does_not_replace_the_message_to_sign_in(open_context: OpenContext, platform: Platform):
+    context = open_context()
+    page = context.new_page()
+    sign_in(page, platform, platform.add_rater())
+    page.goto("/projects/demo/rate/")
+    page.keyboard.press("1")
+    context.clear_cookies(name="sessionid")
+    page.keyboard.press("Enter")
+    way_on = page.locator("#trouble").get_by_role("button", name="Sign in")
+    expect(way_on).to_be_visible()
+    way_on.focus()
+    page.wait_for_timeout(2500)  # a draft is sent two seconds after an answer
+    expect(way_on).to_be_focused()
+    page.keyboard.press("C")  # a comment is another reason to send a draft
+    page.keyboard.type("hard to read")
+    with page.expect_response("**/draft/"):
+        pass
+    expect(way_on).to_be_visible()
+
+
+def test_saved_banner_does_not_shift_the_next_summary(open_context: OpenContext, platform: Platform):
+    for size in (DESKTOP, PHONE):
+        page = open_context(viewport=size).new_page()
+        sign_in(page, platform, platform.add_rater())
+        page.goto("/projects/demo/rate/")
+        before = page.locator("#item .summary").bounding_box()
+        rate_item(page, {question.key: "yes" for question in SEAHORSE.questions})
+        expect(page.get_by_text("Saved.")).to_be_in_viewport()
+        after = page.locator("#item .summary").bounding_box()
+        assert before is not None
+        assert after is not None
+        assert (after["x"], after["y"]) == (before["x"], before["y"])
 
 
 def test_backspace_steps_back_within_the_open_stage(open_context: OpenContext, platform: Platform):
@@ -243,9 +287,7 @@ def test_backspace_steps_back_within_the_open_stage(open_context: OpenContext, p
     expect(page.locator("#question-repetition input[value=no]")).to_be_checked()
 
 
-def test_a_rating_survives_kill_9_of_the_web_server_right_after_it_was_acknowledged(
-    open_context: OpenContext, platform: Platform
-):
+def test_an_acknowledged_rating_survives_a_killed_web_server(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())
     page.goto("/projects/demo/rate/")
@@ -261,6 +303,6 @@ def test_a_rating_survives_kill_9_of_the_web_server_right_after_it_was_acknowled
     platform.kill("gunicorn")
     after = [int(number) for number in platform.run(count).split()]
     assert after == [before[0] + 1, before[1] + 3]
-    page.wait_for_timeout(4000)
+    platform.wait_until_it_answers()
     page.goto("/projects/demo/rate/")
     expect(page.locator("#item")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Managers and researchers: live pages that move, and a run from the form to its correlations."""
+"""Live results pages, and runs from the form to their correlations."""
 
 import re
 
@@ -11,13 +11,13 @@ pytestmark = pytest.mark.browser
 
 RATE_ONE = """
 from django.utils import timezone
-from annotation.actions.rating import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer, submit_stage
 from annotation.models import Assignment, Project, Rater, Rating, Summary
 from annotation.protocol import SEAHORSE
 project = Project.objects.get(slug="demo")
 late = Rater.objects.filter(pseudonym__startswith="late-").count()
 rater = Rater.objects.create(project=project, pseudonym=f"late-{late}", languages=["en"], status="qualified")
-# A readable summary, so that a No moves its label.
+# A readable summary, so that a No changes its label.
 readable = Summary.objects.filter(project=project, system__name="abstractive-large", ratings__isnull=False)
 summary = readable.distinct().order_by("pk")[late]
 now = timezone.now()
@@ -28,7 +28,7 @@ print(rater.pk)
 
 
 def figure(page: Page, row: str, column: int) -> str:
-    """The text of one cell of the page's heat table."""
+    """Return the text of one cell of the page's heat table."""
     return page.locator("#numbers tr", has_text=row).locator("td").nth(column).inner_text()
 
 
@@ -38,8 +38,8 @@ def ratings_shown(page: Page) -> int:
     return int(found[1].replace(",", ""))
 
 
-@pytest.mark.parametrize("address", ["/projects/demo/agreement/", "/projects/demo/meta-evaluation/"])
-def test_a_new_rating_comes_to_the_open_page_without_a_reload(
+@pytest.mark.parametrize("address", ["/projects/demo/agreement/", "/projects/demo/comparison/"])
+def test_a_new_rating_updates_the_open_page_without_a_reload(
     open_context: OpenContext, platform: Platform, address: str
 ):
     page = open_context().new_page()
@@ -48,22 +48,35 @@ def test_a_new_rating_comes_to_the_open_page_without_a_reload(
     page.evaluate("window.loadedOnce = true")
     before, figures = ratings_shown(page), page.locator("#numbers").inner_text()
     platform.run(RATE_ONE)
-    expect(page.locator("#status")).to_contain_text(f"{before + 1} ratings", timeout=20_000)
+    expect(page.locator("#status")).to_contain_text(f"{before + 1} ratings")
     assert page.locator("#numbers").inner_text() != figures
     assert page.evaluate("window.loadedOnce")
 
 
-def test_values_come_first_and_their_intervals_and_letters_follow_without_a_reload(
+def test_a_menu_of_a_chart_stays_open_when_its_page_is_news(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-manager")
+    page.goto("/projects/demo/agreement/")
+    before = ratings_shown(page)
+    menu = page.locator("#charts details.files, #behind details.files").first
+    menu.locator("summary").click()
+    expect(menu.get_by_role("link", name="PDF")).to_be_visible()
+    platform.run(RATE_ONE)
+    expect(page.locator("#status")).to_contain_text(f"{before + 1} ratings")
+    expect(menu.get_by_role("link", name="PDF")).to_be_visible()
+
+
+def test_intervals_and_letters_follow_the_values_without_a_reload(
     open_context: OpenContext, platform: Platform
 ):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/meta-evaluation/?test=perm_both")
+    page.goto("/projects/demo/comparison/?test=perm_both")
     page.evaluate("window.loadedOnce = true")
     assert re.search(r"\.\d{3}", figure(page, "Length", 0))
-    expect(page.locator("#numbers .interval").first).to_contain_text(" to ", timeout=30_000)
-    expect(page.locator("#notes")).to_contain_text("Same letter: not told apart (PERM-BOTH)")
-    expect(page.locator("#behind")).to_contain_text("Which evaluators are told apart")
+    expect(page.locator("#numbers .interval").first).to_contain_text(" to ")
+    expect(page.locator("#notes")).to_contain_text("Same letter: no significant difference (PERM-BOTH)")
+    expect(page.locator("#behind")).to_contain_text("Significant differences")
     assert page.evaluate("window.loadedOnce")
 
 
@@ -72,51 +85,48 @@ def test_the_method_is_chosen_by_keyboard_and_kept_in_the_address(
 ):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/meta-evaluation/")
+    page.goto("/projects/demo/comparison/")
     page.get_by_text("Method", exact=True).focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Test between evaluators").focus()
+    page.get_by_label("Significance test").focus()
     page.keyboard.type("Williams")
     page.wait_for_url("**test=williams**")
-    expect(page.locator("#notes")).to_contain_text("Williams", timeout=30_000)
+    expect(page.locator("#notes")).to_contain_text("Williams")
     colleague = open_context().new_page()
     sign_in(colleague, platform, "demo-manager")
     colleague.goto(page.url)
-    expect(colleague.locator("#notes")).to_contain_text("Williams", timeout=30_000)
+    expect(colleague.locator("#notes")).to_contain_text("Williams")
 
 
-def test_a_researcher_starts_rouge_sees_its_progress_and_finds_its_correlations(
-    open_context: OpenContext, platform: Platform
-):
+def test_a_researcher_runs_rouge_and_finds_its_correlations(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
     page.goto("/projects/demo/runs/")
     page.get_by_role("link", name="New run").first.click()
     page.get_by_role("link", name="ROUGE", exact=True).click()
-    page.get_by_label("variant").select_option("2")
-    page.get_by_label("tokens").select_option("unicode")
-    expect(page.locator("#preview")).to_contain_text("to stay without a score")
-    page.get_by_role("button", name="Start the run").click()
+    page.get_by_label("Variant").select_option("2")
+    page.get_by_label("Words", exact=True).select_option("unicode")
+    expect(page.locator("#preview")).to_contain_text("Summaries that will get no score")
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_url("**/runs/*/")
-    expect(page.locator("#state")).to_contain_text("done", timeout=20_000)
+    expect(page.locator("#state")).to_contain_text("done")
     expect(page.locator("#state")).to_contain_text("no reference")
-    page.goto("/projects/demo/meta-evaluation/?coefficient=kendall_b")
-    expect(page.locator("#numbers")).to_contain_text("ROUGE (variant 2, tokens unicode)")
-    value = figure(page, "ROUGE (variant 2, tokens unicode)", 0)
+    page.goto("/projects/demo/comparison/?coefficient=kendall_b")
+    expect(page.locator("#numbers")).to_contain_text("ROUGE-2, words in any script")
+    value = figure(page, "ROUGE-2, words in any script", 0)
     assert re.search(r"[−-]?\.\d{3}", value), value
     page.get_by_text("Table", exact=True).click()
     with page.expect_download() as download:
         page.locator("#download").get_by_role("link", name="CSV").click()
     rows = download.value.path().read_text(encoding="utf-8").splitlines()
-    assert any("ROUGE (variant 2, tokens unicode)" in row and ",kendall_b," in row for row in rows)
+    assert any("ROUGE-2, words in any script" in row and ",kendall_b," in row for row in rows)
 
 
-def test_a_campaign_on_real_ratings_from_upload_to_the_published_correlation(
+def test_an_upload_of_real_ratings_gives_the_published_correlations(
     open_context: OpenContext, platform: Platform, shared
 ):
-    """SummEval's expert means by upload, ROUGE-1 by the form, and UMSE's Table 1 on the page."""
+    """Upload SummEval's expert means, run ROUGE-1 and find the values of UMSE's Table 1."""
     page = open_context().new_page()
-    page.set_default_timeout(60_000)
     sign_in(page, platform, "demo-manager")
     page.goto("/projects/new/")
     page.get_by_label("Name").fill("SummEval experts")
@@ -127,33 +137,33 @@ def test_a_campaign_on_real_ratings_from_upload_to_the_published_correlation(
         shared / "data/summeval/expert_means.16systems.jsonl.gz"
     )
     page.get_by_label("Human labels").fill("{dimension}")
-    page.get_by_label("Make a questionnaire for this file").check()
+    page.get_by_label("Create questionnaire").check()
     page.get_by_role("button", name="Import").click()
     page.wait_for_url("**/imports/*/**")
-    page.get_by_role("button", name="Now load it for real").click()
-    expect(page.locator("main")).to_contain_text("1,600", timeout=60_000)
+    page.get_by_role("button", name="Import for real").click()
+    expect(page.locator("main")).to_contain_text("1,600")
     expect(page.locator("main")).not_to_contain_text("would")
     page.goto("/projects/summeval-experts/runs/new/?evaluator=rouge")
-    page.get_by_label("variant").select_option("1")
-    page.get_by_label("references", exact=True).select_option("mean")
-    page.get_by_label("stem").check()
-    page.get_by_role("button", name="Start the run").click()
+    page.get_by_label("Variant").select_option("1")
+    page.get_by_label("Several references").select_option("mean")
+    page.get_by_label("Stemming").check()
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_url("**/runs/*/")
-    expect(page.locator("#state")).to_contain_text("done", timeout=60_000)
-    page.goto("/projects/summeval-experts/meta-evaluation/?level=article&coefficient=spearman")
-    found = [float(figure(page, "ROUGE", column).split()[0]) for column in range(4)]
+    expect(page.locator("#state")).to_contain_text("done")
+    page.goto("/projects/summeval-experts/comparison/?level=article&coefficient=spearman")
+    found = [float(figure(page, "ROUGE-1", column).split()[0]) for column in range(4)]
     assert found == pytest.approx([0.168, 0.160, 0.116, 0.328], abs=0.002)
-    page.goto("/projects/summeval-experts/meta-evaluation/?question=relevance")
-    expect(page.locator("#numbers .interval").first).to_contain_text(" to ", timeout=60_000)
+    page.goto("/projects/summeval-experts/comparison/?question=relevance")
+    expect(page.locator("#numbers .interval").first).to_contain_text(" to ")
     expect(page.locator("#behind .levels")).not_to_contain_text("…")
     take_screenshot(page, "campaign")
 
 
-def test_a_menu_closes_on_escape_and_gives_the_focus_back(open_context: OpenContext, platform: Platform):
+def test_a_menu_closes_on_escape_and_returns_the_focus(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/meta-evaluation/")
-    opener = page.locator("details.menu > summary")
+    page.goto("/projects/demo/comparison/")
+    opener = page.locator(".actions details.menu > summary")
     opener.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#download")).to_be_visible()
@@ -163,6 +173,23 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(open_context: OpenCont
     expect(page.locator("#download")).to_be_hidden()
     expect(opener).to_be_focused()
     page.get_by_text("Method", exact=True).click()
-    expect(page.get_by_label("Test between evaluators")).to_be_visible()
+    expect(page.get_by_label("Significance test")).to_be_visible()
     page.get_by_role("heading", level=1).click()
-    expect(page.get_by_label("Test between evaluators")).to_be_hidden()
+    expect(page.get_by_label("Significance test")).to_be_hidden()
+
+
+def test_every_menu_opens_within_the_page(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-researcher")
+    for address in ("comparison/", "planning/"):
+        page.goto(f"/projects/demo/{address}")
+        for width in (1366, 1100, 860, 390, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            for opener in page.locator("details:is(.choice, .menu) > summary").all():
+                opener.click()
+                opened = page.locator("details:is(.choice, .menu)[open] > :not(summary)")
+                box = opened.bounding_box()
+                assert box is not None
+                assert box["x"] >= 0, f"{opener.inner_text()} on {address} at {width} pixels"
+                page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
+                page.keyboard.press("Escape")

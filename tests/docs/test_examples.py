@@ -1,4 +1,4 @@
-"""The documentation's example runs as it says, without Django."""
+"""The documentation's example script, run without Django."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ WITHOUT_DJANGO = (
 def run(*arguments):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_DJANGO, EXAMPLE, *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -50,7 +50,7 @@ def scored(path, rows, score):
     return path
 
 
-def test_each_file_of_scores_is_a_line_of_each_dimension(annotations, tmp_path):
+def test_each_score_file_gives_one_line_per_dimension(annotations, tmp_path):
     path, rows = annotations
     right = scored(tmp_path / "right.jsonl", rows, lambda row: len(row["decoded"]))
     wrong = scored(tmp_path / "wrong.jsonl", rows, lambda row: -len(row["decoded"]))

@@ -1,16 +1,16 @@
-"""Projects that several tests of the meta-evaluation need."""
+"""Projects with ratings and scores, and researchers who read their pages."""
 
 import numpy as np
 import pytest
 
 from annotation import protocol
-from tests.factories import make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
+from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 
 
 @pytest.fixture
 def compared(db):
-    """Thirty articles by four systems, rated 1 to 5, scored by two good evaluators and by noise."""
+    """Return thirty articles by four systems, rated 1 to 5, scored by two good evaluators and noise."""
     project = make_project(protocol.SUMMEVAL)
     rater = make_rater(project)
     summaries = make_summaries(project, [f"a{n}" for n in range(30)], [f"s{n}" for n in range(4)])
@@ -28,3 +28,21 @@ def compared(db):
     }.items():
         score(make_setup(project, label), dict(zip(summaries, values.tolist(), strict=True)), "coherence")
     return project
+
+
+@pytest.fixture
+def rated_project(db):
+    """Return six summaries rated by one rater each on a scale of 1 to 5, and scored by one evaluator."""
+    project = make_project(protocol.SUMMEVAL)
+    rater = make_rater(project)
+    summaries = make_summaries(project, ["first", "second"], ["a", "b", "c"])
+    for summary, answer in zip(summaries, "123455", strict=True):
+        rate(summary, rater, coherence=answer, fluency=answer)
+    score(make_setup(project, "ROUGE-1"), dict(zip(summaries, [1.0, 3, 2, 2, 4, 6], strict=True)))
+    return project
+
+
+@pytest.fixture
+def rated_project_reader(client, rated_project):
+    client.force_login(make_member(rated_project, "researcher"))
+    return client

@@ -1,4 +1,4 @@
-"""Projects with ratings and scores, put straight into the tables: small ones by hand, and published data."""
+"""Projects with ratings and scores stored directly: small ones and published data."""
 
 import gzip
 import json
@@ -9,9 +9,9 @@ from pathlib import Path
 from django.db import connection
 
 from annotation import protocol
-from annotation.actions.projects import store_questionnaire
 from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
-from scoring.models import EvaluatorSetup, Run, Score, SeenArticle
+from annotation.projects.settings import store_questionnaire
+from scoring.models import Run, Score, SeenArticle, Setup
 from tests.factories import make_project
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -27,7 +27,7 @@ UNIT_LABELS = protocol.Questionnaire(
         for key in DIMENSIONS
     ),
 )
-# The systems of data_sms.json stand in this order in each article.
+# The order of the systems within each article of data_sms.json.
 ICE_SYSTEMS = [
     "M11",
     "M13",
@@ -49,7 +49,7 @@ ICE_SYSTEMS = [
 
 
 def rate(summary: Summary, rater: Rater, **answers: str) -> Rating:
-    """A finished rating that counts."""
+    """Store a finished rating that counts."""
     rating = Rating.objects.create(summary=summary, rater=rater, created_at=RATED_AT, completed_at=RATED_AT)
     questions = {q.key: q for q in Question.objects.filter(questionnaire=rater.project.questionnaire)}
     Answer.objects.bulk_create(
@@ -60,13 +60,13 @@ def rate(summary: Summary, rater: Rater, **answers: str) -> Rating:
     return rating
 
 
-def make_setup(project: Project, label: str, **overrides: object) -> EvaluatorSetup:
+def make_setup(project: Project, label: str, **overrides: object) -> Setup:
     fields: dict[str, object] = {"evaluator": "length", "signature": f"{label}|v:1", "fingerprint": label}
-    return EvaluatorSetup.objects.create(project=project, label=label, **{**fields, **overrides})
+    return Setup.objects.create(project=project, label=label, **{**fields, **overrides})
 
 
-def score(setup: EvaluatorSetup, values: Mapping[Summary, float | str], dimension: str = "general") -> None:
-    """Scores of one setup: a number, or the reason for none."""
+def score(setup: Setup, values: Mapping[Summary, float | str], dimension: str = "general") -> None:
+    """Store one setup's scores: numbers, or the reasons for missing ones."""
     run = Run.objects.create(setup=setup, status=Run.Status.DONE)
     Score.objects.bulk_create(
         Score(setup=setup, summary=summary, dimension=dimension, run=run, reason=value)
@@ -78,7 +78,7 @@ def score(setup: EvaluatorSetup, values: Mapping[Summary, float | str], dimensio
 
 
 def make_summaries(project: Project, articles: Sequence[str], systems: Sequence[str]) -> list[Summary]:
-    """A summary of each article (by external id) by each system, in that order."""
+    """Create a summary of each article (by external id) by each system, in that order."""
     made_articles = Article.objects.bulk_create(
         Article(project=project, external_id=article, language="en", text="A text.") for article in articles
     )
@@ -91,7 +91,7 @@ def make_summaries(project: Project, articles: Sequence[str], systems: Sequence[
 
 
 def load_ice(shared: Path) -> Project:
-    """ICE's published scores and labels (Jain et al. 2023): 96 articles, 16 systems, three evaluators."""
+    """Load ICE's published scores and labels (Jain et al. 2023): 96 articles, 16 systems, 3 evaluators."""
     articles = json.loads((shared / "data/ice/data_sms.json").read_text())
     store_questionnaire(UNIT_LABELS)
     project = make_project(UNIT_LABELS)
@@ -118,14 +118,14 @@ def load_ice(shared: Path) -> Project:
 
 
 def load_summeval(shared: Path, dimensions: Sequence[str] = DIMENSIONS) -> Project:
-    """The rated SummEval with scores of ROUGE and length, and ICE's for the 96 articles it was not shown."""
+    """Load the rated SummEval with scores of ROUGE and length, and ICE's of 96 articles."""
     project = load_summeval_ratings(shared, dimensions)
     _score_summeval(shared, project, dimensions)
     return project
 
 
 def load_summeval_ratings(shared: Path, dimensions: Sequence[str] = DIMENSIONS) -> Project:
-    """SummEval (Fabbri et al. 2021): 100 articles, 12 systems, rated by 3 experts and 5 crowd workers."""
+    """Load SummEval (Fabbri et al. 2021): 100 articles, 12 systems, 3 experts, 5 crowd workers."""
     path = shared / "data/summeval/model_annotations.aligned.paired.12systems.jsonl.gz"
     with gzip.open(path, "rt") as file:
         rows = [json.loads(line) for line in file]
@@ -197,7 +197,7 @@ def _score_summeval(shared: Path, project: Project, dimensions: Sequence[str]) -
 
 
 def rate_all(given: Iterable[tuple[Summary, Rater, Mapping[str, str]]]) -> None:
-    """As `rate` does each, in few statements; raters of one project."""
+    """Store many ratings of one project in few statements, as `rate` does."""
     given = list(given)
     ratings = Rating.objects.bulk_create(
         Rating(summary=summary, rater=rater, created_at=RATED_AT, completed_at=RATED_AT)
@@ -212,4 +212,4 @@ def rate_all(given: Iterable[tuple[Summary, Rater, Mapping[str, str]]]) -> None:
     )
     project.bump_revision()
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # or PostgreSQL plans for the empty tables that it saw last
+        cursor.execute("ANALYZE")  # otherwise PostgreSQL plans for empty tables

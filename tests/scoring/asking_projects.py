@@ -1,10 +1,10 @@
-"""Projects whose summaries a language model is to judge, and runs of ICE over them."""
+"""Projects with summaries for a language model to judge, and runs of ICE over them."""
 
 from decimal import Decimal
 
 from annotation.models import Project
 from scoring.models import Endpoint, EndpointModel, Run
-from scoring.planning import RunPlan, plan, start
+from scoring.runs.planning import RunPlan, plan, start
 from tests.factories import make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
@@ -13,7 +13,7 @@ MODEL = "judge-1"
 
 
 def asking_project(summaries: int) -> Project:
-    """With one rated summary, the example, and so many to be judged; each of another article."""
+    """Create a project with one rated example and `summaries` others, each of its own article."""
     project = make_project()
     rate(make_summary(project, text="The example."), make_rater(project), attribution="yes")
     for number in range(summaries):
@@ -22,7 +22,7 @@ def asking_project(summaries: int) -> Project:
 
 
 def asking_plan(project: Project, endpoint: ScriptedEndpoint, **params: object) -> RunPlan:
-    """One request for each summary but the example."""
+    """Plan a run of ICE that sends one request for each summary except the example."""
     given = {
         "model": MODEL,
         "base_url": endpoint.base_url,
@@ -39,7 +39,7 @@ def asking_run(project: Project, endpoint: ScriptedEndpoint, **params: object) -
 
 
 def price(project: Project, endpoint: ScriptedEndpoint, inputs: str, outputs: str) -> EndpointModel:
-    """Sets US dollars for a million tokens of prompts and of replies."""
+    """Set the model's prices in US dollars per million tokens of prompts and of replies."""
     there, _ = Endpoint.objects.get_or_create(project=project, base_url=endpoint.base_url)
     model, _ = EndpointModel.objects.update_or_create(
         endpoint=there,

@@ -5,18 +5,20 @@ from datetime import timedelta
 from django.conf import settings
 
 from annotation.models import Project
-from scoring.contract import GENERAL, Scored
-from scoring.items import inputs_digest, items_of
-from scoring.models import Run
-from scoring.planning import plan_run
-from scoring.runs import Claim, claim_batch, record_scores
+from scoring.contract.evaluator import GENERAL
+from scoring.contract.scores import Scored
+from scoring.inputs.items import inputs_digest, items_of
+from scoring.models import Batch, Run
+from scoring.runs.claims import claim_batch
+from scoring.runs.planning import plan_run
+from scoring.runs.recording import record_scores
 from tests.factories import make_project, make_summary
 
 LEASE = timedelta(seconds=settings.CLAIM_LEASE_S)
 
 
 def make_run(monkeypatch, batches: int = 3, size: int = 2, project: Project | None = None) -> Run:
-    """A queued run of `length` over batches * size new summaries."""
+    """Queue a run of `length` over batches * size new summaries."""
     monkeypatch.setattr("scoring.evaluators.length.Length.batch_size", size)
     project = project or make_project()
     for _ in range(batches * size):
@@ -24,13 +26,13 @@ def make_run(monkeypatch, batches: int = 3, size: int = 2, project: Project | No
     return plan_run(project, "length", {})
 
 
-def claimed(run: Run, **fields: object) -> Claim:
+def claimed(run: Run, **fields: object) -> Batch:
     claim = claim_batch(run.pk, **fields)
     assert claim is not None
     return claim
 
 
-def record(claim: Claim, value: float = 1.0, reason: str = "", inputs: str = "") -> bool:
+def record(claim: Batch, value: float = 1.0, reason: str = "", inputs: str = "") -> bool:
     scored = Scored({GENERAL: value}, {GENERAL: reason} if reason else {})
     items = items_of(claim.summary_ids, ())
     return record_scores(

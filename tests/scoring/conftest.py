@@ -1,16 +1,19 @@
-"""A broker in memory, so that tests neither wake real workers nor leave messages for them."""
+"""Fixtures for scoring: an in-memory broker, so that tests neither wake workers nor leave messages."""
 
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from redis import Redis
 from redis.exceptions import ConnectionError
 
@@ -24,13 +27,13 @@ Sent = Callable[[str], list[dict[str, Any]]]
 
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an endpoint does not answer at once is an outage; who tests patience says how much."""
-    monkeypatch.setattr("scoring.asking.sender.PATIENCE_S", 0.0)
+    """Fail at the first unanswered request; tests of patience set their own."""
+    monkeypatch.setattr("scoring.llm.client.PATIENCE_S", 0.0)
 
 
 @pytest.fixture
 def sent() -> Sent:
-    """What has been sent to a queue since the last look: task, args and the moment when it expires."""
+    """Return a function that takes the messages sent to a queue: task, arguments and expiry."""
 
     def look(queue: str) -> list[dict[str, Any]]:
         found = []
@@ -53,9 +56,20 @@ def sent() -> Sent:
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with all tables, of which tests with processes of their own take copies."""
+def migrated_sqlite(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Create an SQLite file with all tables and no rows, for tests to copy and start processes on."""
     path = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
+    if connection.vendor == "sqlite":
+        name = connection.settings_dict["NAME"]
+        assert name == connection.settings_dict["TEST"]["NAME"], (
+            "tests that use this fixture need the mark django_db"
+        )
+        with (
+            closing(sqlite3.connect(name)) as empty,
+            closing(sqlite3.connect(path)) as copy,
+        ):
+            empty.backup(copy)
+        return path
     environment = {**os.environ, "VAR_DIR": str(path.parent), "DATABASE_URL": f"sqlite:///{path}"}
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
@@ -64,7 +78,7 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def redis_port(tmp_path: Path) -> Iterator[int]:
-    """Of a Redis of this test alone."""
+    """Start a Redis server for this test and return its port."""
     server = shutil.which("redis-server")
     if not server:
         pytest.skip("redis-server is not installed")

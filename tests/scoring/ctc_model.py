@@ -11,9 +11,9 @@ from tests.scoring.tiny_models import HIDDEN, tiny_model
 
 @functools.cache
 def ctc_model(kind: str = "roberta", seed: int = 0, **changes: Any) -> Path:
-    """The folder of a tiny encoder with both linear layers beside it, different ones for each seed.
+    """Return the folder of a tiny encoder with both linear layers, different ones for each seed.
 
-    `changes` go into the configuration of the encoder.
+    `changes` go into the encoder's configuration.
     """
     import torch
     from safetensors.torch import save_file

@@ -1,4 +1,4 @@
-"""What the tests over every evaluator set: the parameters without which it cannot be set up, and others."""
+"""Settings for the tests of every evaluator: required parameters, and other values of each parameter."""
 
 import tempfile
 from collections.abc import Callable
@@ -27,7 +27,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
         "relevance_model": lambda: str(ctc_model(seed=1)),
         "layer": lambda: "2",
     },
-    "unieval": {"model": model("t5")},
+    "unieval": {"model": model("t5"), "max_length": lambda: "512"},
     "entailment": {"model": model("bert", "ForSequenceClassification", NLI)},
     "qa": {
         "model": model("bert", "ForQuestionAnswering"),
@@ -38,7 +38,7 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
         "longest_question": lambda: "8",
     },
     "summaqa": {"model": model("bert", "ForQuestionAnswering")},
-    "blanc": {"model": model("bert", "ForMaskedLM"), "replacements_from": lambda: "5"},
+    "blanc": {"model": model("bert", "ForMaskedLM")},
     "ice": {"model": lambda: "scripted"},
     "similarity": {"model": model("bert")},
     "moverscore": {"model": model("bert")},
@@ -47,9 +47,9 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
     "bartscore": {"model": model("bart")},
     "unite": {"model": lambda: str(tiny_unite())},
     "umse": {"model": lambda: str(tiny_umse())},
-    "seahorse": {"model": lambda: str(label_model())},
-    "true_nli": {"model": lambda: str(label_model("t5"))},
-    "xnli_mt5": {"model": lambda: str(label_model())},
+    "seahorse": {"model": lambda: str(label_model()), "max_length": lambda: "512"},
+    "true_nli": {"model": lambda: str(label_model("t5")), "max_length": lambda: "512"},
+    "xnli_mt5": {"model": lambda: str(label_model()), "max_length": lambda: "512"},
     "jury": {"members": lambda: "one,two"},
     "calibrated": {
         "member": lambda: "one",
@@ -57,7 +57,10 @@ REQUIRED: dict[str, dict[str, Callable[[], str]]] = {
         "fewest_labels": lambda: "4",
     },
 }
-"""Evaluator -> parameter -> what gives its value; only what has no default that serves here."""
+"""Evaluator -> parameter without a default that tiny models can use -> function that returns its value.
+
+Models without a limit of their own are given one, so that long texts are cut but take little time.
+"""
 
 LABELLED: dict[str, Callable[[], str]] = {
     "model": lambda: str(label_model("mt5", num_decoder_layers=1)),
@@ -79,11 +82,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
         "prompt": lambda: "{context} [SEP] {answer}",
     },
     "summaqa": {"model": model("roberta", "ForQuestionAnswering")},
-    "blanc": {
-        "model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1)),
-        "filler": lambda: ",",
-        "separator": lambda: ":",
-    },
+    "blanc": {"model": lambda: str(tiny_model("bert", "ForMaskedLM", num_hidden_layers=1))},
     "ice": {
         "model": lambda: "another",
         "base_url": lambda: "http://127.0.0.1:9/v1",
@@ -113,7 +112,7 @@ OTHER: dict[str, dict[str, Callable[[], str]]] = {
     "jury": {"members": lambda: "one,three"},
     "calibrated": {"member": lambda: "two", "dimensions": lambda: "fluency"},
 }
-"""Evaluator -> parameter that is a free text, a list, or cannot be one more -> what gives another value."""
+"""Evaluator -> parameter for which the tests cannot derive another value -> function that returns one."""
 
 
 COMPANIONS: dict[str, dict[str, dict[str, object]]] = {
@@ -123,7 +122,7 @@ COMPANIONS: dict[str, dict[str, dict[str, object]]] = {
         "structured": {"prompt": "described"},
     }
 }
-"""Evaluator -> parameter -> other parameters without which its other values are refused."""
+"""Evaluator -> parameter -> other parameters that its other values require."""
 
 
 def required(evaluator: str) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""A labelled pool, an item, and ICE fitted to the one and ready for the other."""
+"""A labelled pool, an item, and ICE fitted to the pool."""
 
-from scoring.contract import Item, PoolExample
+from scoring.contract.items import Item, PoolExample
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
-from scoring.params import read_params
 
 POOL = [
     PoolExample(

@@ -24,7 +24,7 @@ def tiny_umse(seed: int = 0) -> Path:
 
 
 def changed(folder: Path, *, settings: tuple[str, dict[str, Any]] | None = None, **tensors: Any) -> Path:
-    """A copy of the folder with a file of settings, or with tensors replaced; those that are None go."""
+    """Copy the folder with one settings file or some tensors replaced; None removes a tensor."""
     from safetensors.torch import load_file, save_file
 
     copy = Path(tempfile.mkdtemp(prefix="changed-"))
@@ -39,7 +39,10 @@ def changed(folder: Path, *, settings: tuple[str, dict[str, Any]] | None = None,
 def outputs_by_definition(
     folder: Path, texts: Sequence[str], *, regional: bool = False, restart: bool = False
 ) -> list[float]:
-    """The estimator's outputs by the papers' words, with the library's own encoder, for texts left uncut."""
+    """Compute the estimator's outputs as the papers define them, with the library's encoder.
+
+    The texts must fit without a cut.
+    """
     import torch
     import transformers
     from safetensors.torch import load_file
@@ -78,7 +81,7 @@ def outputs_by_definition(
 
 
 def _as_past(prefix: Any) -> Any:
-    """Rows of a prefix as the library takes keys and values of tokens that went before."""
+    """Return prefix rows in the library's form of keys and values of earlier tokens."""
     from transformers import DynamicCache
 
     past = DynamicCache()
@@ -96,13 +99,13 @@ def _folder(kind: str, outputs: int, seed: int, prefix_rows: int = 0) -> Path:
     shutil.copytree(tiny_model(kind), folder, dirs_exist_ok=True)
     draw = torch.Generator().manual_seed(seed)
     encoder = load_file(folder / "model.safetensors")
-    # Untrained layer norms leave every sequence with mean 0 and deviation 1: nothing left to normalise.
+    # Untrained layer norms give every sequence mean 0 and deviation 1, so normalising would do nothing.
     encoder = {
         name: each + torch.randn(each.shape, generator=draw) / 2 if "LayerNorm" in name else each
         for name, each in encoder.items()
     }
     tensors = {f"encoder.model.{name}": each for name, each in encoder.items()}
-    # Checkpoints of older versions of the library hold these too.
+    # Checkpoints of older library versions have these too.
     tensors["encoder.model.embeddings.position_ids"] = torch.arange(514)[None]
     if prefix_rows:
         tensors["encoder.prefix_encoder.embedding.weight"] = torch.randn(

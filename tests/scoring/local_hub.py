@@ -1,4 +1,4 @@
-"""A real HTTP server on a socket that speaks the model hub's protocol and has what a test gives it."""
+"""A real HTTP server with the model hub's protocol and the repositories that a test gives it."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from tests.scoring.socket_server import QuietHandler, SocketServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LARGE = (".safetensors", ".bin", ".ckpt")
-"""Endings of files whose hash the hub states."""
+"""Endings of files for which the hub publishes a hash."""
 
 
 @dataclass
@@ -19,12 +19,12 @@ class Repository:
     files: Mapping[str, bytes]
     gated: bool = False
     stated_hashes: Mapping[str, str] = field(default_factory=dict)
-    """File -> what the hub says of it instead of the truth."""
+    """File -> false hash that the hub publishes."""
 
 
 @dataclass
 class LocalHub(SocketServer):
-    """`repositories` by owner/name, each with one commit, on the branch main; `asked` has every path."""
+    """`repositories` are by owner/name, each with one commit on main; `asked` lists every requested path."""
 
     repositories: Mapping[str, Repository]
     asked: list[str] = field(default_factory=list)

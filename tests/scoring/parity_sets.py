@@ -1,13 +1,14 @@
-"""Reading the golden numbers of one metric: what its authors' program gives on made-up texts."""
+"""Reading the golden numbers of one metric: the values of its authors' program on made-up texts."""
 
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scoring.contract import Evaluator, Item
+from scoring.contract.evaluator import Evaluator
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
-from scoring.examples import read_examples
-from scoring.params import read_params
+from scoring.files.examples import read_examples
 
 
 class ParitySet(NamedTuple):

@@ -1,4 +1,4 @@
-"""A real HTTP server on a socket that speaks OpenAI's protocol and answers what a test tells it to."""
+"""A real HTTP server with OpenAI's protocol and scripted answers."""
 
 import json
 import math
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
-from tests.scoring.asking.stored_batches import StoredBatches
+from tests.scoring.llm.stored_batches import StoredBatches
 from tests.scoring.socket_server import QuietHandler, SocketServer
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does with one request: `raw` is sent as the body, `hang_up` closes without a word.
+    """The response to one request: `raw` replaces the body, `hang_up` closes without a response.
 
-    `usage` (tokens of prompt and reply) is told where it is given. `probabilities` (token -> probability)
-    are told of the first token, where they are asked for.
+    `usage` (tokens of prompt and reply) is sent if given. `probabilities` (token -> probability) are those of
+    the first token, sent if requested.
     """
 
     content: str | None = "0.75"
@@ -47,9 +47,9 @@ class Asked:
 
 @dataclass
 class ScriptedEndpoint(SocketServer):
-    """`answer` is a function of the request; `asked` holds every request that arrived, in order.
+    """`answer` is a function of the request; `asked` has every request received, in order.
 
-    Where it `takes_batches`, they are in `batches`, and `starting` is called when one has been started.
+    If `takes_batches` is set, `batches` has them, and `starting` is called when a batch was started.
     """
 
     answer: Callable[[Asked], Answer] = lambda _: Answer()
@@ -70,7 +70,7 @@ class ScriptedEndpoint(SocketServer):
 
     @property
     def lines(self) -> list[Asked]:
-        """Of all batches that were started, answered or not."""
+        """Return the requests of all started batches, answered or not."""
         files = [self.batches.files[each["input_file_id"]] for each in self.batches.batches.values()]
         rows = [json.loads(line) for file in files for line in file.splitlines()]
         return [Asked(row["url"], "", row["body"]) for row in rows]
@@ -138,7 +138,7 @@ def _body(asked: Asked, answer: Answer) -> dict[str, Any]:
 
 
 def _logprobs(probabilities: Mapping[str, float], *, is_chat: bool) -> dict[str, Any]:
-    """Of the first token alone; the likeliest is the one written."""
+    """Return log probabilities of the first token, which is the most probable one."""
     shown = {token: math.log(share) for token, share in probabilities.items()}
     written = max(shown, key=shown.__getitem__)
     if is_chat:

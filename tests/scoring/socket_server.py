@@ -1,4 +1,4 @@
-"""What the tests' servers have in common: a free port of this machine, served by threads within a block."""
+"""The base of the tests' servers: a free local port, served by threads within a block."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -7,13 +7,13 @@ from typing import Self
 
 
 class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # connections that may wait: of five, some of 32 at once would be refused
+    request_queue_size = 128  # waiting connections; the default of 5 would refuse some of 32
 
 
 class SocketServer(ABC):
     @abstractmethod
     def handler(self) -> type[BaseHTTPRequestHandler]:
-        """What answers requests."""
+        """Return the class that answers requests."""
 
     def __enter__(self) -> Self:
         self._server = _Server(("127.0.0.1", 0), self.handler())

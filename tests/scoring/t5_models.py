@@ -1,4 +1,4 @@
-"""Tiny T5 and mT5 models as files: with gains, with an output matrix of their own, with labels as pieces."""
+"""Tiny T5 and mT5 models as files: with gains, untied output matrices and labels as pieces."""
 
 import functools
 import json
@@ -12,10 +12,10 @@ LABELS = ("0", "1", "2")
 
 
 def t5_model(kind: str, *, untied: bool = False, stated: dict | None = None, **changes) -> Path:
-    """A folder of its own for each call. Each norm has a gain, so that nothing is lost by leaving it out.
+    """Create a new folder on each call. Each norm has a gain, so that leaving it out changes results.
 
-    `untied` gives the file an output matrix, as T5 1.1 and mT5 have it; the library cannot write one where it
-    has read none. `stated` goes into config.json, `changes` into the configuration the model is built from.
+    `untied` gives the file an output matrix, as in T5 1.1 and mT5; the library cannot write one that it has
+    not read. `stated` goes into config.json, `changes` into the configuration that the model is built from.
     """
     import torch
     from safetensors.torch import load_file, save_file
@@ -39,7 +39,7 @@ def t5_model(kind: str, *, untied: bool = False, stated: dict | None = None, **c
 
 @functools.cache
 def label_model(kind: str = "mt5", labels: tuple[str, ...] = LABELS, **changes) -> Path:
-    """A model in whose vocabulary each of `labels` is one piece, as in mT5's; always the same one."""
+    """Return a cached model whose vocabulary has each of `labels` as one piece, like mT5's."""
     folder = t5_model(kind, untied=True, **changes)
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     vocabulary = tokenizer["model"]["vocab"]

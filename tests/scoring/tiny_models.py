@@ -1,4 +1,4 @@
-"""Random models of every kind the evaluators load, a few kilobytes each, with tokenizers of their own."""
+"""Random models of every kind that evaluators load, a few kilobytes each, with their own tokenizers."""
 
 import functools
 import tempfile
@@ -17,7 +17,7 @@ Kedi halının üzerinde oturdu. Bakan konuştu. Con mèo ngồi trên thảm. �
 """
 HIDDEN, LAYERS, HEADS, WIDE, POSITIONS = 32, 3, 2, 48, 512
 PROMPT_POSITIONS = 8192
-"""Of causal models: a prompt of a few examples is about as many tokens here as it has letters."""
+"""Positions of causal models; their tokenizers give about one token per letter."""
 CHAT_TEMPLATE = """\
 {% for message in messages %}<s>{{ message.role }}
 {{ message.content }}</s>
@@ -27,12 +27,12 @@ CHAT_TEMPLATE = """\
 
 @functools.cache
 def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **changes: Any) -> Path:
-    """The folder of a model, always the same one for the same arguments.
+    """Return the folder of a model, the same one for the same arguments.
 
     `kind` is bert, roberta, xlm-roberta, bart, t5, mt5, or a causal language model with a chat template:
     llama, gpt2, mistral, bloom. `head` is the ending of a class of transformers (Model, ForMaskedLM,
     ForSequenceClassification, ForQuestionAnswering, ForConditionalGeneration, ForCausalLM, LMHeadModel);
-    `labels` are those a classifier tells apart; `changes` go into its configuration.
+    `labels` are a classifier's labels; `changes` go into its configuration.
     """
     import torch
     import transformers
@@ -54,7 +54,7 @@ def tiny_model(kind: str, head: str = "", labels: tuple[str, ...] = (), **change
 
 
 def _tokenizer(kind: str) -> Any:
-    """Trained once on TEXT, and kept, since training breaks ties differently each time."""
+    """Load a tokenizer trained on TEXT; it is stored because training breaks ties at random."""
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 

@@ -1,4 +1,4 @@
-"""A campaign full of payloads, made once for each file, and a browser that signs in as its people."""
+"""A campaign full of payloads, created once per file, and a client that signs in as its users."""
 
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
@@ -13,7 +13,7 @@ from tests.security.pages import PAYLOAD
 
 @pytest.fixture(scope="module")
 def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Campaign]:
-    """One campaign full of payloads, in a transaction around those of the tests."""
+    """Create a campaign full of payloads, in a transaction around those of the tests."""
     uploads = override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("uploads"))
     with uploads, django_db_blocker.unblock(), transaction.atomic():
         made = make_campaign(PAYLOAD)
@@ -29,7 +29,7 @@ def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[C
 
 @pytest.fixture(scope="module")
 def browser() -> Client:
-    """One for all tests of a file: each new one reads the middleware anew."""
+    """Return one client for all tests of a file, because each new one loads the middleware again."""
     return Client()
 
 

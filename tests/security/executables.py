@@ -1,11 +1,11 @@
-"""Finding in a page what a browser would run."""
+"""A search for parts of a page that a browser would run."""
 
 import re
 from html.parser import HTMLParser
 
 
 class Executables(HTMLParser):
-    """Whatever in a page could run: scripts without a file of ours, event handlers, styles, odd addresses."""
+    """The parts of a page that could run: scripts from elsewhere, event handlers, styles, odd addresses."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

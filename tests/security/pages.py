@@ -1,4 +1,4 @@
-"""Every page as a browser gets it."""
+"""Every address, requested as a browser does."""
 
 from collections.abc import Iterator
 
@@ -10,11 +10,11 @@ from tests.addresses import ARGUMENTS, address_of
 from tests.campaigns import Campaign
 
 PAYLOAD = "'\"><script>alert(1)</script><img src=x onerror=alert(2)>"
-"""Stands in the name of the project, its people, systems and files, in articles, comments, reasons."""
+"""Used in names of the project, users, systems and files, and in articles, comments and reasons."""
 
 
 def pages(client: Client, campaign: Campaign, **parameters: str) -> Iterator[tuple[str, HttpResponse]]:
-    """GET of every address, by name."""
+    """Yield the name and the GET response of every address."""
     for name in ARGUMENTS:
         with transaction.atomic():
             yield name, client.get(address_of(name, campaign.ids_for(name)), parameters)

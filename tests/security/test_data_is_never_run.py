@@ -12,7 +12,7 @@ from tests.security.pages import PAYLOAD, text_of
 
 pytestmark = pytest.mark.django_db
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("role", ["trainee", "annotator", "researcher", "manager"])
@@ -29,7 +29,7 @@ def test_names_and_texts_are_shown_and_never_run(open_as, campaign, role, htmx):
         assert "<img src=x" not in page, name
         assert Executables(page).found == [], name
         shown += "&lt;script&gt;alert(1)" in page
-    assert shown >= 3, "the payload is on too few pages for this test to mean anything"
+    assert shown >= 3, "the payload is on too few pages for a meaningful test"
 
 
 def test_the_search_for_executables_finds_them():
@@ -54,8 +54,8 @@ def test_templates_hold_no_inline_script_or_style(path):
     assert not re.search(r"\|safe\b|autoescape off|safeseq", template)
 
 
-def test_data_that_comes_back_is_never_code():
-    """No pickle and its like, no evaluation of texts; pickled weights are read as bare tensors or refused."""
+def test_stored_data_is_never_run_as_code():
+    """No pickle or similar formats and no eval; pickled weights are read as tensors only or refused."""
     loose = re.compile(
         r"\bpickle\.(?!UnpicklingError)|\b(cPickle|dill|shelve|marshal|joblib)\b|from pickle"
         r"|yaml\.(unsafe_)?load\(|(?<![\w.])(eval|exec)\(|allow_pickle"

@@ -1,4 +1,4 @@
-"""What another site makes a person's browser send."""
+"""Requests that another site makes a user's browser send."""
 
 import re
 
@@ -12,16 +12,20 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_no_unsafe_method_gets_through_without_the_forms_token(campaign, method):
+def test_unsafe_methods_are_refused_without_the_csrf_token(campaign, method):
+    """The message is that of the missing token, for a role that may use the form."""
     client = Client(enforce_csrf_checks=True)
-    for role in ("annotator", "manager"):
-        client.force_login(campaign.users[role])
-        for name in ARGUMENTS:
-            response = getattr(client, method)(address_of(name, campaign.ids_for(name)))
-            assert response.status_code == 403, f"{method} {name} by {role}"
+    client.force_login(campaign.users["manager"])
+    for name in ARGUMENTS:
+        response = getattr(client, method)(address_of(name, campaign.ids_for(name)))
+        if name.startswith("api_"):
+            assert response.status_code in (403, 415), f"{method} {name}"  # the API does not accept forms
+        else:
+            assert response.status_code == 403, f"{method} {name}"
+            assert "Form not accepted" in response.content.decode(), f"{method} {name}"
 
 
-def test_a_form_with_its_token_gets_through():
+def test_a_form_with_the_csrf_token_is_accepted():
     client = Client(enforce_csrf_checks=True)
     user = make_user()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', client.get("/sign-in/").content.decode())

@@ -1,8 +1,10 @@
-"""What every response says to browsers and proxies."""
+"""The security headers of every response."""
 
 import re
+from collections.abc import Callable
 
 import pytest
+from django.http import HttpResponse
 
 from tests.factories import make_user
 from tests.security.pages import pages
@@ -11,12 +13,31 @@ pytestmark = pytest.mark.django_db
 
 EVERY_ROLE = pytest.mark.parametrize("role", ["anonymous", "annotator", "manager"])
 INERT = ("text/html", "application/json", "application/vnd.oai.openapi", "text/plain")
-"""Types of responses that are pages, answers to programs, or the API's own description."""
+"""Content types of pages, of the API's responses and of its schema."""
+
+
+@pytest.fixture(scope="module")
+def responses() -> dict[str, list[tuple[str, HttpResponse]]]:
+    """Hold each role's responses, by which several tests go."""
+    return {}
+
+
+@pytest.fixture
+def responses_to(responses, open_as, campaign) -> Callable[[str], list[tuple[str, HttpResponse]]]:
+    """Return a function from a role to the name and response of every address, each requested once."""
+
+    def ask(role: str) -> list[tuple[str, HttpResponse]]:
+        if role not in responses:
+            client = open_as(role)
+            responses[role] = [*pages(client, campaign), ("404", client.get("/nowhere/"))]
+        return responses[role]
+
+    return ask
 
 
 @EVERY_ROLE
-def test_every_response_forbids_what_its_browser_need_not_do(open_as, campaign, role):
-    for name, response in [*pages(open_as(role), campaign), ("404", open_as(role).get("/nowhere/"))]:
+def test_every_response_has_strict_security_headers(responses_to, role):
+    for name, response in responses_to(role):
         policy = response.headers.get("Content-Security-Policy", "")
         assert "default-src 'none'" in policy, name
         assert "script-src 'self'" in policy, name
@@ -30,28 +51,28 @@ def test_every_response_forbids_what_its_browser_need_not_do(open_as, campaign, 
 
 
 @EVERY_ROLE
-def test_no_response_is_kept_by_browsers_and_proxies(open_as, campaign, role):
-    for name, response in [*pages(open_as(role), campaign), ("404", open_as(role).get("/nowhere/"))]:
+def test_no_response_is_cached_by_browsers_and_proxies(responses_to, role):
+    for name, response in responses_to(role):
         kept = response.headers["Cache-Control"]
         assert "no-store" in kept, name
         assert "private" in kept, name
 
 
-def test_what_is_not_a_page_is_sent_as_a_file_to_keep(open_as, campaign):
+def test_downloads_are_sent_as_attachments(responses_to):
     downloads = []
-    for name, response in pages(open_as("manager"), campaign):
+    for name, response in responses_to("manager"):
         if response.status_code == 200 and not response.headers["Content-Type"].startswith(INERT):
             downloads.append(name)
             assert response.headers["Content-Disposition"].startswith("attachment; filename="), name
             assert not re.search(r'["\r\n;<>/\\]', response.headers["Content-Disposition"].split('"')[1]), (
                 name
             )
-    assert {"import_errors", "import_rejects", "run_scores", "agreement_table", "metaeval_table"} <= set(
+    assert {"import_errors", "import_rejects", "run_scores", "agreement_table", "comparison_table"} <= set(
         downloads
     )
 
 
-def test_cookies_are_for_the_server_alone(client):
+def test_cookies_are_http_only_and_same_site(client):
     user = make_user("someone")
     client.get("/sign-in/")
     client.post("/sign-in/", {"username": user.username, "password": "a-long-enough-password"})

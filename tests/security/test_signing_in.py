@@ -1,4 +1,4 @@
-"""Guessing passwords, being led elsewhere, and what is open to everybody."""
+"""Password guessing, redirects to other sites, and addresses open to everybody."""
 
 import re
 
@@ -17,7 +17,7 @@ def try_to_sign_in(client, username, password="wrong", address="198.51.100.7", *
     return client.post("/sign-in/", form, REMOTE_ADDR=address, headers=headers)
 
 
-def test_five_failures_close_signing_in_for_that_name_and_address_and_say_for_how_long(client):
+def test_five_failures_block_sign_in_for_that_name_and_address(client):
     user, colleague = make_user("jane"), make_user("john")
     for _ in range(4):
         assert try_to_sign_in(client, "jane").status_code == 200
@@ -34,14 +34,14 @@ def test_five_failures_close_signing_in_for_that_name_and_address_and_say_for_ho
     assert try_to_sign_in(client, colleague.username, right).status_code == 302
 
 
-def test_the_admins_door_is_throttled_alike(client):
+def test_signing_in_to_the_admin_is_throttled_too(client):
     make_user("jane")
     form = {"username": "jane", "password": "wrong"}
     statuses = [client.post("/admin/login/", form).status_code for _ in range(5)]
     assert statuses == [200, 200, 200, 200, 429]
 
 
-def test_a_wrong_name_and_a_wrong_password_are_told_in_the_same_words(client):
+def test_a_wrong_name_and_a_wrong_password_get_the_same_message(client):
     make_user("jane")
     said = [
         re.findall(r'role="alert">(.*?)</', try_to_sign_in(client, name).content.decode(), re.DOTALL)
@@ -64,7 +64,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("destination", ELSEWHERE)
-def test_signing_in_and_out_leads_to_no_other_site(client, destination):
+def test_signing_in_and_out_never_redirects_to_another_site(client, destination):
     user = make_user()
     form = {"username": user.username, "password": "a-long-enough-password", "next": destination}
     assert client.post("/sign-in/", form)["Location"] == "/"
@@ -72,13 +72,13 @@ def test_signing_in_and_out_leads_to_no_other_site(client, destination):
     assert client.post("/sign-out/", {"next": destination})["Location"] == "/sign-in/"
 
 
-def test_signing_in_leads_back_to_where_one_was_going(client):
+def test_signing_in_redirects_to_the_requested_page(client):
     user = make_user()
     form = {"username": user.username, "password": "a-long-enough-password", "next": "/account/"}
     assert client.post("/sign-in/", form)["Location"] == "/account/"
 
 
-def test_only_these_addresses_answer_without_signing_in(open_as, campaign):
+def test_only_public_addresses_open_without_signing_in(open_as, campaign):
     answered = {
         name for name, response in pages(open_as("anonymous"), campaign) if response.status_code == 200
     }

@@ -1,13 +1,12 @@
-"""Production settings, tried in processes of their own."""
+"""Production settings, each in a separate process."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
     "TOUCHSTONE_MODE": "production",
     "SECRET_KEY": "k9$Vw2" * 12,
@@ -23,7 +22,7 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         env={**clean, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 
@@ -34,7 +33,7 @@ def test_the_deployment_check_is_clean_in_production():
     assert "no issues" in done.stdout
 
 
-def test_production_does_not_start_without_a_key_of_its_own():
+def test_production_does_not_start_without_a_secret_key():
     without_key = {name: value for name, value in PRODUCTION.items() if name != "SECRET_KEY"}
     done = manage("check", **without_key)
     assert done.returncode != 0
@@ -47,23 +46,16 @@ def test_an_unknown_mode_is_refused():
     assert "expected 'production' or 'local'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [
-        ("DEBUG", "False"),
-        ("SESSION_COOKIE_SECURE", "True"),
-        ("CSRF_COOKIE_SECURE", "True"),
-        ("SECURE_SSL_REDIRECT", "True"),
-        ("ALLOWED_HOSTS", "['touchstone.example.org']"),
-        ("CELERY_ACCEPT_CONTENT", "['json']"),
-    ],
-)
-def test_production_is_secure_by_default(setting, expected):
-    done = manage(
-        "shell",
-        "--no-imports",
-        "-c",
-        f"from django.conf import settings; print(settings.{setting})",
-        **PRODUCTION,
-    )
-    assert done.stdout.strip() == expected, done.stderr
+def test_production_is_secure_by_default():
+    expected = {
+        "DEBUG": False,
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_SECURE": True,
+        "SECURE_SSL_REDIRECT": True,
+        "ALLOWED_HOSTS": ["touchstone.example.org"],
+        "CELERY_ACCEPT_CONTENT": ["json"],
+    }
+    told = f"import json; print(json.dumps({{name: getattr(settings, name) for name in {list(expected)}}}))"
+    done = manage("shell", "--no-imports", "-c", f"from django.conf import settings; {told}", **PRODUCTION)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected

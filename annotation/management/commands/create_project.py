@@ -1,4 +1,4 @@
-"""manage.py create_project: an empty project, for those who work from the command line."""
+"""manage.py create_project: create an empty project."""
 
 from typing import Any
 
@@ -6,16 +6,15 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation import protocol
-from annotation.actions.projects import create_project
 from annotation.errors import DomainError
+from annotation.management.named_project import BAD_ARGUMENTS
 from annotation.models import Questionnaire
+from annotation.projects.settings import create_project
 from annotation.protocol import BUILT_IN
-
-BAD_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
-    help = "Make an empty project."
+    help = "Create an empty project."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
@@ -23,10 +22,10 @@ class Command(BaseCommand):
             "--questionnaire",
             required=True,
             metavar="KEY",
-            help="seahorse, summeval, or the key of one that was defined here",
+            help="seahorse, summeval, or the key of a stored questionnaire",
         )
-        parser.add_argument("--slug", default="", help="its address; made of the name if not given")
-        parser.add_argument("--manager", metavar="USER", help="name of the account that manages it")
+        parser.add_argument("--slug", default="", help="address of the project (default: made from the name)")
+        parser.add_argument("--manager", metavar="USER", help="username of the first manager")
 
     def handle(self, *args: Any, **given: Any) -> str:
         manager = None
@@ -34,8 +33,8 @@ class Command(BaseCommand):
             manager = get_user_model().objects.filter(username=given["manager"]).first()
             if manager is None:
                 raise CommandError(
-                    f"there is no account {given['manager']!r}; make one with manage.py createsuperuser, or "
-                    "leave out --manager",
+                    f"there is no account {given['manager']!r}; create one with manage.py createsuperuser, "
+                    "or omit --manager",
                     returncode=BAD_ARGUMENTS,
                 )
         try:
@@ -44,7 +43,7 @@ class Command(BaseCommand):
             )
         except DomainError as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
-        return f"Made the project {project.name}, address {project.slug}."
+        return f"Created project {project.name} with the address {project.slug}."
 
 
 def _questionnaire(key: str) -> protocol.Questionnaire:
@@ -54,6 +53,6 @@ def _questionnaire(key: str) -> protocol.Questionnaire:
     if stored is None:
         keys = sorted({*BUILT_IN, *Questionnaire.objects.values_list("key", flat=True)})
         raise CommandError(
-            f"there is no questionnaire {key!r}; there are {', '.join(keys)}", returncode=BAD_ARGUMENTS
+            f"unknown questionnaire {key!r}; expected one of {', '.join(keys)}", returncode=BAD_ARGUMENTS
         )
     return stored.protocol

@@ -1,28 +1,28 @@
-"""manage.py agreement: the agreement page's figures, of a project or of a file of ratings."""
+"""manage.py agreement: agreement between raters, of a project or a file of ratings."""
 
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError
-from annotation.importers.options import OptionsRefused
-from annotation.importers.proposal import CannotPropose
-from annotation.importers.records import FileRefused
+from annotation.imports.reading.proposal import CannotPropose
+from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
 from metaeval.agreement.report import agreement_report, agreement_rows
 from metaeval.export.formats import FORMATS, written
-from metaeval.files import read_ratings
-from metaeval.method import NONE
+from metaeval.snapshot.from_files import read_ratings
 from metaeval.stats.agreement.krippendorff import SCALES
+from metaeval.stats.method import NONE
 
 
 class Command(BaseCommand):
     help = (
-        "How well raters agree on each question: Krippendorff's alpha, Gwet's AC1 or AC2, pairwise agreement "
-        "and others, with intervals, for all languages together and for each. Of a project, or of a file of "
-        "ratings (--input) without any database. Exit code 0: done; 2: bad arguments."
+        "Print agreement between raters on each question, for each language and for all together: "
+        "Krippendorff's alpha, Gwet's AC1 or AC2, pairwise agreement and others, with intervals. The ratings "
+        "come from a project, or from a file (--input) without a database. Exit code 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -35,18 +35,18 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="OURS=THEIRS",
-            help="with --input: what the file calls a column; ours==value where it is the same on all rows",
+            help="with --input: the name of a column in the file; OURS==VALUE for a constant",
         )
         parser.add_argument(
             "--missing",
             metavar="A,B,...",
-            help="with --input: values that mean 'not answered', besides an empty one; NULL if not given",
+            help="with --input: values that mean 'not answered', besides empty ones (default: NULL)",
         )
         parser.add_argument(
-            "--scale", choices=[*SCALES], help="for alpha, AC and kappa; each question's own if not given"
+            "--scale", choices=[*SCALES], help="for alpha, AC and kappa (default: each question's own)"
         )
         parser.add_argument(
-            "--interval", choices=[*INTERVALS, NONE], default=AgreementMethod.interval, help="95%%"
+            "--interval", choices=[*INTERVALS, NONE], default=AgreementMethod.interval, help="95%% interval"
         )
         parser.add_argument("--resamples", type=int, default=AgreementMethod.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=AgreementMethod.seed, metavar="N")
@@ -57,7 +57,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         for_files = {name: options[name] for name in ("map", "missing") if options[name] not in (None, [])}
         if options["project"] and for_files:
-            raise CommandError(f"--{next(iter(for_files))} goes with --input only", returncode=BAD_ARGUMENTS)
+            raise CommandError(f"--{next(iter(for_files))} needs --input", returncode=BAD_ARGUMENTS)
         try:
             chosen = {
                 "language": options["language"],
@@ -73,7 +73,7 @@ class Command(BaseCommand):
                 rows = [figure.as_json() for figure in report]
         except CannotPropose as error:
             raise CommandError(f"{options['input'].name}, {error}", returncode=BAD_ARGUMENTS) from error
-        except (DomainError, FileRefused, OptionsRefused) as error:
+        except (DomainError, FileRefused, SettingsRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         self.stdout.write(
             written(rows, options["format"], down="question", across=("language", "statistic"), n="units")

@@ -1,4 +1,4 @@
-"""manage.py metaeval: the meta-evaluation page's figures, of a project or of files."""
+"""manage.py metaeval: agreement of evaluators with human labels, of a project or of files."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -8,31 +8,29 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.errors import DomainError
-from annotation.importers.records import FileRefused
+from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
-from metaeval.choices import MetaevalChoices
-from metaeval.comparison import compare, table_of
+from metaeval.comparison.comparison import compare, table_of
+from metaeval.comparison.report import comparison_rows
 from metaeval.export.formats import FORMATS, written
-from metaeval.files import read_scored_examples
-from metaeval.judgements import ALL, Evaluator
-from metaeval.label_rules import LABEL_RULES
-from metaeval.metaeval_report import metaeval_rows
-from metaeval.method import ITEMS, NONE, Method
-from metaeval.refuse_unknown import refuse_unknown
-from metaeval.snapshot import snapshot_of
+from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot.arrays import ALL, SetupScores
+from metaeval.snapshot.from_files import read_scored_examples
+from metaeval.snapshot.label_rules import LABEL_RULES
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import ITEMS, NONE, Method
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
-from scoring.examples import FaultyFile
 
 
 class Command(BaseCommand):
     help = (
-        "How well evaluators agree with human labels on each dimension. Of a project, or of an examples file "
-        "with labels and files of scores (--input, --scores) without any database. Exit code 0: done; "
-        "2: bad arguments."
+        "Print how well evaluators agree with human labels on each dimension. Labels and scores come from a "
+        "project, or from files (--input, --scores) without a database. Exit code 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -46,13 +44,13 @@ class Command(BaseCommand):
             type=Path,
             default=[],
             metavar="SCORES",
-            help="with --input: one evaluator's scores, JSONL; repeated, the evaluators are compared",
+            help="with --input: one evaluator's scores, JSONL; repeat for several evaluators",
         )
         parser.add_argument("--level", choices=LEVELS, default="pooled")
         parser.add_argument("--coefficient", choices=COEFFICIENTS, default="spearman")
         parser.add_argument("--interval", choices=[NONE, *INTERVALS], default=Method.interval)
         parser.add_argument(
-            "--test", choices=[NONE, *TESTS], default=Method.test, help="tells evaluators apart, by letters"
+            "--test", choices=[NONE, *TESTS], default=Method.test, help="significance test between evaluators"
         )
         parser.add_argument("--correction", choices=[NONE, *CORRECTIONS], default=Method.correction)
         parser.add_argument("--resamples", type=int, default=Method.resamples, metavar="N")
@@ -61,29 +59,37 @@ class Command(BaseCommand):
             "--items",
             choices=ITEMS,
             default=Method.items,
-            help="own: each evaluator on all that it has scored; common: all on what every one has scored",
+            help="own: all that the evaluator has scored; common: what every evaluator has scored",
         )
         parser.add_argument("--language", default=ALL, metavar="CODE", help="only this language")
         parser.add_argument("--dataset", default=ALL, metavar="NAME", help="only articles of this dataset")
         parser.add_argument(
-            "--system", action="append", default=[], metavar="NAME", help="only these systems; repeated"
+            "--system",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="only these systems; repeat for several",
         )
         parser.add_argument(
             "--evaluator",
             action="append",
             default=[],
             metavar="NAME",
-            help="compare only these, repeated; what others have seen is then not left out",
+            help="compare only these; repeat for several",
         )
         parser.add_argument(
-            "--question", action="append", default=[], metavar="KEY", help="only these dimensions; repeated"
+            "--question",
+            action="append",
+            default=[],
+            metavar="KEY",
+            help="only these questions; repeat for several",
         )
-        parser.add_argument("--group", default="", help="with --project: labels of raters of this group only")
+        parser.add_argument("--group", default="", help="with --project: only labels by this group of raters")
         parser.add_argument(
             "--labels",
             choices=LABEL_RULES,
             default="mean",
-            help="with --project: how several raters' answers become one label",
+            help="with --project: how the answers of several raters become one label",
         )
         parser.add_argument("--format", choices=FORMATS, default="table")
 
@@ -93,15 +99,15 @@ class Command(BaseCommand):
             rows = (
                 self._of_project(options, method) if options["project"] else self._of_files(options, method)
             )
-        except (DomainError, FileRefused, FaultyFile, OSError) as error:
+        except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
 
     def _of_project(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:
         if options["scores"]:
-            raise CommandError("--scores goes with --input only", returncode=BAD_ARGUMENTS)
+            raise CommandError("--scores needs --input", returncode=BAD_ARGUMENTS)
         project = named_project(options["project"])
-        choices = MetaevalChoices(
+        choices = ComparisonChoices(
             language=options["language"],
             dataset=options["dataset"],
             systems=tuple(options["system"]),
@@ -110,7 +116,7 @@ class Command(BaseCommand):
             labels=options["labels"],
             only=tuple(_keys(snapshot_of(project).evaluators, options["evaluator"])),
         )
-        return metaeval_rows(project, choices, method)
+        return comparison_rows(project, choices, method)
 
     def _of_files(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:
         if not options["scores"]:
@@ -127,13 +133,13 @@ class Command(BaseCommand):
             only=_keys(evaluators, options["evaluator"]),
         )
         for key in options["question"]:
-            refuse_unknown("question", key, [each.key for each in labels])
+            check_choice("question", key, [each.key for each in labels])
         shown = [each for each in labels if not options["question"] or each.key in options["question"]]
         return table_of(comparison, shown, method).rows()
 
 
-def _keys(evaluators: Sequence[Evaluator], names: Sequence[str]) -> list[str]:
-    """Keys of the evaluators that bear these names. Raises DomainError for a name that nobody bears."""
+def _keys(evaluators: Sequence[SetupScores], names: Sequence[str]) -> list[str]:
+    """Return the keys of the evaluators with these names. Raises DomainError for an unknown name."""
     for name in names:
-        refuse_unknown("evaluator", name, [each.label for each in evaluators])
+        check_choice("evaluator", name, [each.label for each in evaluators])
     return [each.key for each in evaluators if each.label in names]

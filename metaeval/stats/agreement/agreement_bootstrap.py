@@ -1,4 +1,4 @@
-"""Statistics of agreement that are computed from counts, of summaries or raters drawn again."""
+"""Resamples of summaries or raters, for statistics of agreement computed from counts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ LARGEST_BLOCK = 500_000
 
 
 def unit_draws(units: RatedUnits, resamples: int, seed: int) -> Iterator[RatedUnits]:
-    """Resamples of units (summaries), as many as there are, with replacement, each with all its ratings.
+    """Yield resamples of units (summaries), drawn with replacement with all their ratings.
 
     `units` are patterns, each counting `times` (patterns, 1). How often a resample has each pattern is one
     multinomial draw, which is the same in distribution as drawing units one by one, but takes no more time
@@ -32,7 +32,7 @@ def unit_draws(units: RatedUnits, resamples: int, seed: int) -> Iterator[RatedUn
 def rater_draws(
     units: Ints, raters: Ints, answers: Ints, *, n_answers: int, resamples: int, seed: int
 ) -> Iterator[RatedUnits]:
-    """Resamples of raters, as many as there are, with replacement, each with all their ratings.
+    """Yield resamples of raters, drawn with replacement with all their ratings.
 
     A rater drawn k times counts as k raters who gave these ratings, except that nobody is compared with a
     copy of themselves: pairs of ratings are by two different raters, and a rater drawn k and another drawn l
@@ -62,13 +62,16 @@ def rater_draws(
 def replicates(
     statistics: Sequence[CountStatistic], draws: Iterable[RatedUnits], scale: str, numbers: Floats
 ) -> Floats:
-    """(statistics, resamples) each statistic of each draw, nan where it is undefined; of the same draws."""
+    """Return each statistic of each draw, (statistics, resamples); nan where it is undefined.
+
+    All statistics share the draws.
+    """
     blocks = [[each.values(block, scale, numbers) for each in statistics] for block in draws]
     return np.concatenate([np.array(block) for block in blocks], axis=1)
 
 
 def units_left_out(units: RatedUnits) -> Iterator[RatedUnits]:
-    """Blocks of draws, one for each pattern in turn, in which one unit of that pattern is left out.
+    """Yield blocks of draws, each draw leaving out one unit of one pattern, pattern by pattern.
 
     Every pattern must occur.
     """
@@ -79,7 +82,7 @@ def units_left_out(units: RatedUnits) -> Iterator[RatedUnits]:
 
 
 def _blocks(draws: int, cells: int) -> Iterator[int]:
-    """Sizes of blocks that add up to `draws`."""
+    """Yield the sizes of blocks that add up to `draws`."""
     most = max(1, LARGEST_BLOCK // max(cells, 1))
     for start in range(0, draws, most):
         yield min(most, draws - start)

@@ -7,7 +7,7 @@ from metaeval.stats.arrays import Floats, number_vector
 
 
 def answer_numbers(scale: str, numbers: npt.ArrayLike | None, n_answers: int) -> Floats:
-    """(n_answers,) ascending numbers; where none are given, the places of the answers.
+    """Return the ascending number of each answer, (n_answers,); by default 0, 1, 2 ...
 
     Raises ValueError where the interval scale has none, and unless they are one for each answer and ascend.
     """
@@ -26,6 +26,9 @@ def answer_numbers(scale: str, numbers: npt.ArrayLike | None, n_answers: int) ->
 
 
 def unit_range(numbers: Floats) -> Floats:
-    """The same numbers brought to 0 to 1, so that their squares stay finite; (0,) for a single one."""
+    """Return the numbers rescaled to 0 to 1, so that their squares stay finite.
+
+    A single number becomes 0.
+    """
     spread = numbers[-1:] - numbers[:1]
     return (numbers - numbers[:1]) / np.where(spread > 0, spread, 1.0)

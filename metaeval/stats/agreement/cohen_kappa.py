@@ -1,4 +1,4 @@
-"""Cohen's kappa: agreement of two named raters beyond chance; of more raters the mean over pairs of them."""
+"""Cohen's kappa: agreement of two raters beyond chance, or its mean over pairs of raters."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,10 @@ from metaeval.stats.agreement.rated_pairs import pairable_ratings, rater_pairs
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.result import Agreement
 
-ALWAYS_ONE_ANSWER = "each two raters have one and the same answer for all they both rated (0/0)"
+ALWAYS_ONE_ANSWER = "every pair of raters gave the same answer to all summaries they share (0/0)"
 
 WEIGHTS: dict[str, str] = {
     "none": "two different answers disagree 1",
-    "linear": "two answers disagree by their difference",
     "quadratic": "two answers disagree by the square of their difference",
 }
 """By name, how far two answers disagree, in words."""
@@ -32,11 +31,13 @@ def cohen_kappa(
     weights: str = "none",
     numbers: npt.ArrayLike | None = None,
 ) -> Agreement:
-    """Cohen's kappa, 1 - observed / expected disagreement, of two raters; of more, the mean over pairs.
+    """Return Cohen's kappa of two raters, or the mean over all pairs of raters.
+
+    Kappa is 1 - observed / expected disagreement.
 
     Of two raters, over the units that both rated: observed is the mean of v_kl over their answers k and l;
     expected is sum_kl p_k q_l v_kl, with p and q the shares of answers of the one and of the other on these
-    units. v is 1 for two different answers, or with weights their difference or its square.
+    units. v is 1 for two different answers, or with weights the square of their difference.
     Of more raters: the mean of the kappas of all pairs of raters, each weighted by the units that both rated.
 
     Parameters
@@ -46,15 +47,11 @@ def cohen_kappa(
     weights : one of `WEIGHTS`.
     numbers : (answers,) the number that each answer stands for, ascending; if absent, their places.
 
-    Returns
-    -------
-    1 at perfect agreement, 0 at chance. Undefined without two ratings of one unit. A pair of raters who gave
-    one and the same answer to all they both rated leaves 0/0: it is left out of the mean, and where all pairs
-    are such the value is undefined.
+    The result is 1 at perfect agreement, 0 at chance. Undefined without two ratings of one unit. A pair of
+    raters who gave one and the same answer to all they both rated leaves 0/0: it is left out of the mean, and
+    where all pairs are such the value is undefined.
 
-    Raises
-    ------
-    ValueError : other `weights`; a rater who rated a unit twice; codes or numbers that do not fit.
+    Raises ValueError for unknown `weights`; a rater who rated a unit twice; codes or numbers that do not fit.
 
     Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
     Measurement 20, 1960; weighted: Psychological Bulletin 70, 1968. The mean over pairs of raters is
@@ -87,7 +84,7 @@ def cohen_kappa(
         reason = ALWAYS_ONE_ANSWER
     left_out = {FEWER_THAN_TWO: ratings.left_out} if ratings.left_out else {}
     if not reason and not defined.all():
-        left_out["pairs of raters with one and the same answer throughout"] = int((~defined).sum())
+        left_out["pairs of raters with the same answer throughout"] = int((~defined).sum())
     return Agreement(
         value=float(np.average(kappas[defined], weights=common[defined])) if not reason else np.nan,
         units=ratings.n_units,
@@ -101,20 +98,13 @@ def cohen_kappa(
 
 
 def _answer_counts(pair: Ints, answers: Ints, n_pairs: int, n_answers: int) -> sparse.csr_array:
-    """(pairs, answers) how often one rater of each pair gave each answer; only what was given takes room."""
+    """Return how often one rater of each pair gave each answer, sparse (pairs, answers)."""
     return sparse.csr_array((np.ones(len(pair)), (pair, answers)), shape=(n_pairs, n_answers))
 
 
 def _by_difference(one: sparse.csr_array, other: sparse.csr_array, _places: Floats) -> Floats:
     common: Floats = one.sum(axis=1) * other.sum(axis=1)
     return common - one.multiply(other).sum(axis=1)
-
-
-def _by_distance(one: sparse.csr_array, other: sparse.csr_array, places: Floats) -> Floats:
-    # The sum of |x - y| over two samples is that, over the steps of the scale, of how many lie on both sides.
-    below, below_other = np.cumsum(one.toarray(), axis=1), np.cumsum(other.toarray(), axis=1)
-    apart = below * (below_other[:, -1:] - below_other) + below_other * (below[:, -1:] - below)
-    return (apart[:, :-1] * np.diff(places)).sum(axis=1)
 
 
 def _by_square(one: sparse.csr_array, other: sparse.csr_array, places: Floats) -> Floats:
@@ -126,11 +116,9 @@ def _by_square(one: sparse.csr_array, other: sparse.csr_array, places: Floats) -
 
 _DISAGREEMENT: dict[str, Callable[[Floats], Floats]] = {
     "none": lambda differences: (differences != 0).astype(np.float64),
-    "linear": np.abs,
     "quadratic": np.square,
 }
 _EXPECTED: dict[str, Callable[[sparse.csr_array, sparse.csr_array, Floats], Floats]] = {
     "none": _by_difference,
-    "linear": _by_distance,
     "quadratic": _by_square,
 }

@@ -1,4 +1,4 @@
-"""What all statistics that are computed from counts have in common."""
+"""What the statistics computed from counts of answers have in common."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from metaeval.stats.result import Agreement
 
 @dataclass(frozen=True)
 class CountStatistic:
-    """A statistic of agreement to which it does not matter who gave a rating.
+    """A statistic of agreement that does not depend on who gave a rating.
 
     `values` gives it for all draws of the units at once, (draws,), nan where it is undefined, on a scale of
     which the answers stand for the numbers (answers,); `definition` says how, on a scale; `undefined` why it
@@ -27,7 +27,7 @@ class CountStatistic:
     undefined: str = ""
 
     def of_counts(self, counts: npt.ArrayLike, scale: str, numbers: npt.ArrayLike | None = None) -> Agreement:
-        """The statistic of a table of counts (units, answers), from `agreement_counts`."""
+        """Return the statistic of a table of counts (units, answers)."""
         table, left_out = pairable(counts)
         checked = answer_numbers(scale, numbers, table.shape[1])
         value = float(self.values(RatedUnits.of_counts(table), scale, checked)[0])
@@ -41,20 +41,23 @@ class CountStatistic:
         )
 
     def reason(self, value: float, n_units: int) -> str:
-        """Why `value`, of `n_units` units, is nan; empty if it is not."""
+        """Return why `value` of `n_units` units is nan, or an empty text."""
         if not np.isnan(value):
             return ""
         return self.undefined if n_units else NOT_PAIRABLE
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
-    """`above` / `below`, nan where `below` is not more than 0."""
+    """Return `above` / `below`, nan where `below` is not above 0."""
     positive = np.broadcast_to(below > 0, np.broadcast_shapes(above.shape, below.shape))
     quotient = np.full(positive.shape, np.nan)
     return np.divide(above, below, out=quotient, where=positive)
 
 
 def mean_over_units(units: RatedUnits, differing: Floats) -> Floats:
-    """(draws,) the mean over units of `differing` / pairs, (units, draws), as often as each counts."""
+    """Return the mean over units of `differing` / pairs, (draws,), weighted by `times`.
+
+    `differing` is (units, draws).
+    """
     shares = np.where(units.pairs > 0, differing, 0.0) / np.where(units.pairs > 0, units.pairs, 1.0)
     return ratio((units.times * shares).sum(axis=0), units.times.sum(axis=0))

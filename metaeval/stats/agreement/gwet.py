@@ -1,14 +1,12 @@
-"""Gwet's AC1 and AC2: agreement beyond chance that stays high where one answer is nearly always given."""
+"""Gwet's AC1 and AC2: agreement beyond chance, robust where one answer dominates."""
 
 import numpy as np
-import numpy.typing as npt
 
 from metaeval.stats.agreement.answer_numbers import unit_range
 from metaeval.stats.agreement.count_statistic import CountStatistic, mean_over_units
 from metaeval.stats.agreement.fleiss_kappa import answer_shares
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.arrays import Floats
-from metaeval.stats.result import Agreement
 
 ONE_POSSIBLE = "there is only one answer to give"
 
@@ -20,46 +18,28 @@ WEIGHTS: dict[str, str] = {
 """By scale, how far two answers agree, in words; on a nominal scale the statistic is AC1, else AC2."""
 
 
-def gwet_ac(counts: npt.ArrayLike, scale: str, numbers: npt.ArrayLike | None = None) -> Agreement:
-    """Gwet's AC1 (nominal) or AC2 (ordinal, interval): (P - P_e) / (1 - P_e).
+def gwet_ac(units: RatedUnits, scale: str, numbers: Floats) -> Floats:
+    """Return Gwet's AC1 (nominal) or AC2 (ordinal, interval): (P - P_e) / (1 - P_e).
 
-    P is the mean over units of the mean weight w_kl of the unit's pairs of ratings k, l;
-    P_e = sum_kl w_kl / (q (q - 1)) * sum_k p_k (1 - p_k), with p_k the mean over units of the share of the
-    unit's ratings that give answer k, and q the answers that can be given. For weights see `WEIGHTS`.
+    P is the mean over units of the mean weight w_kl of the unit's pairs of ratings k, l; P_e = sum_kl w_kl /
+    (q (q - 1)) * sum_k p_k (1 - p_k), with p_k the mean over units of the share of the unit's ratings that
+    give answer k, and q the answers that can be given. w_kl is 1 for equal answers. For different answers it
+    is 0 on a nominal scale, 1 − (d + 1)d / (q(q − 1)) for d steps on an ordinal scale, and 1 − (difference /
+    range of the answers)² on an interval scale.
 
-    Parameters
-    ----------
-    counts : (units, answers) how often each unit got each answer, from `agreement_counts`; a column for each
-        answer that could be given, since q counts them all.
-    scale : one of `WEIGHTS`.
-    numbers : (answers,) the number that each answer stands for, ascending; only the interval scale needs it.
-
-    Returns
-    -------
     1 at perfect agreement, also when all give the same answer. Ratings may be missing: units may have any
     number. Units with fewer than two are left out of P and, unlike in Gwet's book, of p_k too, so that all
     statistics of agreement stand on the same ratings. Undefined without a unit of two ratings, and where
     there is only one answer to give.
-
-    Raises
-    ------
-    ValueError : a scale that does not exist; `numbers` missing for the interval scale, or not one number per
-        answer in ascending order; `counts` not a table of whole numbers of 0 or more.
 
     Source: K. L. Gwet, "Computing inter-rater reliability and its variance in the presence of high
     agreement", British Journal of Mathematical and Statistical Psychology 61, 2008 (AC1); Handbook of
     Inter-Rater Reliability, 4th ed. 2014, chapters 2 and 3 (AC2, ordinal and quadratic weights, missing
     ratings).
 
-    >>> round(gwet_ac([[2, 0], [2, 0], [2, 0], [1, 1]], "nominal").value, 6)
+    >>> round(GWET.of_counts([[2, 0], [2, 0], [2, 0], [1, 1]], "nominal").value, 6)
     0.68
     """
-    if scale not in WEIGHTS:
-        raise ValueError(f"scale {scale!r} does not exist: choose from {', '.join(WEIGHTS)}")
-    return GWET.of_counts(counts, scale, numbers)
-
-
-def _coefficients(units: RatedUnits, scale: str, numbers: Floats) -> Floats:
     q = units.cells.n_answers
     if q < 2:
         return np.full(units.times.shape[-1], np.nan)
@@ -90,4 +70,4 @@ def _definition(scale: str) -> str:
     )
 
 
-GWET = CountStatistic(_coefficients, _definition, ONE_POSSIBLE)
+GWET = CountStatistic(gwet_ac, _definition, ONE_POSSIBLE)

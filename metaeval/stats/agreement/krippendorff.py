@@ -21,34 +21,30 @@ SCALES: dict[str, str] = {
 
 
 def krippendorff_alpha(counts: npt.ArrayLike, scale: str, numbers: npt.ArrayLike | None = None) -> Agreement:
-    """Krippendorff's alpha: 1 - observed / expected disagreement.
+    """Return Krippendorff's alpha: 1 - observed / expected disagreement.
 
     Over units with m_u >= 2 ratings: observed o_ck = sum_u (ordered pairs of ratings c, k in u) / (m_u - 1);
-    n_c = sum_k o_ck, n = sum_c n_c; expected e_ck = n_c (n_k - [c = k]) / (n - 1);
-    alpha = 1 - sum o_ck d_ck / sum e_ck d_ck, with d the distance of the scale.
+    n_c = sum_k o_ck, n = sum_c n_c; expected e_ck = n_c (n_k - [c = k]) / (n - 1); alpha = 1 - sum o_ck d_ck
+    / sum e_ck d_ck, with d the distance of the scale: 1 for different answers (nominal), the square of the
+    number of ratings between the middles of both (ordinal), or the square of their difference (interval).
 
     Parameters
     ----------
-    counts : (units, answers) how often each unit got each answer, from `agreement_counts`. Any number of
+    counts : (units, answers) how often each unit got each answer. Any number of
         ratings per unit. On an ordinal scale the answers stand in ascending order.
     scale : one of `SCALES`.
     numbers : (answers,) the number that each answer stands for, ascending; only the interval scale needs it.
 
-    Returns
-    -------
     1 at perfect agreement, 0 at chance, below 0 at worse than chance. Undefined without any unit of two
     ratings, and when the ratings of all such units give one and the same answer: no disagreement is expected
-    then, which leaves 0/0. On that case packages differ: nltk says 1, PyPI krippendorff raises an error,
+    then, which leaves 0/0. Packages differ: nltk says 1, PyPI krippendorff raises an error,
     simpledorff divides by zero.
 
-    Raises
-    ------
-    ValueError : a scale that does not exist; `numbers` missing for the interval scale, or not one number per
-        answer in ascending order; `counts` not a table of whole numbers of 0 or more.
+    Raises ValueError for a scale that does not exist; `numbers` missing for the interval scale, or not one
+    number per answer in ascending order; `counts` not a table of whole numbers of 0 or more.
 
-    Source: K. Krippendorff, "Computing Krippendorff's alpha-reliability", 2011. Since every distance is a
-    square of a difference (of places that the answers have on a line) or 1, no table of pairs of answers is
-    needed: time and memory grow with the ratings, however many answers there are.
+    Source: K. Krippendorff, "Computing Krippendorff's alpha-reliability", 2011. No table of
+    pairs of answers is needed, so time and memory grow with the ratings only.
 
     >>> round(krippendorff_alpha([[2, 0], [0, 2], [1, 1]], "nominal").value, 6)
     0.444444
@@ -79,7 +75,7 @@ def _alphas(units: RatedUnits, scale: str, numbers: Floats) -> Floats:
 
 
 def _middles(totals: Floats, n: Floats) -> Floats:
-    """Where the middle of each answer's ratings lies among all, as a share, so that large n stay exact."""
+    """Return the middle of each answer's ratings as a share of all, so that large n stay exact."""
     # From the middle of c to the middle of k: sum_{g=c..k} n_g - (n_c + n_k) / 2.
     return (np.cumsum(totals, axis=0) - totals / 2) / np.maximum(n, 1)
 

@@ -1,4 +1,4 @@
-"""Ratings in long form, when it matters who rated: checked, in pairs, and each beside the unit's others."""
+"""Ratings in long form, for statistics that depend on who rated."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -22,7 +22,9 @@ class Ratings(NamedTuple):
 def pairable_ratings(
     units: npt.ArrayLike, raters: npt.ArrayLike, answers: npt.ArrayLike, *, n_answers: int
 ) -> Ratings:
-    """The ratings that can be compared with another; each argument is (ratings,), answers 0 to n_answers - 1.
+    """Return the ratings of units that two raters or more have rated.
+
+    Each argument is (ratings,); answers are 0 to n_answers - 1.
 
     A missing rating has no entry. Raises ValueError for unequal lengths, codes that are not whole numbers, an
     answer outside its range, and a unit that one rater has rated twice: nobody's agreement with themselves
@@ -53,7 +55,7 @@ def pairable_ratings(
 
 
 def by_size(ratings: Ratings) -> Iterator[Ints]:
-    """For each number m of ratings that units have, (units, m) the places of the ratings of these units."""
+    """Yield the places of the ratings, (units, m), for units with m ratings, m ascending."""
     starts = np.flatnonzero(np.diff(ratings.units, prepend=ratings.units[:1] - 1) != 0)
     sizes = np.diff(np.append(starts, len(ratings.units)))
     for size in np.unique(sizes).tolist():
@@ -61,7 +63,10 @@ def by_size(ratings: Ratings) -> Iterator[Ints]:
 
 
 def means_of_others(ratings: Ratings, numbers: Floats) -> Floats:
-    """(ratings,) the mean of the numbers of the unit's other ratings; `numbers` is (ratings,)."""
+    """Return, for each rating, the mean number of the unit's other ratings, (ratings,).
+
+    `numbers` is (ratings,).
+    """
     means = np.zeros(len(ratings.units))
     for places in by_size(ratings):
         of_unit = numbers[places]
@@ -87,7 +92,7 @@ class RaterPairs(NamedTuple):
 
 
 def rater_pairs(ratings: Ratings) -> RaterPairs:
-    """Every two ratings of the same unit, and which two raters gave them."""
+    """Return every two ratings of the same unit and the two raters who gave them."""
     firsts, seconds = [], []
     for places in by_size(ratings):
         one, other = np.triu_indices(places.shape[1], 1)

@@ -1,4 +1,4 @@
-"""The units that show agreement, as every statistic that is computed from counts takes them."""
+"""Units with two ratings or more, as statistics computed from counts need them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Which answers units got. Answers that a unit did not get take no room, however many there are."""
+    """Which answers each unit got. Answers that a unit did not get take no memory."""
 
     units: Ints
     """(cells,) ascending; every unit, 0 to n_units - 1, has one cell or more."""
@@ -21,16 +21,16 @@ class Cells:
     """(cells,) ascending within a unit; on an ordinal scale in the scale's order."""
     n_units: int
     n_answers: int
-    """Answers that there are, given or not."""
+    """All possible answers, given or not."""
 
     @cached_property
     def given(self) -> Ints:
-        """(given,) the different answers that occur, ascending."""
+        """The different answers that occur, ascending, (given,)."""
         return np.unique(self.answers)
 
     @cached_property
     def place(self) -> Ints:
-        """(cells,) the place of each cell's answer among `given`."""
+        """The place of each cell's answer among `given`, (cells,)."""
         return np.searchsorted(self.given, self.answers)
 
     @cached_property
@@ -44,7 +44,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
-    """Units (summaries) with two ratings or more: which answers they got, and how often each counts.
+    """Units (summaries) with two ratings or more: their answers and their weights.
 
     Many draws (resamples) are computed at once: the last axis of `counts`, `pairs` and `times` is that of
     draws, and has length 1 where all draws share the numbers.
@@ -56,11 +56,11 @@ class RatedUnits:
     pairs: Floats
     """(units, draws) ordered pairs of ratings of the unit by two different raters; m (m - 1) of m ratings."""
     times: Floats
-    """(units, draws) how many units are like this one; 0 for none."""
+    """(units, draws) how often each unit counts."""
 
     @classmethod
     def of_counts(cls, counts: npt.ArrayLike) -> "RatedUnits":
-        """From (units, answers) counts, of which units with fewer than two ratings are left out.
+        """Return the units of a (units, answers) table that have two ratings or more.
 
         Raises ValueError unless `counts` is a table of whole numbers of 0 or more.
         """
@@ -79,33 +79,33 @@ class RatedUnits:
 
     @cached_property
     def ratings(self) -> Floats:
-        """(units, draws) the ratings of each unit."""
+        """The ratings of each unit, (units, draws)."""
         return self.unit_sum(self.counts)
 
     @cached_property
     def totals(self) -> Floats:
-        """(given, draws) how often each answer that occurs was given, by units as often as they count."""
+        """How often each answer that occurs was given, weighted by `times`, (given, draws)."""
         return self.answer_sum(self.of_cell(self.times) * self.counts)
 
     @cached_property
     def differing(self) -> Floats:
-        """(units, draws) ordered pairs of ratings of one unit that differ."""
+        """Ordered pairs of ratings of one unit that differ, (units, draws)."""
         return self.ratings**2 - self.unit_sum(self.counts**2)
 
     def unit_sum(self, of_cell: Floats) -> Floats:
-        """(units, draws) the sum of a unit's cells, (cells, draws)."""
+        """Sum each unit's cells: (cells, draws) to (units, draws)."""
         return self.cells.by_unit @ of_cell
 
     def answer_sum(self, of_cell: Floats) -> Floats:
-        """(given, draws) the sum of the cells, (cells, draws), of each answer that occurs."""
+        """Sum the cells of each answer that occurs: (cells, draws) to (given, draws)."""
         return self.cells.by_answer @ of_cell
 
     def of_cell(self, of_unit: Floats) -> Floats:
-        """(cells, draws) the value of each cell's unit, (units, draws)."""
+        """Return the value of each cell's unit: (units, draws) to (cells, draws)."""
         return of_unit[self.cells.units]
 
     def squares(self, numbers: Floats) -> Floats:
-        """(units, draws) sum of (x - y)^2 over a unit's ordered pairs of ratings.
+        """Return the sum of (x - y)^2 over a unit's ordered pairs of ratings, (units, draws).
 
         `numbers` is (cells, draws). Taken from the unit's mean, so that equal answers leave nothing behind.
         """
@@ -115,7 +115,7 @@ class RatedUnits:
         return 2 * self.ratings * self.unit_sum(self.counts * deviations**2)
 
     def distances(self, numbers: Floats) -> Floats:
-        """(units, draws) sum of |x - y| over a unit's ordered pairs of ratings.
+        """Return the sum of |x - y| over a unit's ordered pairs of ratings, (units, draws).
 
         `numbers`, (cells, draws), ascend within a unit.
         """
@@ -125,11 +125,11 @@ class RatedUnits:
         return 2 * self.unit_sum(self.counts * numbers * (before - after))
 
     def with_times(self, times: Floats) -> "RatedUnits":
-        """The same units, counting otherwise: `times` as (units, draws)."""
+        """Return the same units with other weights `times`, (units, draws)."""
         return RatedUnits(self.cells, self.counts, self.pairs, times)
 
     def only(self, wanted: Bools) -> "RatedUnits":
-        """The units where `wanted`, (units,), is true."""
+        """Return the units where `wanted`, (units,), is true."""
         cells = wanted[self.cells.units]
         return RatedUnits(
             Cells(
@@ -145,7 +145,7 @@ class RatedUnits:
 
 
 def indicator(group: Ints, n_groups: int) -> sparse.csr_array:
-    """(groups, members) 1 where a member is of the group: times (members, draws) it sums each group."""
+    """Return the (groups, members) matrix of 0 and 1 that sums members into groups."""
     ends = np.cumsum(np.bincount(group, minlength=n_groups))
     members = np.argsort(group, kind="stable")
     shape = (n_groups, len(group))

@@ -1,6 +1,4 @@
-"""One rater against the rest: how their answers go with those of the other raters of the same summaries."""
-
-from dataclasses import dataclass
+"""Each rater's answers compared with those of the other raters of the same summaries."""
 
 import numpy as np
 import numpy.typing as npt
@@ -24,20 +22,6 @@ CORRELATION = (
 OVER_RATERS = "; the mean over raters, each weighted by their summaries that others rated too."
 
 
-@dataclass(frozen=True)
-class AgainstRest:
-    """Every rater against the rest, and their mean."""
-
-    raters: Ints
-    """(raters,) those who share a unit with another, ascending."""
-    values: Floats
-    """(raters,) nan where undefined."""
-    units: Ints
-    """(raters,) units of theirs that others rated too."""
-    mean: Agreement
-    """The mean of the values that are defined, weighted by units."""
-
-
 def rater_against_rest(
     units: npt.ArrayLike,
     raters: npt.ArrayLike,
@@ -45,31 +29,28 @@ def rater_against_rest(
     *,
     n_answers: int,
     numbers: npt.ArrayLike | None = None,
-) -> AgainstRest:
-    """Each rater's answers compared with those of the other raters of the same units.
+) -> Agreement:
+    """Return how well a rater's answers agree with those of the other raters of the same units, on average.
 
     Without numbers (a nominal scale), the share of a rater's units on which their answer is the most common
     among the others' (1/t if t answers are equally common). With numbers, Pearson's r of the rater's answers
-    and the means of the others', over the rater's units.
+    and the means of the others', over the rater's units. The result is the mean over raters, each weighted by
+    the units of theirs that others rated too.
 
     Parameters
     ----------
     units, raters, answers : (ratings,) codes; answers 0 to n_answers - 1. A missing rating has no entry.
     numbers : (answers,) the number that each answer stands for, ascending; absent on a nominal scale.
 
-    Returns
-    -------
     The share lies in 0 to 1 and is always defined; chance is not taken into account. The correlation is
     undefined for a rater with fewer than two units, or whose answers, or the others' means, are all equal:
     such raters are left out of the mean and counted. Undefined as a whole without a unit of two ratings, and
     where no rater is left.
 
-    Raises
-    ------
-    ValueError : a rater who rated a unit twice; codes or numbers that do not fit.
+    Raises ValueError for a rater who rated a unit twice; codes or numbers that do not fit.
 
-    >>> rater_against_rest([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 1, 0, 0, 0], n_answers=2).values
-    array([0.75, 0.75, 0.  ])
+    >>> rater_against_rest([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 1, 0, 0, 0], n_answers=2).value
+    0.6
     """
     ratings = pairable_ratings(units, raters, answers, n_answers=n_answers)
     order = np.argsort(ratings.raters, kind="stable")
@@ -84,16 +65,11 @@ def rater_against_rest(
         own = answer_numbers("interval", numbers, n_answers)[ratings.answers]
         rest = means_of_others(ratings, own)
         values, undefined = COEFFICIENTS["pearson"].of_groups(rest[order], own[order], groups)
-    return AgainstRest(
-        present,
-        values,
-        sizes,
-        _mean(ratings, values, sizes, undefined, MAJORITY if numbers is None else CORRELATION),
-    )
+    return _mean(ratings, values, sizes, undefined, MAJORITY if numbers is None else CORRELATION)
 
 
 def _with_majority(ratings: Ratings) -> Floats:
-    """(ratings,) 1 where the answer is the commonest among the others', 1/t where it is one of t such."""
+    """Return 1 where an answer is the most common of the others', 1/t if t tie, (ratings,)."""
     found = np.zeros(len(ratings.units))
     for places in by_size(ratings):
         answers = ratings.answers[places]

@@ -1,4 +1,4 @@
-"""Split-half correlation: how well one half of a summary's raters foretells the other."""
+"""Split-half correlation: how well half of a summary's raters predict the other half."""
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,10 @@ def split_half(
     splits: int = 50,
     seed: int = 0,
 ) -> Agreement:
-    """The mean, over random splits, of Pearson's r between the means of two halves of each unit's ratings.
+    """Return Pearson's r between the mean ratings of two random halves of raters, averaged over splits.
 
-    Each unit's raters are split anew: m // 2 of its m ratings make one half, the others the other, and which
-    half comes first is random too. r is taken over all units.
+    Each unit's raters are split again each time: m // 2 of its m ratings make one half, the others the other,
+    and which half comes first is random too. r is taken over all units.
 
     It is not stepped up by the Spearman-Brown formula, which assumes halves of equal size and the same number
     of ratings for every unit. So it says what means of half as many ratings share, and an evaluator compared
@@ -36,14 +36,10 @@ def split_half(
         is left out like a missing rating.
     splits : how many; seed : for `numpy.random.default_rng`.
 
-    Returns
-    -------
-    -1 to 1. Splits in which the means of a half are all equal are left out of the mean. Undefined with fewer
-    than two units of two ratings, and where all splits are left out.
+    The result lies from -1 to 1. Splits in which the means of a half are all equal are left out of the mean.
+    Undefined with fewer than two units of two ratings, and where all splits are left out.
 
-    Raises
-    ------
-    ValueError : a rater who rated a unit twice; unequal lengths; codes that are not whole numbers.
+    Raises ValueError for a rater who rated a unit twice; unequal lengths; codes that are not whole numbers.
 
     Source: as a ceiling for evaluators e.g. by Koto et al., Findings of ACL 2021 (one annotator against the
     others); why halves underrate the whole, C. Spearman and W. Brown, British Journal of Psychology 3, 1910.
@@ -86,13 +82,13 @@ def split_half(
 
 
 def _within_one(numbers: Floats) -> Floats:
-    """Brought to 0 to 1, which changes no correlation, so that no square leaves double precision."""
+    """Scale to 0 to 1, so that squares stay in double precision. No correlation changes."""
     low, high = numbers.min(), numbers.max()
     return (numbers - low) / (high - low if high > low else 1.0)
 
 
 def _correlations(ratings: Ratings, numbers: Floats, splits: int, rng: np.random.Generator) -> Floats:
-    """Pearson's r of every split in which it is defined."""
+    """Return Pearson's r of every split in which it is defined."""
     sizes = [numbers[places] for places in by_size(ratings)]
     # Means of the same answers may differ in the last digit, as the sums are rounded.
     noise = ratings.n_units * 1e-12**2
@@ -108,7 +104,10 @@ def _correlations(ratings: Ratings, numbers: Floats, splits: int, rng: np.random
 
 
 def _half_means(shuffled: Floats, rng: np.random.Generator) -> Floats:
-    """(units, 2) the means of the first m // 2 and of the other columns of (units, m), in random order."""
+    """Return the means of the first m // 2 columns and of the others, (units, 2), in random order.
+
+    `shuffled` is (units, m).
+    """
     m = shuffled.shape[1]
     is_first = np.arange(m) < m // 2
     sums = shuffled @ np.stack([is_first, ~is_first], axis=1).astype(np.float64)

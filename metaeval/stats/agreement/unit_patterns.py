@@ -1,4 +1,4 @@
-"""Units with the same answers, counted together: what the time of a bootstrap then depends on."""
+"""Units with the same answers, counted together to speed up the bootstrap."""
 
 from typing import NamedTuple
 
@@ -13,18 +13,18 @@ class Patterns(NamedTuple):
     """The different sets of answers that units got."""
 
     units: RatedUnits
-    """One of each kind, counting as often as it occurs."""
+    """One unit for each pattern, counting as often as it occurs."""
     of_unit: Ints
-    """(units,) which of them each unit is."""
+    """(units,) the pattern of each unit."""
 
     def times(self, units: Ints) -> Floats:
-        """(patterns, 1) how often each occurs among some `units`."""
+        """Return how often each pattern occurs among some `units`, (patterns, 1)."""
         found = np.bincount(self.of_unit[units], minlength=len(self.units))
         return found.astype(np.float64)[:, None]
 
 
 def unit_patterns(units: Ints, answers: Ints, *, n_units: int, n_answers: int) -> Patterns:
-    """The patterns of ratings in long form.
+    """Return the patterns of answers in ratings in long form.
 
     Parameters
     ----------
@@ -64,5 +64,5 @@ def unit_patterns(units: Ints, answers: Ints, *, n_units: int, n_answers: int) -
 
 
 def _small(codes: Ints) -> npt.NDArray[np.unsignedinteger]:
-    """The same codes in the smallest type that holds them, which numpy sorts many times faster."""
+    """Return the codes in the smallest type that holds them, which numpy sorts faster."""
     return codes.astype(np.min_scalar_type(codes.max(initial=0)))

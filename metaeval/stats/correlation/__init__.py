@@ -1,1 +1,1 @@
-"""How scores and human labels go together, and the same of rows that are counted several times."""
+"""Correlations of scores with human labels, and the same for resamples."""

@@ -7,17 +7,17 @@ import numpy as np
 
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.pairwise_accuracy import pairwise_accuracy, reweighted_pairwise_accuracy
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.groups import Groups
 
 MOST_PAIRS = 2_000_000
-"""Of more pairs, in all groups together, calibration would take too much memory and time."""
+"""With more pairs in all groups together, calibration would take too much memory and time."""
 # Sums of the same shares in another order differ by about 1e-16 a pair, which must not move epsilon.
 ROUNDING = 1e-12
 
 
 def calibrated_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Floats:
-    """acc_eq of each group at the epsilon that makes its mean over the groups largest.
+    """Return acc_eq of each group, with the epsilon that maximises its mean over the groups.
 
     Two scores tie if they differ by at most epsilon; the smallest best epsilon of 0 or more is taken, the
     same in all groups. It is chosen on the very data it is applied to, so the accuracy is optimistic, all
@@ -28,9 +28,7 @@ def calibrated_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Float
     labels, scores : (rows,) finite numbers, sorted by group; either may be all equal. In every group at
         least two rows, in all together at most `MOST_PAIRS` pairs; `Coefficient` sees to that.
 
-    Returns
-    -------
-    (groups,) 0 to 1.
+    Returns (groups,) 0 to 1.
 
     Source: D. Deutsch, G. Foster & M. Freitag, "Ties Matter: Meta-Evaluating Modern Metrics with Pairwise
     Accuracy and Tie Calibration", EMNLP 2023, section 5.
@@ -46,10 +44,12 @@ def calibrated_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Float
     return exact + np.bincount(pairs.groups[tied], shares[tied], len(exact))
 
 
-def reweighted_calibrated_accuracy(rows: ReweightedRows) -> Callable[[Drawn], Floats]:
-    """The same for resamples: how often each unit was drawn, to (groups, resamples), nan where undefined.
+def reweighted_calibrated_accuracy(rows: ReweightedRows) -> Callable[[Draws], Floats]:
+    """Return a function from draws to the coefficient in each resample.
 
-    Epsilon is chosen anew in each resample, with each group as often as it was drawn. That goes through all
+    The result is (groups, resamples), nan where it is undefined.
+
+    Epsilon is chosen again in each resample, with each group as often as it was drawn. That goes through all
     pairs: a million of them take about 20 seconds for 1,000 resamples. Of more than `MOST_PAIRS` pairs of the
     data itself every resample is undefined.
     """
@@ -59,7 +59,7 @@ def reweighted_calibrated_accuracy(rows: ReweightedRows) -> Callable[[Drawn], Fl
     pairs = _changed_pairs(rows.labels, rows.scores, rows.groups)
     first, second = rows.units[pairs.first], rows.units[pairs.second]
 
-    def values(drawn: Drawn) -> Floats:
+    def values(drawn: Draws) -> Floats:
         result = exact(drawn)
         sizes = rows.sizes(drawn)
         possible = np.where(sizes > 1, sizes * (sizes - 1) / 2, np.inf)
@@ -75,13 +75,13 @@ def reweighted_calibrated_accuracy(rows: ReweightedRows) -> Callable[[Drawn], Fl
 
 
 def few_enough_pairs(groups: Groups) -> Bools:
-    """(groups,) whether the pairs of all groups together are few enough; the same for all."""
+    """Return whether all groups together have few enough pairs, (groups,), the same for all."""
     return np.full(len(groups.sizes), (groups.sizes * (groups.sizes - 1) // 2).sum() <= MOST_PAIRS)
 
 
 @dataclass(frozen=True)
 class _ChangedPairs:
-    """Pairs of a group that become right or wrong once their scores tie; sorted by how far these differ."""
+    """Pairs of a group that become right or wrong once their scores tie, by score difference."""
 
     first: Ints
     second: Ints
@@ -92,7 +92,10 @@ class _ChangedPairs:
     """(pairs,) whether the next pair's scores differ by more."""
 
     def best(self, gains: Floats) -> slice:
-        """The pairs that tie at the smallest best epsilon, given what each adds to what is maximised."""
+        """Return the pairs that tie at the smallest best epsilon.
+
+        `gains` is what each pair adds to the sum to maximise.
+        """
         sums = np.cumsum(gains)[self.is_last]
         largest = max(float(sums.max(initial=0)), 0.0)
         if largest <= ROUNDING:

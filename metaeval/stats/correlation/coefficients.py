@@ -1,4 +1,4 @@
-"""The coefficients there are, by name, and when each is defined."""
+"""The coefficients by name, and when each is defined."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,16 @@ from metaeval.stats.correlation.calibrated_accuracy import (
     few_enough_pairs,
     reweighted_calibrated_accuracy,
 )
-from metaeval.stats.correlation.kendall import kendall_b, reweighted_kendall_b
-from metaeval.stats.correlation.kendall_c import kendall_c, reweighted_kendall_c
+from metaeval.stats.correlation.kendall import (
+    kendall_b,
+    kendall_c,
+    reweighted_kendall_b,
+    reweighted_kendall_c,
+)
 from metaeval.stats.correlation.pairwise_accuracy import pairwise_accuracy, reweighted_pairwise_accuracy
 from metaeval.stats.correlation.pearson import pearson, pearson_with
 from metaeval.stats.correlation.reweighted_pearson import ReweightedPearson
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.correlation.reweighted_spearman import ReweightedSpearman
 from metaeval.stats.correlation.roc_auc import reweighted_roc_auc, roc_auc
 from metaeval.stats.correlation.spearman import spearman, spearman_with
@@ -28,7 +32,7 @@ from metaeval.stats.groups import Groups
 class Requirement(NamedTuple):
     """What a group must satisfy for a coefficient to be defined in it."""
 
-    otherwise: str  # what is the matter with a group that does not, in words for the reader
+    otherwise: str  # why a group that does not is undefined, for readers
     holds: Callable[[Floats, Floats, Groups], Bools]
 
 
@@ -76,18 +80,18 @@ class Coefficient:
     label: str
     definition: str
     compute: Callable[[Floats, Floats, Groups], Floats]
-    reweigh: Callable[[ReweightedRows], Callable[[Drawn], Floats]]
+    reweigh: Callable[[ReweightedRows], Callable[[Draws], Floats]]
     """For rows, a function from how often each unit was drawn to the coefficient of each group in each
     resample: (groups, resamples), nan where it is undefined."""
-    needs: tuple[Requirement, ...]  # beside two pairs; the first that does not hold gives the reason
+    needs: tuple[Requirement, ...]  # besides two pairs; the first unmet one gives the reason
     is_for_yes_no: bool = False
-    is_of_order: bool = False  # whether it sees only how labels, and scores, are ordered and which are equal
+    is_of_order: bool = False  # whether only order and ties of labels and scores matter
     compute_with: Callable[[Floats, Groups], Callable[[Floats], Floats]] | None = None
-    """`compute` in two steps, the first of labels alone, where that saves something."""
+    """`compute` in two steps, the first with labels alone, where that is faster."""
     is_fitted_to_all: bool = False  # whether the value of one group depends on the others
 
     def of_groups(self, labels: Floats, scores: Floats, groups: Groups) -> Grouped:
-        """The coefficient within each group, at once.
+        """Return the coefficient within each group.
 
         `labels` and `scores` have shape (rows,), are finite and sorted by group.
         """
@@ -106,11 +110,11 @@ class Coefficient:
         return Grouped(values, undefined)
 
     def of(self, labels: Floats, scores: Floats) -> Single:
-        """The coefficient over all rows; `labels` and `scores` have shape (rows,) and are finite."""
+        """Return the coefficient over all rows; `labels` and `scores` are (rows,) and finite."""
         return self.of_each(labels, [scores])[0]
 
     def of_each(self, labels: Floats, scores: Sequence[Floats]) -> list[Single]:
-        """The same for several evaluators' scores of the same rows."""
+        """Return the coefficient over all rows for each evaluator's scores."""
         groups = Groups(np.array([len(labels)]))
         compute = self.compute_with or (lambda labels, groups: lambda row: self.compute(labels, row, groups))
         found: list[Single] = []

@@ -1,32 +1,24 @@
-"""The four things that 'correlation with human labels' can mean.
+"""The four meanings of 'correlation with human labels'.
 
-Published papers use 'summary-level' for both `pooled` and `article_mean`, which can differ so much that they
-rank evaluators differently; so every estimate names its level.
+Papers use 'summary-level' for both `pooled` and `article_mean`, which can rank evaluators differently, so
+every estimate names its level.
 
-All four take the same arguments, one entry per summary:
-
-coefficient : what to compute, from `COEFFICIENTS`
-labels : human labels; nan = none
-scores : an evaluator's scores; nan = none
-articles, systems : whole-number codes of the summary's article and system; negative = not known
-yes_no : whether it is a yes/no question, its labels means of Yes = 1 and No = 0
-
-A summary that lacks either number is left out and counted. Where the coefficient is not defined, the value
-is nan, with the reason. All four raise ValueError for unequal lengths, infinite numbers, codes that are not
-whole numbers and, if the coefficient is for yes/no labels, a yes/no question's labels outside 0 to 1.
+Summaries without a label or a score are left out and counted. Where the coefficient is undefined, the value
+is nan, with the reason. All levels raise ValueError for a yes/no coefficient when a yes/no question's labels
+lie outside 0 to 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from metaeval.stats.arrays import Ints, distinct, order_of
 from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.paired import Paired, count_known, nonzero, paired, paired_alike
 from metaeval.stats.groups import Groups
 from metaeval.stats.result import Estimate
+from metaeval.stats.rows import Rows
 
 # Means of the same numbers summed in another order differ by about 1e-16, which must not break a tie.
 SYSTEM_MEAN_DECIMALS = 12
@@ -36,112 +28,69 @@ NO_SYSTEM = "summaries whose system is not known"
 NO_PAIR_IN_SYSTEM = "systems without any pair of label and score"
 
 
-def pooled(
-    coefficient: Coefficient,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool = False,
-) -> Estimate:
-    """One coefficient over all summaries.
+def pooled(coefficient: Coefficient, rows: Rows) -> Estimate:
+    """Return one coefficient over all summaries.
 
     Elsewhere: 'global' in nlpstats, 'sample level' in UniEval; the level of ICE's Table 1.
     """
-    return pooled_each(coefficient, labels, [scores], articles, systems, yes_no=yes_no)[0]
+    return pooled_each(coefficient, rows.with_scores(rows.scores[None]))[0]
 
 
-def pooled_each(
-    coefficient: Coefficient,
-    labels: npt.ArrayLike,
-    scores: Sequence[npt.ArrayLike],
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool = False,
-) -> list[Estimate]:
-    """`pooled` of the scores of several evaluators, which share what is made of the labels."""
+def pooled_each(coefficient: Coefficient, rows: Rows) -> list[Estimate]:
+    """Return `pooled` for several evaluators, sharing what depends on labels alone."""
     definition = (
         f"{coefficient.label}, pooled: one coefficient over all summaries with both a label and a score."
         f" {coefficient.definition}"
     )
-    as_yes_no = coefficient.is_for_yes_no and yes_no
     found: dict[int, Estimate] = {}
-    for places, pairs, kept in paired_alike(labels, scores, articles, systems, as_yes_no=as_yes_no):
-        if coefficient.is_for_yes_no and not yes_no:
+    for places, pairs, kept in paired_alike(rows, by_majority=coefficient.is_for_yes_no):
+        if coefficient.is_for_yes_no and not rows.yes_no:
             undefined = _undefined(pairs, definition, _needs_yes_no_question(coefficient))
             found |= dict.fromkeys(places, undefined)
             continue
-        n_articles, n_systems = count_known(pairs.articles), count_known(pairs.systems)
-        values = coefficient.of_each(pairs.labels, kept)
+        n_articles, n_systems = count_known(pairs.rows.articles), count_known(pairs.rows.systems)
+        values = coefficient.of_each(pairs.rows.labels, kept)
         for place, (value, reason) in zip(places, values, strict=True):
             found[place] = Estimate(
                 value=value,
-                n=len(pairs.labels),
+                n=len(pairs.rows),
                 articles=n_articles,
                 systems=n_systems,
                 definition=definition,
                 left_out=pairs.left_out,
                 reason=reason,
             )
-    return [found[place] for place in range(len(scores))]
+    return [found[place] for place in range(len(rows.scores))]
 
 
-def article_mean(
-    coefficient: Coefficient,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool = False,
-) -> Estimate:
-    """The mean over articles of the coefficient over the article's summaries.
+def article_mean(coefficient: Coefficient, rows: Rows) -> Estimate:
+    """Return the mean over articles of the coefficient over the article's summaries.
 
     Articles where the coefficient is undefined are left out and counted, as in nlpstats, UniEval and
-    BARTScore; ExplainaBoard counts them as 0 instead. Articles used and left out add up to all known ones.
+    BARTScore; ExplainaBoard counts them as 0 instead.
 
     Elsewhere: 'input' in nlpstats, 'summary level' in UniEval, BARTScore and G-Eval, 'item' in
     mt-metrics-eval.
     """
-    pairs = paired(labels, scores, articles, systems, as_yes_no=coefficient.is_for_yes_no and yes_no)
-    return _mean(coefficient, pairs, "article", yes_no)
+    return _mean(coefficient, rows, "article")
 
 
-def system_mean(
-    coefficient: Coefficient,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool = False,
-) -> Estimate:
-    """The mean over systems of the coefficient over the system's summaries.
+def system_mean(coefficient: Coefficient, rows: Rows) -> Estimate:
+    """Return the mean over systems of the coefficient over the system's summaries.
 
-    It tells whether scores find the better of one system's own summaries, however the systems compare.
-    Systems where the coefficient is undefined are left out and counted.
+    It shows whether scores find the better of one system's own summaries. Systems where the coefficient is
+    undefined are left out and counted.
     """
-    pairs = paired(labels, scores, articles, systems, as_yes_no=coefficient.is_for_yes_no and yes_no)
-    return _mean(coefficient, pairs, "system", yes_no)
+    return _mean(coefficient, rows, "system")
 
 
-def system(
-    coefficient: Coefficient,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool = False,
-) -> Estimate:
-    """The coefficient over the systems' mean labels and mean scores.
+def system(coefficient: Coefficient, rows: Rows) -> Estimate:
+    """Return the coefficient over the systems' mean labels and mean scores.
 
-    Both means are over the system's summaries that have both numbers, and are rounded to 12 decimals: two
-    means that differ only by floating-point noise are a tie.
+    Both means are over the system's summaries with a label and a score, rounded to 12 decimals so that
+    floating-point noise breaks no tie.
     """
-    pairs = paired(labels, scores, articles, systems, as_yes_no=False)
+    pairs = paired(rows, by_majority=False)
     definition = (
         f"{coefficient.label}, system level: one coefficient over the systems' mean labels and mean scores,"
         f" both over the system's summaries with a label and a score, rounded to {SYSTEM_MEAN_DECIMALS}"
@@ -149,19 +98,19 @@ def system(
     )
     if coefficient.is_for_yes_no:
         is_mean = f"{coefficient.label} compares yes with no, and a system's mean label is neither"
-        return _undefined(pairs, definition, is_mean if yes_no else _needs_yes_no_question(coefficient))
+        return _undefined(pairs, definition, is_mean if rows.yes_no else _needs_yes_no_question(coefficient))
 
-    order, groups, unknown = _grouped(pairs.systems, pairs.given_systems)
+    order, groups, unknown = _grouped(pairs.rows.systems, rows.systems)
     used = groups.only(groups.sizes > 0)
     value, reason = coefficient.of(
-        np.round(used.mean(pairs.labels[order]), SYSTEM_MEAN_DECIMALS),
-        np.round(used.mean(pairs.scores[order]), SYSTEM_MEAN_DECIMALS),
+        np.round(used.mean(pairs.rows.labels[order]), SYSTEM_MEAN_DECIMALS),
+        np.round(used.mean(pairs.rows.scores[order]), SYSTEM_MEAN_DECIMALS),
     )
     unused = len(groups.sizes) - len(used.sizes)
     return Estimate(
         value=value,
         n=len(order),
-        articles=count_known(pairs.articles[order]),
+        articles=count_known(pairs.rows.articles[order]),
         systems=len(used.sizes),
         definition=definition,
         left_out=nonzero(pairs.left_out | {NO_SYSTEM: unknown, NO_PAIR_IN_SYSTEM: unused}),
@@ -169,8 +118,9 @@ def system(
     )
 
 
-def _mean(coefficient: Coefficient, pairs: Paired, group: str, yes_no: bool) -> Estimate:
-    """The mean over articles, or over systems, of the coefficient within each."""
+def _mean(coefficient: Coefficient, rows: Rows, group: str) -> Estimate:
+    """Return the mean over articles or systems of the coefficient within each."""
+    pairs = paired(rows, by_majority=coefficient.is_for_yes_no)
     why_not = " or ".join(need.otherwise for need in coefficient.needs)
     or_with = f", or with {why_not}," if why_not else ""
     definition = (
@@ -178,15 +128,16 @@ def _mean(coefficient: Coefficient, pairs: Paired, group: str, yes_no: bool) -> 
         f" with both a label and a score, then the mean over the {group}s where it is defined; {group}s with"
         f" fewer than two such summaries{or_with} are left out, not counted as 0. {coefficient.definition}"
     )
-    if coefficient.is_for_yes_no and not yes_no:
+    if coefficient.is_for_yes_no and not rows.yes_no:
         return _undefined(pairs, definition, _needs_yes_no_question(coefficient))
 
     is_article = group == "article"
-    codes, given = (
-        (pairs.articles, pairs.given_articles) if is_article else (pairs.systems, pairs.given_systems)
+    order, groups, unknown = (
+        _grouped(pairs.rows.articles, rows.articles)
+        if is_article
+        else _grouped(pairs.rows.systems, rows.systems)
     )
-    order, groups, unknown = _grouped(codes, given)
-    values, undefined = coefficient.of_groups(pairs.labels[order], pairs.scores[order], groups)
+    values, undefined = coefficient.of_groups(pairs.rows.labels[order], pairs.rows.scores[order], groups)
     defined = ~np.isnan(values)
     groups_left_out = {f"{group}s with {why}": count for why, count in undefined.items()}
     if defined.any():
@@ -198,8 +149,8 @@ def _mean(coefficient: Coefficient, pairs: Paired, group: str, yes_no: bool) -> 
     return Estimate(
         value=value,
         n=len(kept),
-        articles=count_known(pairs.articles[kept]),
-        systems=count_known(pairs.systems[kept]),
+        articles=count_known(pairs.rows.articles[kept]),
+        systems=count_known(pairs.rows.systems[kept]),
         definition=definition,
         left_out=nonzero(
             pairs.left_out | {NO_ARTICLE if is_article else NO_SYSTEM: unknown} | groups_left_out
@@ -209,7 +160,10 @@ def _mean(coefficient: Coefficient, pairs: Paired, group: str, yes_no: bool) -> 
 
 
 def _grouped(codes: Ints, given: Ints) -> tuple[Ints, Groups, int]:
-    """Rows of known code, sorted by it; a group, perhaps empty, for each known code given; rows unknown."""
+    """Return rows sorted by known code, their groups, and the number of rows of unknown code.
+
+    Each known code in `given` has a group, perhaps empty.
+    """
     unknown = int((codes < 0).sum())
     order = order_of(codes + 1)[unknown:] if unknown else order_of(codes)
     starts = np.searchsorted(codes[order], distinct(given[given >= 0]))
@@ -223,9 +177,9 @@ def _needs_yes_no_question(coefficient: Coefficient) -> str:
 def _undefined(pairs: Paired, definition: str, reason: str) -> Estimate:
     return Estimate(
         value=np.nan,
-        n=len(pairs.labels),
-        articles=count_known(pairs.articles),
-        systems=count_known(pairs.systems),
+        n=len(pairs.rows),
+        articles=count_known(pairs.rows.articles),
+        systems=count_known(pairs.rows.systems),
         definition=definition,
         left_out=pairs.left_out,
         reason=reason,
@@ -234,27 +188,20 @@ def _undefined(pairs: Paired, definition: str, reason: str) -> Estimate:
 
 @dataclass(frozen=True)
 class Level:
-    """A level by the name it has on the command line; `label` is for readers."""
+    """A level of correlation; `name` is its name on the command line, `label` is for readers."""
 
     name: str
     label: str
-    estimate: Callable[..., Estimate]
-    each: Callable[..., list[Estimate]] | None = None
-    """`estimate` of several evaluators, where that saves something."""
-    is_of_means: bool = False  # so that more than the order of labels, and of scores, matters
+    estimate: Callable[[Coefficient, Rows], Estimate]
+    each: Callable[[Coefficient, Rows], list[Estimate]] | None = None
+    """`estimate` for several evaluators, where that is faster."""
+    is_of_means: bool = False  # so that not only the order of labels and scores matters
 
-    def estimates(
-        self,
-        coefficient: Coefficient,
-        labels: npt.ArrayLike,
-        scores: Sequence[npt.ArrayLike],
-        *given: npt.ArrayLike,
-        yes_no: bool,
-    ) -> list[Estimate]:
-        """`estimate` for the scores of one evaluator after the other."""
+    def estimates(self, coefficient: Coefficient, rows: Rows) -> list[Estimate]:
+        """Return `estimate` for the scores of each evaluator."""
         if self.each is not None:
-            return self.each(coefficient, labels, scores, *given, yes_no=yes_no)
-        return [self.estimate(coefficient, labels, row, *given, yes_no=yes_no) for row in scores]
+            return self.each(coefficient, rows)
+        return [self.estimate(coefficient, own) for own in rows.each]
 
 
 LEVELS: dict[str, Level] = {

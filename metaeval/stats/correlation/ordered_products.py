@@ -1,8 +1,7 @@
 """Sums of products over the ordered pairs of a sequence, for many resamples at once.
 
-What changes from resample to resample is how often each row counts, not the order of the rows. So the order
-is worked out once, and each step below is one vector operation over all resamples and many stretches of the
-sequence.
+Resamples change how often each row counts, not the order of rows. The order is computed once; each step below
+is one vector operation over all resamples and many stretches of the sequence.
 """
 
 from functools import cached_property
@@ -18,7 +17,9 @@ PIECE = 32
 
 
 class OrderedProducts:
-    """For each sequence, the sum of first[i] · second[j] over its places i < j, and a share of those i = j.
+    """Sums over the places i < j of each sequence of first[i] · second[j].
+
+    A share of the products with i = j is added.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ class OrderedProducts:
     def sums(
         self, first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, own: float = 1.0
     ) -> Floats:
-        """(sequences, resamples) the sums; `first` and `second` are (places, resamples), in `order`.
+        """Return the sums, (sequences, resamples).
+
+        `first` and `second` are (places, resamples), in `order`.
 
         `own` is the share of the products of a place's own two numbers that counts.
         Computed in the precision of the arguments within each piece, and in double precision beyond.

@@ -1,4 +1,4 @@
-"""How the pairs of summaries within each group are ordered by people and by scores."""
+"""How people and scores order the pairs of summaries within each group."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,7 @@ from metaeval.stats.ranks import value_codes
 
 @dataclass(frozen=True)
 class PairCounts:
-    """The n(n-1)/2 pairs of each group's n rows; every field has shape (groups,) or
-    (groups, resamples)."""
+    """The n(n - 1)/2 pairs of each group; fields are (groups,) or (groups, resamples)."""
 
     concordant: Ints | Floats
     discordant: Ints | Floats
@@ -49,13 +48,13 @@ def pair_counts(labels: Floats, scores: Floats, groups: Groups) -> PairCounts:
 
 
 def _tied_pairs(codes: Ints, groups: Groups) -> Ints:
-    """(groups,) pairs of rows with the same code."""
+    """Count the pairs of rows with the same code, (groups,)."""
     others_alike = np.bincount(codes)[codes] - 1
     return groups.total(others_alike) // 2
 
 
 def inversions(ranks: Ints, groups: Groups) -> Ints:
-    """(groups,) pairs of rows of a group of which the earlier row has the higher rank.
+    """Count the pairs of rows in each group whose earlier row has the higher rank, (groups,).
 
     `ranks` are whole numbers from 0. The highest bit of the two ranks that differs tells which is higher.
     So, bit by bit from the top, rows that agree in all bits so far form a block; in each block the rows

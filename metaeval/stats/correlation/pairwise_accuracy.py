@@ -7,12 +7,12 @@ import numpy as np
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.pair_counts import PairCounts, pair_counts
 from metaeval.stats.correlation.reweighted_pairs import ReweightedPairs
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.groups import Groups
 
 
 def pairwise_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Floats:
-    """acc_eq of each group: (C + T_xz) / (n (n - 1) / 2).
+    """Return acc_eq of each group: (C + T_xz) / (n (n - 1) / 2).
 
     C are the pairs of the group's n rows that labels and scores order alike, T_xz those tied on both sides.
     Two scores tie only if they are equal; `calibrated_accuracy` lets nearly equal ones tie.
@@ -22,9 +22,7 @@ def pairwise_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Floats:
     labels, scores : (rows,) finite numbers, sorted by group; either may be all equal. In every group at
         least two rows; `Coefficient` sees to that.
 
-    Returns
-    -------
-    (groups,) 0 to 1.
+    Returns (groups,) 0 to 1.
 
     Source: D. Deutsch, G. Foster & M. Freitag, "Ties Matter: Meta-Evaluating Modern Metrics with Pairwise
     Accuracy and Tie Calibration", EMNLP 2023, section 4.
@@ -35,8 +33,11 @@ def pairwise_accuracy(labels: Floats, scores: Floats, groups: Groups) -> Floats:
     return _of_pairs(pair_counts(labels, scores, groups))
 
 
-def reweighted_pairwise_accuracy(rows: ReweightedRows) -> Callable[[Drawn], Floats]:
-    """The same for resamples: how often each unit was drawn, to (groups, resamples), nan where undefined."""
+def reweighted_pairwise_accuracy(rows: ReweightedRows) -> Callable[[Draws], Floats]:
+    """Return a function from draws to the coefficient in each resample.
+
+    The result is (groups, resamples), nan where it is undefined.
+    """
     pairs = ReweightedPairs(rows)
     return lambda drawn: _of_pairs(pairs(drawn))
 

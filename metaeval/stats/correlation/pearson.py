@@ -9,16 +9,16 @@ from metaeval.stats.groups import Groups
 
 
 def pearson(labels: Floats, scores: Floats, groups: Groups) -> Floats:
-    """Pearson's r of each group: S_xz / sqrt(S_xx S_zz), S the sums of products of deviations from the mean.
+    """Return Pearson's r of each group: S_xz / sqrt(S_xx S_zz).
+
+    S are the sums of products of deviations from the mean.
 
     Parameters
     ----------
     labels, scores : (rows,) finite numbers, sorted by group. In every group at least two rows, of which
         neither the labels nor the scores are all equal; `Coefficient` sees to that.
 
-    Returns
-    -------
-    (groups,) -1 to 1.
+    Returns (groups,) -1 to 1.
 
     Source: K. Pearson, "Note on regression and inheritance in the case of two parents", Proceedings of the
     Royal Society of London 58, 1895.
@@ -30,7 +30,7 @@ def pearson(labels: Floats, scores: Floats, groups: Groups) -> Floats:
 
 
 def pearson_with(labels: Floats, groups: Groups) -> Callable[[Floats], Floats]:
-    """From the scores of one evaluator after the other to `pearson` with the same labels."""
+    """Return a function from one evaluator's scores to `pearson` with these labels."""
     z = _deviations(labels, groups)
     squares = groups.total(z * z)
 
@@ -42,7 +42,9 @@ def pearson_with(labels: Floats, groups: Groups) -> Callable[[Floats], Floats]:
 
 
 def _deviations(values: Floats, groups: Groups) -> Floats:
-    """Deviations from the group's mean, divided by the largest so that no square underflows.
+    """Return deviations from the group's mean, divided by the largest so that no square underflows.
+
+    The mean is subtracted twice: rounding matters where values hardly differ.
 
     Taking the mean off again makes up for the rounding of the first one, which matters where the values
     differ by little more than rounding.

@@ -1,7 +1,7 @@
-"""The levels of `levels.py` for resamples, of which only is given what was drawn how often.
+"""The levels of `levels.py` for resamples, given how often each unit was drawn.
 
-A copy of an article is another article, and a copy of a system another system. So an article drawn twice
-counts twice among articles, but among the summaries of one system its copies are ties; and likewise a system.
+Each copy of an article counts as another article, each copy of a system as another system. So an article
+drawn twice counts twice among articles, but among the summaries of one system its copies tie, and vice versa.
 """
 
 from collections.abc import Callable
@@ -12,40 +12,38 @@ import numpy as np
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows, sum_table
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows, sum_table
 from metaeval.stats.groups import Groups
+from metaeval.stats.rows import Rows
 
-Values = Callable[[Drawn], Floats]
+Values = Callable[[Draws], Floats]
 """From how often each unit was drawn to the coefficient, (resamples,), or nan."""
 
 ALWAYS = 0
-"""The unit of what is not drawn: it counts once in every resample."""
+"""The unit of rows that are not drawn: it counts once in every resample."""
 
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """One evaluator's summaries with a label and a score, and by which units they are drawn; all (rows,)."""
+    """One evaluator's n complete summaries, and the units (n,) by which they are drawn."""
 
-    labels: Floats
-    scores: Floats
-    articles: Ints
-    systems: Ints
+    rows: Rows
     article_units: Ints
     system_units: Ints
     unit_count: int
 
 
-def pooled(coefficient: Coefficient, rows: DrawnRows) -> Values:
-    """One coefficient over all rows."""
-    n = len(rows.labels)
-    by_both = bool(rows.article_units.any() and rows.system_units.any())
+def pooled(coefficient: Coefficient, data: DrawnRows) -> Values:
+    """Return the coefficient over all rows."""
+    n = len(data.rows)
+    by_both = bool(data.article_units.any() and data.system_units.any())
     values = coefficient.reweigh(
         ReweightedRows(
-            rows.labels,
-            rows.scores,
+            data.rows.labels,
+            data.rows.scores,
             Groups(np.array([n])),
-            units=1 + np.arange(n) if by_both else rows.article_units + rows.system_units,
-            unit_count=1 + n if by_both else rows.unit_count,
+            units=1 + np.arange(n) if by_both else data.article_units + data.system_units,
+            unit_count=1 + n if by_both else data.unit_count,
             group_units=np.array([ALWAYS]),
         )
     )
@@ -53,38 +51,38 @@ def pooled(coefficient: Coefficient, rows: DrawnRows) -> Values:
     if not by_both:
         return lambda drawn: values(drawn)[0]
     article_units, system_units = (
-        np.concatenate([[ALWAYS], units]) for units in (rows.article_units, rows.system_units)
+        np.concatenate([[ALWAYS], units]) for units in (data.article_units, data.system_units)
     )
 
-    def of_rows(drawn: Drawn) -> Floats:
+    def of_rows(drawn: Draws) -> Floats:
         times = drawn.times.take(article_units, axis=0)
         times *= drawn.times.take(system_units, axis=0)
-        return values(Drawn(times))[0]
+        return values(Draws(times))[0]
 
     return of_rows
 
 
-def article_mean(coefficient: Coefficient, rows: DrawnRows) -> Values:
-    """The mean over articles of the coefficient within each."""
-    return _mean(coefficient, rows, rows.articles, rows.article_units, rows.system_units)
+def article_mean(coefficient: Coefficient, data: DrawnRows) -> Values:
+    """Return the mean over articles of the coefficient within each."""
+    return _mean(coefficient, data, data.rows.articles, data.article_units, data.system_units)
 
 
-def system_mean(coefficient: Coefficient, rows: DrawnRows) -> Values:
-    """The mean over systems of the coefficient within each."""
-    return _mean(coefficient, rows, rows.systems, rows.system_units, rows.article_units)
+def system_mean(coefficient: Coefficient, data: DrawnRows) -> Values:
+    """Return the mean over systems of the coefficient within each."""
+    return _mean(coefficient, data, data.rows.systems, data.system_units, data.article_units)
 
 
-def system(coefficient: Coefficient, rows: DrawnRows) -> Values:
-    """The coefficient over the systems' means of labels and of scores."""
-    order, groups = _sorted(rows.systems)
-    units, of_group = rows.article_units[order], groups.of_row
+def system(coefficient: Coefficient, data: DrawnRows) -> Values:
+    """Return the coefficient over the systems' means of labels and of scores."""
+    order, groups = _sorted(data.rows.systems)
+    units, of_group = data.article_units[order], groups.of_row
     counts, labels, scores = (
-        sum_table(of_group, len(groups.sizes), units, rows.unit_count, values)
-        for values in (None, rows.labels[order], rows.scores[order])
+        sum_table(of_group, len(groups.sizes), units, data.unit_count, values)
+        for values in (None, data.rows.labels[order], data.rows.scores[order])
     )
-    group_units = rows.system_units[order][groups.starts]
+    group_units = data.system_units[order][groups.starts]
 
-    def values(drawn: Drawn) -> Floats:
+    def values(drawn: Draws) -> Floats:
         n = counts @ drawn.times
         copies = np.where(n > 0, drawn.times[group_units], 0).T.astype(np.int64)
         divisor = np.where(n > 0, n, 1)
@@ -114,15 +112,15 @@ LEVELS: dict[str, Callable[[Coefficient, DrawnRows], Values]] = {
 
 
 def _mean(
-    coefficient: Coefficient, rows: DrawnRows, codes: Ints, group_units: Ints, row_units: Ints
+    coefficient: Coefficient, data: DrawnRows, codes: Ints, group_units: Ints, row_units: Ints
 ) -> Values:
     order, groups = _sorted(codes)
     reweighted = ReweightedRows(
-        rows.labels[order],
-        rows.scores[order],
+        data.rows.labels[order],
+        data.rows.scores[order],
         groups,
         units=row_units[order],
-        unit_count=rows.unit_count,
+        unit_count=data.unit_count,
         group_units=group_units[order][groups.starts],
     )
     if row_units.any() or coefficient.is_fitted_to_all:
@@ -133,7 +131,10 @@ def _mean(
 
 
 def _mean_of_defined(values: Floats, group_times: Floats) -> Floats:
-    """(resamples,) the mean of `values` (groups, resamples or 1), each as often as its group was drawn."""
+    """Return the mean of the defined `values`, weighted by `group_times`, (resamples,).
+
+    `values` is (groups, resamples) or (groups, 1).
+    """
     defined = ~np.isnan(values)
     drawn = group_times * defined
     count = drawn.sum(axis=0)

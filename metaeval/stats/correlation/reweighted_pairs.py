@@ -1,4 +1,4 @@
-"""Pairs of summaries in every resample: what Kendall's τ, pairwise accuracy and ROC AUC are made from."""
+"""Pairs of summaries in every resample, for Kendall's τ, pairwise accuracy and ROC AUC."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import numpy as np
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.ordered_products import OrderedProducts
 from metaeval.stats.correlation.pair_counts import PairCounts
-from metaeval.stats.correlation.reweighted_rows import Alike, Drawn, ReweightedRows, sum_table
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows, ValueCounts, sum_table
 from metaeval.stats.groups import Groups
 
 # Whole numbers below it are exact in single precision, which is twice as fast as double.
@@ -15,20 +15,20 @@ EXACT_IN_SINGLE = 2**24
 
 
 class ReweightedPairs:
-    """The pair counts of each group in every resample; copies of a row are tied on both sides."""
+    """The pair counts of each group in every resample. Copies of a row tie on both sides."""
 
     def __init__(self, rows: ReweightedRows) -> None:
         self._rows = rows
         label_ranks = rows.label_codes - rows.groups.spread(rows.groups.smallest(rows.label_codes))
-        self._alike_labels = Alike(rows, rows.label_codes)
-        self._alike_scores = self._alike_both = Alike(rows, rows.score_codes)
+        self._alike_labels = ValueCounts(rows, rows.label_codes)
+        self._alike_scores = self._alike_both = ValueCounts(rows, rows.score_codes)
         if not rows.are_scores_distinct:
             both_keys = rows.score_codes * (int(label_ranks.max()) + 1) + label_ranks
-            self._alike_both = Alike(rows, np.unique(both_keys, return_inverse=True)[1])
+            self._alike_both = ValueCounts(rows, np.unique(both_keys, return_inverse=True)[1])
         self._inversions = tuple(inversions_by_bit(rows, label_ranks))
 
-    def __call__(self, drawn: Drawn) -> PairCounts:
-        """Every field is (groups, resamples)."""
+    def __call__(self, drawn: Draws) -> PairCounts:
+        """Return the pair counts; every field is (groups, resamples)."""
         sizes = self._rows.sizes(drawn)
         discordant = np.zeros_like(sizes)
         for inversions in self._inversions:
@@ -78,8 +78,8 @@ class Inversions:
         )
         self._most_pairs = int((np.bincount(pieces[is_high]) * np.bincount(pieces[~is_high])).max())
 
-    def add_to(self, discordant: Floats, drawn: Drawn) -> None:
-        """Add the pairs to `discordant` (groups, resamples)."""
+    def add_to(self, discordant: Floats, drawn: Draws) -> None:
+        """Add the pairs to `discordant`, (groups, resamples)."""
         if self._most_pairs * drawn.most**2 < EXACT_IN_SINGLE:
             high, low = (table @ drawn.in_single_precision for table in (self._high, self._low))
         else:
@@ -89,7 +89,9 @@ class Inversions:
 
 
 def inversions_by_bit(rows: ReweightedRows, ranks: Ints) -> Iterator[Inversions]:
-    """Discordant pairs, by the highest bit in which the ranks differ; `ranks` (rows,) are those of labels.
+    """Yield discordant pairs by the highest bit in which the label ranks differ.
+
+    `ranks` (rows,) are the ranks of the labels.
 
     In the order of group, score and label a higher label before a lower one is a discordant pair.
     As in `pair_counts.inversions`, rows whose ranks agree in all higher bits form a block.

@@ -1,7 +1,7 @@
-"""Rows that count several times or not at all: a resample says how often each article or system was drawn.
+"""Rows weighted by how often a resample draws their article or system.
 
-A resample is never written out. Rows stay where they are, sorted once, and count as often as their unit (the
-article or system, or the row itself) was drawn. All resamples of a block are worked on at once.
+No resample is written out. Rows are sorted once and count as often as their unit (the article, the system, or
+the row itself) was drawn. All resamples of a block are computed at once.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ DENSE = 0.2
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """How often each unit was drawn, and what is computed from it for one evaluator after the other."""
+class Draws:
+    """How often each unit was drawn, and what every evaluator's computation reuses."""
 
     times: Floats
     """(units, resamples) whole numbers."""
@@ -42,7 +42,7 @@ class Drawn:
 
     @cached_property
     def most(self) -> float:
-        """The times that the unit drawn most often was."""
+        """How often the most drawn unit was drawn."""
         return float(self.times.max())
 
 
@@ -66,7 +66,7 @@ class ReweightedRows:
 
     @cached_property
     def label_codes(self) -> Ints:
-        """(rows,) number the distinct (group, label), ascending."""
+        """Codes of the distinct (group, label) pairs, ascending, (rows,)."""
         return value_codes(self.labels, self.groups)
 
     @cached_property
@@ -82,23 +82,23 @@ class ReweightedRows:
     def _size_table(self) -> Table:
         return self.table(self.groups.of_row, len(self.groups.sizes))
 
-    def sizes(self, drawn: Drawn) -> Floats:
-        """(groups, resamples) rows in each group, each as often as it counts."""
+    def sizes(self, drawn: Draws) -> Floats:
+        """Return the weighted number of rows of each group, (groups, resamples)."""
         return self._size_table @ drawn.times
 
-    def group_times(self, drawn: Drawn) -> Floats:
-        """(groups, resamples) how often each group was drawn."""
+    def group_times(self, drawn: Draws) -> Floats:
+        """Return how often each group was drawn, (groups, resamples)."""
         return drawn.times[self.group_units]
 
     def table(self, codes: Ints, code_count: int) -> Table:
-        """(codes, units) the number of rows with this code and unit."""
+        """Return the number of rows with each code and unit, (codes, units)."""
         return sum_table(codes, code_count, self.units, self.unit_count)
 
 
 def sum_table(
     codes: Ints, code_count: int, units: Ints, unit_count: int, values: Floats | None = None
 ) -> Table:
-    """(codes, units) the number of rows, or the sum of their `values`, that have this code and unit."""
+    """Count rows, or sum their `values`, for each code and unit, (codes, units)."""
     if len(codes) > DENSE * code_count * unit_count:
         dense = np.bincount(codes * unit_count + units, values, code_count * unit_count)
         return dense.reshape(code_count, unit_count).astype(np.float64)
@@ -108,8 +108,8 @@ def sum_table(
     return table.tocsr()
 
 
-class Alike:
-    """How often each value occurs in a resample of a group: its ties, with copies of a row tied too.
+class ValueCounts:
+    """How often each value occurs in a resample of a group; copies of a row count too.
 
     `codes` (rows,) number the distinct (group, value).
     """
@@ -123,18 +123,15 @@ class Alike:
         self._of_several = sum_table(code, len(values), rows.units[~alone], rows.unit_count)
         self._of_group = sum_table(groups[~alone][first], group_count, np.arange(len(values)), len(values))
 
-    def squares(self, drawn: Drawn) -> Floats:
-        """(groups, resamples) the sum over a group's values of the square of how often each occurs."""
+    def squares(self, drawn: Draws) -> Floats:
         several = self._of_several @ drawn.times
         return self._of_one_row @ drawn.squares + self._of_group @ (several * several)
 
-    def cubes(self, drawn: Drawn) -> Floats:
-        """(groups, resamples) likewise of the cube."""
+    def cubes(self, drawn: Draws) -> Floats:
         several = self._of_several @ drawn.times
         return self._of_one_row @ drawn.cubes + self._of_group @ (several * several * several)
 
-    def distinct(self, drawn: Drawn) -> Floats:
-        """(groups, resamples) how many values of each group occur."""
+    def distinct(self, drawn: Draws) -> Floats:
         several = self._of_several @ drawn.times
         return self._of_one_row @ (drawn.times > 0).astype(float) + self._of_group @ (several > 0).astype(
             float

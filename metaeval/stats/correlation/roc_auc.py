@@ -6,13 +6,13 @@ import numpy as np
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.reweighted_pairs import ReweightedPairs
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.groups import Groups
 from metaeval.stats.ranks import midranks
 
 
 def roc_auc(labels: Floats, scores: Floats, groups: Groups) -> Floats:
-    """ROC AUC of each group: P(score of a yes > score of a no) + P(the two are equal) / 2.
+    """Return ROC AUC of each group: P(score of a yes > score of a no) + P(equal) / 2.
 
     Computed from the rank sum of the yeses (Mann-Whitney): (R - Y(Y + 1)/2) / (Y N), with Y yeses, N noes
     and R the sum of the yeses' mid-ranks. Scores that are all equal give 0.5, as they should.
@@ -23,13 +23,9 @@ def roc_auc(labels: Floats, scores: Floats, groups: Groups) -> Floats:
         raters. In every group both occur; `Coefficient` sees to that.
     scores : (rows,) finite numbers.
 
-    Returns
-    -------
-    (groups,) 0 to 1.
+    Returns (groups,) 0 to 1.
 
-    Raises
-    ------
-    ValueError : a label is neither 0 nor 1.
+    Raises ValueError for a label other than 0 and 1.
 
     Source: J. A. Hanley & B. J. McNeil, "The meaning and use of the area under a receiver operating
     characteristic (ROC) curve", Radiology 143, 1982.
@@ -45,11 +41,14 @@ def roc_auc(labels: Floats, scores: Floats, groups: Groups) -> Floats:
     return (rank_sum - yeses * (yeses + 1) / 2) / (yeses * (groups.sizes - yeses))
 
 
-def reweighted_roc_auc(rows: ReweightedRows) -> Callable[[Drawn], Floats]:
-    """The same for resamples: how often each unit was drawn, to (groups, resamples), nan where undefined."""
+def reweighted_roc_auc(rows: ReweightedRows) -> Callable[[Draws], Floats]:
+    """Return a function from draws to the coefficient in each resample.
+
+    The result is (groups, resamples), nan where it is undefined.
+    """
     count_pairs = ReweightedPairs(rows)
 
-    def values(drawn: Drawn) -> Floats:
+    def values(drawn: Draws) -> Floats:
         pairs = count_pairs(drawn)
         of_yes_and_no = pairs.concordant + pairs.discordant + pairs.tied_scores_only
         right = pairs.concordant + pairs.tied_scores_only / 2
@@ -59,15 +58,13 @@ def reweighted_roc_auc(rows: ReweightedRows) -> Callable[[Drawn], Floats]:
 
 
 def yes_or_no(labels: Floats) -> Floats:
-    """The majority's answer: 1 where the label is above 0.5, 0 below, nan at exactly 0.5 (a tie) or nan.
+    """Return the majority's answer: 1 above 0.5, 0 below, nan for a tie or no label.
 
     Parameters
     ----------
     labels : means over raters of Yes = 1 and No = 0, or nan where there is no label.
 
-    Raises
-    ------
-    ValueError : a label lies outside 0 to 1, so it is not the mean of yeses and noes.
+    Raises ValueError for a label outside 0 to 1, which is no mean of yeses and noes.
     """
     outside = (labels < 0) | (labels > 1)
     if outside.any():

@@ -9,16 +9,14 @@ from metaeval.stats.ranks import midranks
 
 
 def spearman(labels: Floats, scores: Floats, groups: Groups) -> Floats:
-    """Spearman's ρ of each group: Pearson's r of the mid-ranks; equal values share the mean of their ranks.
+    """Return Spearman's ρ of each group: Pearson's r of the mid-ranks.
 
     Parameters
     ----------
     labels, scores : (rows,) finite numbers, sorted by group. In every group at least two rows, of which
         neither the labels nor the scores are all equal; `Coefficient` sees to that.
 
-    Returns
-    -------
-    (groups,) -1 to 1.
+    Returns (groups,) -1 to 1.
 
     Source: C. Spearman, "The proof and measurement of association between two things", American Journal of
     Psychology 15, 1904; ties as in M. G. Kendall, "Rank Correlation Methods", 1948, chapter 3.
@@ -31,6 +29,6 @@ def spearman(labels: Floats, scores: Floats, groups: Groups) -> Floats:
 
 
 def spearman_with(labels: Floats, groups: Groups) -> Callable[[Floats], Floats]:
-    """From the scores of one evaluator after the other to `spearman` with the same labels."""
+    """Return a function from one evaluator's scores to `spearman` with these labels."""
     of_ranks = pearson_with(midranks(labels, groups), groups)
     return lambda scores: of_ranks(midranks(scores, groups))

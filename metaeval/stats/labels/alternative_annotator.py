@@ -1,11 +1,11 @@
-"""The alternative annotator test: may an evaluator stand in for a human rater?"""
+"""The alternative annotator test: may an evaluator replace a human rater?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy.special import stdtr
 
 from metaeval.stats.arrays import (
     Bools,
@@ -25,7 +25,7 @@ LEAST_RATERS = 3
 LEAST_SUMMARIES = 30
 FALSE_DISCOVERY_RATE = 0.05
 PASSING_RATE = 0.5
-# Scores that differ by less are a tie: sums in another order may.
+# Scores that differ by less are a tie: the order of a sum may cause it.
 TIED = 1e-12
 
 RATED_ONCE = "summaries with one rating only"
@@ -34,38 +34,22 @@ TOO_FEW_OF_A_RATER = f"raters of fewer than {LEAST_SUMMARIES} summaries that oth
 
 
 @dataclass(frozen=True)
-class AgainstRater:
-    """The evaluator beside one rater: which of the two is nearer to the other raters."""
-
-    rater: int
-    """The rater's code."""
-    summaries: int
-    evaluator_as_good: float
-    """ρ_f: share of summaries on which the evaluator is as near or nearer."""
-    rater_as_good: float
-    """ρ_h: share of summaries on which the rater is as near or nearer."""
-    p_value: float
-    """Of a rater whose advantage is at least ε; not corrected."""
-    wins: bool
-    """Whether the evaluator wins, after correction for the number of raters."""
-
-
-@dataclass(frozen=True)
 class AlternativeAnnotator:
-    """What the test says. Raises ValueError if it says nothing and not why."""
+    """The result of the test. Raises ValueError unless it has values or a reason for none."""
 
     winning_rate: float
     """ω: share of raters the evaluator wins against; nan if the test cannot be applied."""
     advantage: float
     """ρ: mean of ρ_f over the raters; nan if the test cannot be applied."""
-    raters: tuple[AgainstRater, ...]
+    raters: int
+    """Raters of enough summaries; 0 if the test cannot be applied."""
     summaries: int
     """Those with two ratings or more and an answer by the evaluator."""
     definition: str
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """What was left out and why -> how many; the words say of what."""
+    """Reason -> how many were left out; the reason says of what."""
     reason: str = ""
-    """Why the test cannot be applied; empty if it can."""
+    """Why the test cannot be applied; else empty."""
 
     def __post_init__(self) -> None:
         if np.isnan([self.winning_rate, self.advantage]).any() != bool(self.reason):
@@ -86,7 +70,7 @@ def alternative_annotator(
     *,
     epsilon: float,
 ) -> AlternativeAnnotator:
-    """The alternative annotator test with a cost-benefit margin `epsilon`.
+    """Return the alternative annotator test with a cost-benefit margin `epsilon`.
 
     Each rater in turn is left out and compared with the evaluator by how well each is aligned with the
     remaining raters of the same summary. On each summary the one with the higher alignment has the advantage;
@@ -105,16 +89,12 @@ def alternative_annotator(
     epsilon : from 0 to 1: by how much a rater may be better before the saving no longer makes up for it. The
         authors take 0.2 for experts, 0.15 for skilled and 0.1 for crowd workers.
 
-    Returns
-    -------
     Left out are summaries with one rating only or without an answer by the evaluator, and raters who have
     rated fewer than 30 of the others; the ratings of these raters still count among 'the remaining'. With
     fewer than three raters left the test cannot be applied.
 
-    Raises
-    ------
-    ValueError : an alignment that does not exist; `epsilon` outside 0 to 1; unequal lengths, codes that are
-        not whole numbers from 0, missing or infinite answers.
+    Raises ValueError for an alignment that does not exist; `epsilon` outside 0 to 1; unequal lengths, codes
+    that are not whole numbers from 0, missing or infinite answers.
 
     Source: N. Calderon, R. Reichart and R. Dror, "The alternative annotator test for LLM-as-a-judge: how to
     statistically justify replacing human annotators with LLMs", ACL 2025 (arXiv 2501.10970), section 3.
@@ -145,17 +125,17 @@ def alternative_annotator(
     summary, rater, answer = summary[kept], rater[kept], answer[kept]
     align = _accuracy if alignment == "accuracy" else _negative_mse
     own, others = align(summary, answer, given[summary])
-    against = _against(rater, others - own >= -TIED, own - others >= -TIED, epsilon)
-    left_out[TOO_FEW_OF_A_RATER] = len(distinct(rater)) - len(against)
-    applies = len(against) >= LEAST_RATERS
+    wins, as_good = _against(rater, others - own >= -TIED, own - others >= -TIED, epsilon)
+    left_out[TOO_FEW_OF_A_RATER] = len(distinct(rater)) - len(wins)
+    applies = len(wins) >= LEAST_RATERS
     return AlternativeAnnotator(
-        winning_rate=float(np.mean([each.wins for each in against])) if applies else np.nan,
-        advantage=float(np.mean([each.evaluator_as_good for each in against])) if applies else np.nan,
-        raters=against if applies else (),
+        winning_rate=float(wins.mean()) if applies else np.nan,
+        advantage=float(as_good.mean()) if applies else np.nan,
+        raters=len(wins) if applies else 0,
         summaries=len(distinct(summary)),
         definition=_definition(alignment, epsilon),
         left_out={why: count for why, count in left_out.items() if count},
-        reason="" if applies else _too_few(len(against)),
+        reason="" if applies else _too_few(len(wins)),
     )
 
 
@@ -179,7 +159,10 @@ def _too_few(n_raters: int) -> str:
 
 
 def _accuracy(summary: Ints, answer: Floats, given: Floats) -> tuple[Floats, Floats]:
-    """(ratings,) share of the summary's other ratings that equal this one, and the evaluator's answer."""
+    """Return the share of the summary's other ratings equal to this one, and to the evaluator's answer.
+
+    Both are (ratings,).
+    """
     n_others = np.bincount(summary)[summary] - 1
     values = np.unique(answer)
     places = np.searchsorted(values, answer)
@@ -192,8 +175,10 @@ def _accuracy(summary: Ints, answer: Floats, given: Floats) -> tuple[Floats, Flo
 
 
 def _negative_mse(summary: Ints, answer: Floats, given: Floats) -> tuple[Floats, Floats]:
-    """(ratings,) minus the mean squared distance of the summary's other ratings from this one, and from the
-    evaluator's answer. The root is left away, because it changes no order, and so is the answers' unit."""
+    """Return minus the mean squared distance of the other ratings from this one, and from the evaluator's.
+
+    Both are (ratings,). The root and the answers' unit are left out: they change no order.
+    """
     if len(answer):
         # In units of the answers' range, so that rounding stays far below TIED whatever the scale.
         middle, spread = (answer.min() + answer.max()) / 2, float(np.ptp(answer)) or 1.0
@@ -207,28 +192,24 @@ def _negative_mse(summary: Ints, answer: Floats, given: Floats) -> tuple[Floats,
     )
 
 
-def _against(
-    rater: Ints, evaluator_leads: Bools, rater_leads: Bools, epsilon: float
-) -> tuple[AgainstRater, ...]:
-    """The test against each rater of enough summaries."""
+def _against(rater: Ints, evaluator_leads: Bools, rater_leads: Bools, epsilon: float) -> tuple[Bools, Floats]:
+    """Return whether the evaluator wins against each rater of enough summaries, and its share of advantages.
+
+    Both are (raters,).
+    """
     n = np.bincount(rater)
     tested = np.flatnonzero(n >= LEAST_SUMMARIES)
     if not tested.size:
-        return ()
+        return np.zeros(0, dtype=bool), np.zeros(0)
     n = n[tested]
     evaluator_share = np.bincount(rater, weights=evaluator_leads)[tested] / n
-    rater_share = np.bincount(rater, weights=rater_leads)[tested] / n
     lead = rater_leads.astype(np.float64) - evaluator_leads
     total = np.bincount(rater, weights=lead)[tested]
     mean = total / n
     squares = n * np.bincount(rater, weights=lead**2)[tested] - total**2  # of whole numbers, so exact
     constant = squares == 0
     errors = np.sqrt(np.where(constant, 1, squares) / (n - 1)) / n
-    p_values = np.where(constant, mean >= epsilon, stats.t.cdf((mean - epsilon) / errors, n - 1))
-    corrected = stats.false_discovery_control(p_values, method="by")
-    return tuple(
-        AgainstRater(int(code), int(times), float(f), float(h), float(p), bool(q <= FALSE_DISCOVERY_RATE))
-        for code, times, f, h, p, q in zip(
-            tested, n, evaluator_share, rater_share, p_values, corrected, strict=True
-        )
-    )
+    p_values = np.where(constant, mean >= epsilon, stdtr(n - 1, (mean - epsilon) / errors))
+    from scipy.stats import false_discovery_control  # half a second that not every process should wait
+
+    return false_discovery_control(p_values, method="by") <= FALSE_DISCOVERY_RATE, evaluator_share

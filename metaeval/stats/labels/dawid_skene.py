@@ -1,4 +1,4 @@
-"""Dawid and Skene's model: what is true of a unit, if each rater errs in a way of their own."""
+"""Dawid and Skene's model: the true answers, if each rater errs in their own way."""
 
 from dataclasses import dataclass
 
@@ -16,15 +16,10 @@ FLOOR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene:
-    """What the ratings say of the units, of the raters and of the whole."""
+    """The posteriors of the fitted model."""
 
     posterior: Floats
     """(units, answers) probability that the answer is the true one; nan for units without a rating."""
-    prevalence: Floats
-    """(answers,) share of rated units of which the answer is true; all nan without any rating."""
-    error_rates: Floats
-    """(raters, answers, answers) how often a rater gives the last-named answer where the other one is true;
-    uniform where the ratings say nothing about it."""
     rounds: int
     has_converged: bool
     """Whether the last round moved no posterior by `CONVERGED` or more."""
@@ -33,14 +28,14 @@ class DawidSkene:
 def dawid_skene(
     units: npt.ArrayLike, raters: npt.ArrayLike, answers: npt.ArrayLike, *, n_units: int, n_answers: int
 ) -> DawidSkene:
-    """Maximum-likelihood posteriors by expectation maximisation.
+    """Fit Dawid and Skene's model by expectation maximisation.
 
-    Given the true answer of a unit its ratings are taken as independent, and a rater's rates of error as the
-    same on all units. Start: posterior = the unit's shares of answers. Then in turns, until no posterior
-    moves by 1e-6 or 1,000 rounds are done: prevalence p_k = mean posterior of k; error rates of rater j,
+    Ratings are assumed to be independent given the true answer of a unit, and a rater's error rates to be the
+    same on all units. The posteriors start as the unit's shares of answers. Then, until no posterior moves by
+    1e-6 or after 1,000 rounds: prevalence p_k = mean posterior of k; error rates of rater j,
     pi_kl = sum over j's ratings l of the unit's posterior of k / the same over all of j's ratings; posterior
-    of k proportional to p_k * product over the unit's ratings of pi_kl. The same data in any order give the
-    same result; there is no randomness.
+    of k proportional to p_k * product over the unit's ratings of pi_kl. The order of the data
+    does not matter, and nothing is random.
 
     A rater with few ratings says little: any rates of error fit the one rating of each unnamed crowd worker,
     and the posteriors of units that only such raters have rated drift to the prevalence. A rater who is alone
@@ -51,9 +46,7 @@ def dawid_skene(
     units, raters, answers : (ratings,) codes from 0, one entry for each rating; missing ratings have none.
     n_units, n_answers : how many there are; codes are below them. With one answer it has probability 1.
 
-    Raises
-    ------
-    ValueError : unequal lengths, negative codes, or codes of `n_units`, `n_answers` and beyond.
+    Raises ValueError for unequal lengths, negative codes, or codes of `n_units`, `n_answers` and beyond.
 
     Source: A. P. Dawid and A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM
     algorithm", Applied Statistics 28(1), 1979, equations 2.3 to 2.5; the start from section 3.
@@ -90,11 +83,13 @@ def dawid_skene(
 
     of_all = np.full((n_units, n_answers), np.nan)
     of_all[found] = posterior[pattern]
-    return DawidSkene(of_all, prevalence, error_rates, rounds, has_converged)
+    return DawidSkene(of_all, rounds, has_converged)
 
 
 def _patterns(units: Ints, given: Ints, n_columns: int) -> tuple[Ints, Ints, csr_array]:
-    """The rated units, the pattern of each, and the different patterns, (patterns, `n_columns`).
+    """Return the rated units, the pattern of each, and the distinct patterns.
+
+    Patterns are sparse, (patterns, `n_columns`).
 
     Units with the same answers by the same raters have the same posterior: most have only one rating, so
     there are far fewer patterns than units.
@@ -116,7 +111,10 @@ def _patterns(units: Ints, given: Ints, n_columns: int) -> tuple[Ints, Ints, csr
 
 
 def _rates(by_answer: csr_array, units_alike: Floats, posterior: Floats) -> tuple[Floats, Floats]:
-    """Prevalence (answers,) and error rates (raters, true answers, given answers) under the posteriors."""
+    """Return prevalence (answers,) and error rates (raters, true answers, given answers).
+
+    The rates of a rater are uniform where the ratings say nothing about them.
+    """
     n_answers = posterior.shape[1]
     weights = (by_answer @ posterior).reshape(-1, n_answers, n_answers).transpose(0, 2, 1) + FLOOR
     if len(posterior) == 0:

@@ -1,11 +1,10 @@
-"""The mean label of many summaries, from the labels of a few and an evaluator's scores on all."""
+"""The mean label of many summaries, from few labels and scores of all."""
 
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from metaeval.stats.arrays import Floats, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Floats
 from metaeval.stats.labels.label_mean import (
     FEWER_THAN_TWO,
     NO_SPREAD,
@@ -13,24 +12,26 @@ from metaeval.stats.labels.label_mean import (
     clusters,
     label_mean,
     t_interval,
+    undefined_mean,
 )
 from metaeval.stats.result import Interval
+from metaeval.stats.rows import Rows
 from metaeval.stats.scores.complete_rows import NO_PAIR
 
 WITHOUT_POWER = "The scores do not help here (λ = 0), so this is the mean of the labels alone."
 TOO_FEW_TO_TUNE = "fewer than three articles have a summary with a label and a score"
 
 
-def prediction_powered(
-    labels: npt.ArrayLike, scores: npt.ArrayLike, articles: npt.ArrayLike, *, power: float | None = None
-) -> MeanEstimate:
-    """The mean label, with the scores of unlabelled summaries corrected by what they miss on labelled ones.
+def prediction_powered(rows: Rows, *, power: float | None = None) -> MeanEstimate:
+    """Return the mean label, estimated from labels and from scores of unlabelled summaries.
+
+    The scores' error on the labelled summaries corrects their mean on the others.
 
     With n summaries that have a label y and a score f, and N that have a score alone:
     m = power * mean of f over the N + mean of (y - power * f) over the n. The power that gives the least
-    variance is cov(y, f) over the n / ((1 + n / N) * var(f) over all), which is what is taken if `power` is
-    not given. It is not clipped to 0..1, since scores need not be in the labels' unit: scores that say
-    nothing get a power near 0, and those that fall as labels rise a negative one.
+    variance is cov(y, f) over the n / ((1 + n / N) * var(f) over all), the default.
+    It is not clipped to 0 to 1, since scores need not be in the labels' unit: useless scores get a power
+    near 0, and scores that fall as labels rise a negative one.
 
     The variance is that of a sum of one term for each article: the terms of a summary are
     (y - power * f - their mean) / n and power * (f - its mean) / N; those of the labelled summaries are
@@ -40,44 +41,34 @@ def prediction_powered(
 
     Parameters
     ----------
-    labels, scores : (n,) nan for none. A summary with a label and no score is left out.
-    articles : (n,) codes; negative = not known, which makes an article of its own.
+    rows : a summary with a label and no score is left out; one whose article is not known makes an article of
+        its own.
     power : lambda; with 0 the result is that of the labels alone, with 1 and scores in the labels' unit that
         of the first paper.
 
-    Returns
-    -------
     Undefined without any summary with both numbers, and with `power` not given, of fewer than three articles.
     The interval is undefined with labels of fewer than two articles (three if the power is tuned), and where
     all labels are equal. Where nothing but labels is there, or all scores are equal, the power is 0.
-
-    Raises
-    ------
-    ValueError : unequal lengths, infinite numbers, codes that are not whole numbers.
 
     Source: A. N. Angelopoulos et al., "Prediction-powered inference", Science 382, 2023 (arXiv 2301.09633),
     and for the power A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++: efficient prediction-powered
     inference", 2023 (arXiv 2311.01453), section 6.
 
     >>> labels, scores = [1.0, 2.0, 3.0, 2.0, None, None], [0.1, 0.2, 0.3, 0.3, 0.1, 0.1]
-    >>> estimate = prediction_powered(labels, scores, range(6))
+    >>> estimate = prediction_powered(Rows(labels, scores, articles=range(6), systems=[0] * 6))
     >>> round(estimate.value, 3), estimate.labelled, estimate.scored_only
     (1.784, 4, 2)
     """
-    label, score = number_vector("labels", labels), number_vector("scores", scores)
-    article = code_vector("articles", articles)
-    refuse_unequal_lengths(labels=label, scores=score, articles=article)
+    label, score, article = rows.labels, rows.scores, rows.articles
     scored = ~np.isnan(score)
     labelled, scored_only = scored & ~np.isnan(label), scored & np.isnan(label)
     y, f, f_only = label[labelled], score[labelled], score[scored_only]
     if not len(y):
-        missing = Interval(np.nan, np.nan, _definition(np.nan), NO_PAIR)
-        return MeanEstimate(np.nan, 0, len(f_only), missing, missing.definition, NO_PAIR)
+        return undefined_mean(0, len(f_only), _definition(np.nan), NO_PAIR)
     is_tuned = power is None and len(f_only) > 0 and np.ptp(score[scored]) > 0
     n_articles = int(clusters(article[labelled]).max(initial=-1)) + 1
     if is_tuned and n_articles < 3:
-        missing = Interval(np.nan, np.nan, _definition(np.nan), TOO_FEW_TO_TUNE)
-        return MeanEstimate(np.nan, len(y), len(f_only), missing, missing.definition, TOO_FEW_TO_TUNE)
+        return undefined_mean(len(y), len(f_only), _definition(np.nan), TOO_FEW_TO_TUNE)
     used = _tuned_power(y, f, f_only) if is_tuned else (power or 0.0) if len(f_only) else 0.0
     if used == 0:
         alone = label_mean(np.where(labelled, label, np.nan), article)

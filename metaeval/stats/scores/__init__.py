@@ -1,1 +1,1 @@
-"""What one evaluator's scores are like, and where they mislead."""
+"""Properties of one evaluator's scores, and where they mislead."""

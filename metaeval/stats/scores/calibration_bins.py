@@ -1,4 +1,4 @@
-"""Summaries in groups of neighbouring values, about as many in each."""
+"""Bins of neighbouring values, with about as many summaries each."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,9 @@ class CalibrationBin(NamedTuple):
 
 
 def bins_of(values: Floats, most: int = 10) -> Ints:
-    """(n,) the bin of each of `values`, which are (n,) without nan: 0, 1, 2 ... in ascending order.
+    """Return the bin of each value, (n,): 0, 1, 2 ... in ascending order.
+
+    `values` are (n,) without nan.
 
     Equal values are never parted, so a bin may hold more than its share and there may be fewer than `most`.
 
@@ -35,7 +37,7 @@ def bins_of(values: Floats, most: int = 10) -> Ints:
 
 
 def calibration_bins(labels: Floats, scores: Floats, most: int = 10) -> list[CalibrationBin]:
-    """Mean label and mean score of summaries with neighbouring scores, about as many in each bin.
+    """Return mean label and mean score of bins of neighbouring scores.
 
     `labels` and `scores` are (n,) without nan. Equal scores are never parted, so a bin may hold more than
     its share and there may be fewer than `most`; no summaries make no bins.

@@ -1,4 +1,4 @@
-"""The rows that lack nothing, and how many lack what."""
+"""Rows with nothing missing, and how many lack what."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,9 @@ NO_PAIR = "no summary has both a label and a score"
 
 
 def complete_rows(lacking: Mapping[str, Bools]) -> tuple[Bools, dict[str, int]]:
-    """(n,) the rows that are in none of `lacking`; and reason -> rows, each counted under its first reason.
+    """Return the rows, (n,), that no entry of `lacking` excludes, and the excluded rows by reason.
+
+    Each row counts under its first reason.
 
     `lacking` maps each reason, one or more of them, to the rows (n,) that it keeps out.
 

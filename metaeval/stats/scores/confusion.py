@@ -1,4 +1,4 @@
-"""What a yes/no decision gets right and wrong, and the usual rates of it."""
+"""The confusion matrix of a yes/no decision, and its usual rates."""
 
 import math
 from dataclasses import dataclass
@@ -37,12 +37,14 @@ class Confusion:
         return _ratio(
             2 * (tp * tn - fp * fn),
             (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn),
-            "people and the evaluator give one and the same answer to all",
+            "people and the evaluator give the same answer to all",
         )
 
     @property
     def mcc(self) -> Single:
-        """Matthews' correlation (φ): (TP TN − FP FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)), -1 to 1.
+        """Matthews' correlation (φ), -1 to 1.
+
+        (TP TN − FP FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
 
         B. W. Matthews, Biochimica et Biophysica Acta 405, 1975.
         """
@@ -50,7 +52,7 @@ class Confusion:
         return _ratio(
             tp * tn - fp * fn,
             math.sqrt(tp + fp) * math.sqrt(tp + fn) * math.sqrt(tn + fp) * math.sqrt(tn + fn),
-            "people or the evaluator give one and the same answer to all",
+            "people or the evaluator give the same answer to all",
         )
 
     @property

@@ -1,9 +1,11 @@
-"""How often yes/no decisions made of scores are those of people: accuracy and kappa, with resamples."""
+"""Agreement of yes/no decisions with people: accuracy and kappa, with resamples."""
 
 import numpy as np
 
-from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.arrays import Bools, Floats
+from metaeval.stats.correlation.coefficients import Single
 from metaeval.stats.result import Estimate
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.scores.confusion import Confusion
 from metaeval.stats.uncertainty.article_draws import article_draws
 
@@ -16,7 +18,7 @@ DEFINITIONS = {
 }
 RULE = (
     f"The evaluator decides yes for scores from {YES_FROM} upwards, people where most say yes; summaries"
-    " whose answers are halved, and those without a score, are left out."
+    " with as many yes as no, and those without a score, are left out."
 )
 
 NOT_YES_NO = "decisions are compared on yes/no questions alone"
@@ -24,56 +26,58 @@ NOTHING_DECIDED = "no summary has both a score and a label that is decided"
 
 
 def decided(labels: Floats, scores: Floats) -> Bools:
-    """(n,) where both decide; `labels` are means of Yes = 1 and No = 0, nan for none, as are `scores`."""
+    """Return where both people and the evaluator decide, (n,).
+
+    `labels` are means of Yes = 1 and No = 0, nan for none, as are `scores`.
+    """
     kept: Bools = ~np.isnan(labels) & ~np.isnan(scores) & (labels != 0.5)
     return kept
 
 
 def confusion_of(labels: Floats, scores: Floats) -> Confusion:
-    """What the decisions on (n,) labels and scores get right and wrong."""
+    """Return the confusion matrix of (n,) labels and scores."""
     kept = decided(labels, scores)
     return Confusion(*(int(each) for each in _cells(labels[kept], scores[kept]).sum(axis=1)))
 
 
-def decision_estimate(
-    statistic: str, labels: Floats, scores: Floats, articles: Ints, systems: Ints, *, yes_no: bool
-) -> Estimate:
-    """One of STATISTICS, of arguments of (n,) each; undefined unless the question is `yes_no`."""
-    kept = decided(labels, scores)
-    sizes = int(kept.sum()), len(np.unique(articles[kept])), len(np.unique(systems[kept]))
-    definition = f"{DEFINITIONS[statistic]} {RULE}"
-    if not yes_no:
-        return Estimate(np.nan, *sizes, definition, reason=NOT_YES_NO)
-    if not kept.any():
-        return Estimate(np.nan, *sizes, definition, reason=NOTHING_DECIDED)
-    confusion = confusion_of(labels, scores)
-    found = confusion.accuracy if statistic == "accuracy" else confusion.kappa
-    return Estimate(found.value, *sizes, definition, reason=found.reason)
+def decision_estimate(statistic: str, rows: Rows) -> Estimate:
+    """Return one of STATISTICS for one evaluator; undefined unless the question is yes/no."""
+    kept = decided(rows.labels, rows.scores)
+    if not rows.yes_no or not kept.any():
+        found = Single(np.nan, NOTHING_DECIDED if rows.yes_no else NOT_YES_NO)
+    else:
+        confusion = confusion_of(rows.labels, rows.scores)
+        found = confusion.accuracy if statistic == "accuracy" else confusion.kappa
+    return Estimate(
+        value=found.value,
+        n=int(kept.sum()),
+        articles=len(np.unique(rows.articles[kept])),
+        systems=len(np.unique(rows.systems[kept])),
+        definition=f"{DEFINITIONS[statistic]} {RULE}",
+        reason=found.reason,
+    )
 
 
-def decision_replicates(
-    statistic: str, labels: Floats, scores: Floats, articles: Ints, *, resamples: int, seed: int
-) -> Floats:
-    """(evaluators, resamples) the statistic in resamples of articles; nan where it is undefined.
+def decision_replicates(statistic: str, rows: Rows, resampling: Resampling) -> Floats:
+    """Return the statistic in resamples of articles, (evaluators, resamples); nan if undefined.
 
-    `labels` and `articles` are (n,), `scores` (evaluators, n); all evaluators get the same draws. Raises
-    KeyError for a statistic that is none of STATISTICS.
+    All evaluators of `rows` get the same draws. Raises KeyError for a statistic that is none of STATISTICS.
     """
     if statistic not in STATISTICS:
         raise KeyError(statistic)
-    kept = decided(labels, np.zeros_like(labels))
-    rows = scores[:, kept]
-    cells = np.array([_cells(labels[kept], row) for row in rows]).reshape(len(rows), 4, int(kept.sum()))
+    kept = decided(rows.labels, np.zeros(len(rows)))
+    labels, scores = rows.labels[kept], rows.scores[:, kept]
+    cells = np.array([_cells(labels, row) for row in scores]).reshape(len(scores), 4, len(labels))
     found = [
-        cells @ times for times in article_draws(articles[kept], resamples=resamples, seed=seed)
+        cells @ times for times in article_draws(rows.articles[kept], resampling)
     ]  # each (evaluators, 4)
-    counts = np.array(found).reshape(resamples, len(rows), 4)
+    counts = np.array(found).reshape(resampling.resamples, len(scores), 4)
     with np.errstate(invalid="ignore"):
         return _statistic(statistic, *np.moveaxis(counts, -1, 0)).T
 
 
 def _cells(labels: Floats, scores: Floats) -> Floats:
-    """(4, n) 1 in the cell of each summary: yes by both, by the evaluator, by people, by neither."""
+    """Return 1 in each summary's cell, (4, n): yes by both, by the evaluator, by people, by neither."""
     yes, people, scored = scores >= YES_FROM, labels > 0.5, ~np.isnan(scores)
     return np.array(
         [yes & people, yes & ~people, ~yes & people & scored, ~yes & ~people & scored], dtype=float

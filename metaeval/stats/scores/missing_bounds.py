@@ -1,14 +1,14 @@
-"""How far the missing scores could move a coefficient."""
+"""Bounds of a coefficient over all possible values of missing scores."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from metaeval.stats.arrays import Bools, Floats, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Bools, Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.paired import NO_LABEL, TIED_LABEL, nonzero
 from metaeval.stats.correlation.roc_auc import yes_or_no
+from metaeval.stats.rows import Rows
 from metaeval.stats.scores.complete_rows import NO_PAIR
 from metaeval.stats.scores.percentiles import percentiles
 
@@ -17,7 +17,7 @@ RANK_COEFFICIENTS = ("roc_auc", "spearman", "kendall_b")
 
 @dataclass(frozen=True)
 class MissingBounds:
-    """nan where there is a `reason`."""
+    """The bounds; nan where there is a `reason`."""
 
     low: float
     high: float
@@ -26,16 +26,14 @@ class MissingBounds:
     missing: int
     """Those of them without a score."""
     are_exact: bool
-    """Whether no scores at all in place of the missing ones lead beyond the ends."""
+    """Whether no values of the missing scores can lead beyond the ends."""
     definition: str
     left_out: dict[str, int]
     reason: str = ""
 
 
-def missing_bounds(
-    coefficient: str, labels: npt.ArrayLike, scores: npt.ArrayLike, *, yes_no: bool = False
-) -> MissingBounds:
-    """The coefficient, pooled, were every missing score as bad or as good as can be.
+def missing_bounds(coefficient: str, rows: Rows) -> MissingBounds:
+    """Return the pooled coefficient's bounds over values of the missing scores.
 
     For ROC AUC the ends are exact: each pair of a yes and a no counts by itself, so that all missing yeses
     above and all missing noes below every other score (or the reverse) is best (worst) for all pairs at once.
@@ -44,33 +42,28 @@ def missing_bounds(
     For Spearman's ρ and Kendall's τ-b the ends are the highest and the lowest of four fillings: the missing
     scores of labels above the mean label lie above every present score, the others below, both in the order
     of their labels with ties where labels tie; each missing score is that quantile of the present ones which
-    its label is of all labels; and the reverse of both. No claim is made that no other filling leads further.
+    its label is of all labels; and the reverse of both. Other fillings may lead further.
 
     Parameters
     ----------
     coefficient : one of RANK_COEFFICIENTS; for others such as Pearson's r, whose missing scores could be of
         any size, there are no bounds but its own.
-    labels, scores : (n,) nan = none. Summaries without a label are left out, not filled.
-    yes_no : the labels are means of Yes = 1 and No = 0. ROC AUC needs that.
+    rows : summaries without a label are left out, not filled. ROC AUC needs a yes/no question.
 
     Undefined without any summary that has both, and where the coefficient of a filling is.
 
-    Raises
-    ------
-    ValueError : unequal lengths, infinite numbers, labels outside 0 to 1 of a yes/no question for ROC AUC.
+    Raises ValueError for labels outside 0 to 1 of a yes/no question for ROC AUC.
     """
-    label, score = number_vector("labels", labels), number_vector("scores", scores)
-    refuse_unequal_lengths(labels=label, scores=score)
-    by_majority = coefficient == "roc_auc" and yes_no
-    answers = yes_or_no(label) if by_majority else label
+    by_majority = coefficient == "roc_auc" and rows.yes_no
+    answers = yes_or_no(rows.labels) if by_majority else rows.labels
     left_out = nonzero(
         {
-            NO_LABEL: int(np.isnan(label).sum()),
-            TIED_LABEL: int((np.isnan(answers) & ~np.isnan(label)).sum()),
+            NO_LABEL: int(np.isnan(rows.labels).sum()),
+            TIED_LABEL: int((np.isnan(answers) & ~np.isnan(rows.labels)).sum()),
         }
     )
     labelled = ~np.isnan(answers)
-    answers, score = answers[labelled], score[labelled]
+    answers, score = answers[labelled], rows.scores[labelled]
     missing = np.isnan(score)
     result = MissingBounds(
         low=np.nan,
@@ -85,7 +78,7 @@ def missing_bounds(
     low = high = np.nan
     if coefficient not in RANK_COEFFICIENTS:
         reason = "missing scores of any size could make this coefficient anything"
-    elif coefficient == "roc_auc" and not yes_no:
+    elif coefficient == "roc_auc" and not rows.yes_no:
         reason = f"{COEFFICIENTS[coefficient].label} needs a yes/no question"
     elif missing.all():
         reason = NO_PAIR
@@ -100,7 +93,7 @@ def missing_bounds(
 
 
 def _outside(labels: Floats, scores: Floats, missing: Bools) -> Floats:
-    """The scores, the missing ones put above and below all others in the order of `labels`."""
+    """Fill missing scores above and below all others, in the order of `labels`."""
     present = np.unique(scores[~missing])
     ranks = np.zeros(len(scores))
     ranks[~missing] = np.searchsorted(present, scores[~missing])
@@ -111,7 +104,7 @@ def _outside(labels: Floats, scores: Floats, missing: Bools) -> Floats:
 
 
 def _matched(labels: Floats, scores: Floats, missing: Bools) -> Floats:
-    """The scores, the missing ones put among the others where `labels` have them among the labels."""
+    """Fill each missing score with the quantile of the others that its label has among labels."""
     filled = scores.copy()
     filled[missing] = np.quantile(scores[~missing], percentiles(labels)[missing])
     return filled

@@ -1,4 +1,4 @@
-"""Where a number stands among others of its kind: its percentile, and how far ties leave that open."""
+"""Percentiles of values, and how far ties leave them open."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from metaeval.stats.ranks import midranks
 
 
 def percentiles(values: Floats) -> Floats:
-    """The share of values that each one exceeds, of the values equal to it (itself among them) half.
+    """Return the share of values below each one, equal values (itself included) counting half.
 
     p(v) = (#{w < v} + #{w = v} / 2) / n = (midrank(v) - 1/2) / n
 
@@ -18,10 +18,8 @@ def percentiles(values: Floats) -> Floats:
     ----------
     values : (n,) numbers, nan for missing.
 
-    Returns
-    -------
-    (n,) between 0 and 1, both excluded; nan where the value is missing, which counts nowhere. Equal values
-    share theirs; if all are equal it is 1/2.
+    Returns (n,) between 0 and 1, both excluded; nan where the value is missing, which counts nowhere. Equal
+    values share theirs; if all are equal it is 1/2.
 
     Raises ValueError for infinite numbers or more than one dimension.
 
@@ -41,7 +39,7 @@ def percentiles(values: Floats) -> Floats:
 
 
 def tie_ranges(values: Floats) -> tuple[Floats, Floats]:
-    """Where each value may stand if ties were broken: the shares of values below it, and not above it.
+    """Return the shares of values below each value, and not above it: its range if ties were broken.
 
     (#{w < v} / n, #{w <= v} / n), whose middle is `percentiles`.
 
@@ -49,9 +47,7 @@ def tie_ranges(values: Floats) -> tuple[Floats, Floats]:
     ----------
     values : (n,) numbers, none missing.
 
-    Returns
-    -------
-    Two (n,), between 0 and 1. The ranges of two different values meet in a point at most.
+    Returns two (n,), between 0 and 1. The ranges of two different values meet in a point at most.
 
     Raises ValueError for missing or infinite numbers or more than one dimension.
 
@@ -69,7 +65,7 @@ def tie_ranges(values: Floats) -> tuple[Floats, Floats]:
 
 
 def percentile_of(value: float, values: Floats) -> float:
-    """`percentiles` of one of the values alone, without putting all in order.
+    """Return the percentile of one of the values without sorting them all.
 
     Nan if `value` is nan. Raises ValueError if it is not among `values`.
 

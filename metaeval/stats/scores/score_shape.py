@@ -1,4 +1,4 @@
-"""What an evaluator's scores look like by themselves: how many values, and how many ties."""
+"""The distribution of an evaluator's scores: distinct values and ties."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from metaeval.stats.arrays import number_vector
 
 @dataclass(frozen=True)
 class ScoreShape:
-    """Shares are nan where there is nothing to share: no score, or no pair of scores."""
+    """Counts and shares of scores. Shares are nan without scores, or without pairs of scores."""
 
     n: int
     missing: int
@@ -18,16 +18,18 @@ class ScoreShape:
     tied_pairs: float
     """Share of the pairs of summaries that have the same score: no rank correlation can order these."""
     tied_scores: float
-    """Share of the summaries whose score some other summary has too."""
+    """Share of the summaries with the score of another."""
     most_common: float
-    """The score that occurs most often; the lowest of several."""
+    """The most common score; the lowest of several."""
     most_common_share: float
     lowest: float
     highest: float
 
 
 def score_shape(scores: npt.ArrayLike) -> ScoreShape:
-    """`scores` are (n,), nan = none; -0.0 equals 0.0. Raises ValueError for infinite numbers.
+    """Return distinct values, ties and extremes of scores, (n,) with nan for none.
+
+    -0.0 equals 0.0. Raises ValueError for infinite numbers.
 
     >>> score_shape([1.0, 1.0, 3.0, np.nan]).tied_pairs.__round__(3)
     0.333

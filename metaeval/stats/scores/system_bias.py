@@ -1,14 +1,14 @@
-"""Whether an evaluator favours certain systems whose summaries people say are no better."""
+"""Whether an evaluator favours systems whose summaries people rate no better."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from metaeval.stats.arrays import Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.correlation.levels import NO_ARTICLE, NO_SYSTEM
 from metaeval.stats.correlation.paired import NO_LABEL, NO_SCORE
 from metaeval.stats.result import Interval
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.scores.calibration_bins import bins_of
 from metaeval.stats.scores.complete_rows import complete_rows
 from metaeval.stats.scores.trait_bias import NOISY_LABELS
@@ -21,7 +21,7 @@ TOO_FEW_OF_A_SYSTEM = "too few of its summaries to resample"
 
 @dataclass(frozen=True)
 class SystemBias:
-    """How far an evaluator puts one system above others whose summaries people rated alike."""
+    """How far an evaluator puts one system above others that people rated alike."""
 
     system: int
     """Its code."""
@@ -41,64 +41,47 @@ class SystemBiases:
     systems: tuple[SystemBias, ...]
     """In order of their codes; none where there is a `reason`."""
     n: int
-    articles: int
     definition: str
     left_out: dict[str, int]
     reason: str = ""
 
 
-def system_bias(
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> SystemBiases:
-    """Each system's mean residual: score minus the mean score of all summaries with about the same label.
+def system_bias(rows: Rows, resampling: Resampling = THOUSAND_RESAMPLES) -> SystemBiases:
+    """Return each system's mean residual.
 
-    Summaries fall into at most MOST_BINS bins of neighbouring labels (`bins_of`: equal labels are never
-    parted). Residuals are divided by the standard deviation of all scores.
+    The residual is the score minus the mean score of all summaries with about the same label.
+
+    Summaries fall into at most 10 bins of neighbouring labels; equal labels share a bin. Residuals are
+    divided by the standard deviation of all scores.
 
     The 95% intervals hold for all systems together: value ± c · s, with s the standard deviation of the
     system's value over resamples of articles and c the 95% quantile, over resamples, of the greatest
     |resampled value − value| / s among systems (the single-step maximum of P. H. Westfall & S. S. Young,
-    Resampling-Based Multiple Testing, 1993). So none of the systems is marked by chance in 95 of 100 such
-    tables, however many systems there are.
+    Resampling-Based Multiple Testing, 1993). So in 95 of 100 such tables no system is marked by
+    chance, however many systems there are.
 
-    Parameters
-    ----------
-    labels, scores : (n,) nan = none. Such summaries are left out and counted.
-    articles, systems : (n,) whole-number codes; summaries of a negative one are left out and counted.
+    Summaries without label, score, article or system are left out and counted.
 
     Undefined with fewer than two systems, and where all scores are equal. An interval has a reason in place
-    of ends with fewer than FEWEST_ARTICLES articles, where more than 5% of the resamples leave the system
+    of ends with fewer than ten articles, where more than 5% of the resamples leave the system
     without a summary, and where all of them give the same value.
-
-    Raises
-    ------
-    ValueError : unequal lengths, infinite numbers, or codes that are not whole numbers.
     """
-    label, score = number_vector("labels", labels), number_vector("scores", scores)
-    article, system = code_vector("articles", articles), code_vector("systems", systems)
-    refuse_unequal_lengths(labels=label, scores=score, articles=article, systems=system)
     kept, left_out = complete_rows(
         {
-            NO_LABEL: np.isnan(label),
-            NO_SCORE: np.isnan(score),
-            NO_ARTICLE: article < 0,
-            NO_SYSTEM: system < 0,
+            NO_LABEL: np.isnan(rows.labels),
+            NO_SCORE: np.isnan(rows.scores),
+            NO_ARTICLE: rows.articles < 0,
+            NO_SYSTEM: rows.systems < 0,
         }
     )
-    label, score, article = label[kept], score[kept], article[kept]
-    pool, of_system = np.unique(system[kept], return_inverse=True)
+    label, score, article = rows.labels[kept], rows.scores[kept], rows.articles[kept]
+    pool, of_system = np.unique(rows.systems[kept], return_inverse=True)
     definition = (
         "Mean over a system's summaries of score − mean score of all summaries in the same bin of"
         f" neighbouring labels (at most {MOST_BINS} bins, equal labels never parted), in standard deviations"
         f" of all scores. {NOISY_LABELS}"
     )
-    rows: tuple[SystemBias, ...] = ()
+    biases: tuple[SystemBias, ...] = ()
     reason = ""
     if len(pool) < 2:
         reason = "fewer than two systems"
@@ -108,12 +91,12 @@ def system_bias(
         # Centred, so that scores far from 0 lose no digits when means are taken from them.
         residuals = _Residuals((score - score.mean()) / score.std(), bins_of(label, MOST_BINS), of_system)
         values = residuals.means(np.ones(len(score)))
-        ends = _simultaneous(residuals, values, article, resamples, seed)
-        rows = tuple(
+        ends = _simultaneous(residuals, values, article, resampling)
+        biases = tuple(
             SystemBias(int(code), float(value), interval, int(n))
             for code, value, interval, n in zip(pool, values, ends, np.bincount(of_system), strict=True)
         )
-    return SystemBiases(rows, len(score), len(np.unique(article)), definition, left_out, reason)
+    return SystemBiases(biases, len(score), definition, left_out, reason)
 
 
 class _Residuals:
@@ -125,7 +108,7 @@ class _Residuals:
         self._cells = systems * self._shape[1] + bins
 
     def means(self, weights: Floats) -> Floats:
-        """(systems,) nan for a system that no weight is left of."""
+        """Return each system's mean residual, (systems,); nan for a system without weight."""
         size = self._shape[0] * self._shape[1]
         n = np.bincount(self._cells, weights, size).reshape(self._shape)
         total = np.bincount(self._cells, weights * self._scores, size).reshape(self._shape)
@@ -138,14 +121,12 @@ class _Residuals:
 
 
 def _simultaneous(
-    residuals: _Residuals, values: Floats, articles: Ints, resamples: int, seed: int
+    residuals: _Residuals, values: Floats, articles: Ints, resampling: Resampling
 ) -> list[Interval]:
-    replicates = np.array(
-        [residuals.means(times) for times in article_draws(articles, resamples=resamples, seed=seed)]
-    )
+    replicates = np.array([residuals.means(times) for times in article_draws(articles, resampling)])
     definition = (
         f"{CONFIDENCE:.0%} for all systems together: value ± c · s, s being the standard deviation over"
-        f" resamples of articles with all their summaries ({resamples:,} resamples, seed {seed}) and c the"
+        f" resamples of articles with all their summaries ({resampling}) and c the"
         f" {CONFIDENCE:.0%} quantile of the greatest |resampled value − value| / s among systems."
     )
     if len(np.unique(articles)) < FEWEST_ARTICLES:

@@ -1,14 +1,15 @@
-"""From which score on an evaluator says yes, and how well that works on articles it was not chosen on."""
+"""The score from which an evaluator says yes, judged on other articles."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import Bools, Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.levels import NO_ARTICLE
 from metaeval.stats.correlation.paired import NO_LABEL, NO_SCORE
 from metaeval.stats.result import Interval
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.scores.complete_rows import complete_rows
 from metaeval.stats.scores.confusion import Confusion
 from metaeval.stats.uncertainty.article_draws import article_draws, interval_over_articles
@@ -19,14 +20,14 @@ ON_THE_CUT = "summaries whose label lies exactly on the cut"
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold, and what it does out of fold. Nothing is defined where there is a `reason`."""
+    """A threshold and its performance out of fold. With a `reason`, nothing is defined."""
 
     value: float
-    """Chosen on all summaries, to be used from now on; nan if undefined."""
+    """Chosen on all summaries, for use on new ones; nan if undefined."""
     of_folds: tuple[float, ...]
-    """Those chosen without one fold each: how far they lie apart shows how firm the choice is."""
+    """The thresholds chosen without each fold; their spread shows how stable the choice is."""
     confusion: Confusion | None
-    """Of the summaries of each fold, decided by the threshold chosen without them."""
+    """Decisions on each fold by the threshold chosen without it."""
     kappa_interval: Interval | None
     n: int
     yeses: int
@@ -43,7 +44,7 @@ class Threshold:
 
 
 def cut_labels(labels: npt.ArrayLike, cut: float) -> Floats:
-    """(n,) 1 where a label is above `cut`, 0 below, nan exactly on it or where there is none.
+    """Return 1 where a label is above `cut`, 0 below, nan on it or without a label, (n,).
 
     >>> cut_labels([1.0, 3.0, 4.5, np.nan], 3.0)
     array([ 0., nan,  1., nan])
@@ -55,50 +56,37 @@ def cut_labels(labels: npt.ArrayLike, cut: float) -> Floats:
 
 
 def threshold(
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
+    rows: Rows,
     *,
     cut: float = 0.5,
     higher_is_better: bool = True,
-    resamples: int = 1000,
-    seed: int = 0,
+    resampling: Resampling = THOUSAND_RESAMPLES,
 ) -> Threshold:
-    """The threshold on scores that maximises Cohen's kappa with people, judged out of fold.
+    """Return the threshold on scores that maximises Cohen's kappa with people, judged out of fold.
 
     People say yes where the label is above `cut` and no where it is below. The evaluator says yes at scores
     of the threshold or more (or less, unless `higher_is_better`). Candidates are the scores that occur; of
     several with the highest kappa the one that says yes most often is taken.
 
-    Articles are dealt into FOLDS folds at random, all summaries of one together. The threshold is chosen on
+    Articles are split into 5 folds at random, with all their summaries. The threshold is chosen on
     all folds but one and applied to that one; the four counts of all folds are added up.
 
-    Parameters
-    ----------
-    labels, scores : (n,) nan = none. Such summaries are left out and counted, as are labels on the cut.
-    articles : (n,) whole-number codes; summaries of a negative one are left out and counted.
+    Summaries without label, score or article are left out and counted, as are labels on the cut.
 
     Undefined with fewer articles than folds, and where people only say yes or only no, in all or in the
     part that a fold's threshold is to be chosen on.
-
-    Raises
-    ------
-    ValueError : unequal lengths, infinite numbers, or articles that are not whole numbers.
     """
-    label, score = number_vector("labels", labels), number_vector("scores", scores)
-    article = code_vector("articles", articles)
-    refuse_unequal_lengths(labels=label, scores=score, articles=article)
-    answers = cut_labels(label, cut)
+    answers = cut_labels(rows.labels, cut)
     kept, left_out = complete_rows(
         {
-            NO_LABEL: np.isnan(label),
+            NO_LABEL: np.isnan(rows.labels),
             ON_THE_CUT: np.isnan(answers),
-            NO_SCORE: np.isnan(score),
-            NO_ARTICLE: article < 0,
+            NO_SCORE: np.isnan(rows.scores),
+            NO_ARTICLE: rows.articles < 0,
         }
     )
-    is_yes, signed = answers[kept] == 1, score[kept] if higher_is_better else -score[kept]
-    pool, of_article = np.unique(article[kept], return_inverse=True)
+    is_yes, signed = answers[kept] == 1, rows.scores[kept] if higher_is_better else -rows.scores[kept]
+    pool, of_article = np.unique(rows.articles[kept], return_inverse=True)
     result = Threshold(
         value=np.nan,
         of_folds=(),
@@ -107,14 +95,14 @@ def threshold(
         n=len(is_yes),
         yeses=int(is_yes.sum()),
         articles=len(pool),
-        definition=_definition(cut, higher_is_better, seed),
+        definition=_definition(cut, higher_is_better, resampling.seed),
         left_out=left_out,
     )
     if len(pool) < FOLDS:
-        return replace(result, reason=f"fewer than {FOLDS} articles, so they cannot be dealt into folds")
+        return replace(result, reason=f"fewer than {FOLDS} articles, too few to split into folds")
     if is_yes.all() or not is_yes.any():
         return replace(result, reason="people only say yes or only no")
-    fold = np.random.default_rng(seed).permutation(len(pool))[of_article] % FOLDS
+    fold = np.random.default_rng(resampling.seed).permutation(len(pool))[of_article] % FOLDS
     says_yes = np.zeros(len(is_yes), dtype=bool)
     of_folds = []
     for held_out in range(FOLDS):
@@ -130,12 +118,12 @@ def threshold(
         value=best if higher_is_better else -best,
         of_folds=tuple(of_folds),
         confusion=_confusion(is_yes, says_yes),
-        kappa_interval=_kappa_interval(is_yes, says_yes, of_article, resamples, seed),
+        kappa_interval=_kappa_interval(is_yes, says_yes, of_article, resampling),
     )
 
 
 def _best(is_yes: Bools, scores: Floats) -> float:
-    """The score from which on to say yes for the highest kappa."""
+    """Return the lowest score that says yes for the highest kappa."""
     values, places = np.unique(scores, return_inverse=True)
     yeses = np.bincount(places, weights=is_yes)
     noes = np.bincount(places, weights=~is_yes)
@@ -155,20 +143,14 @@ def _confusion(is_yes: Bools, says_yes: Bools) -> Confusion:
     )
 
 
-def _kappa_interval(
-    is_yes: Bools,
-    says_yes: Bools,
-    articles: Ints,
-    resamples: int,
-    seed: int,
-) -> Interval:
+def _kappa_interval(is_yes: Bools, says_yes: Bools, articles: Ints, resampling: Resampling) -> Interval:
     cells = 2 * is_yes.astype(np.int64) + says_yes
-    replicates = np.full(resamples, np.nan)
-    for at, times in enumerate(article_draws(articles, resamples=resamples, seed=seed)):
+    replicates = np.full(resampling.resamples, np.nan)
+    for at, times in enumerate(article_draws(articles, resampling)):
         tn, fp, fn, tp = (int(count) for count in np.bincount(cells, weights=times, minlength=4))
         replicates[at] = Confusion(tp, fp, fn, tn).kappa.value
     return interval_over_articles(
-        replicates, articles, what="The decisions out of fold are drawn, not chosen anew.", seed=seed
+        replicates, articles, resampling, "The decisions out of fold are drawn, not chosen again."
     )
 
 
@@ -178,7 +160,7 @@ def _definition(cut: float, higher_is_better: bool, seed: int) -> str:
         f"People say yes where the label is above {cut:g}, no where it is below; a label of exactly {cut:g}"
         f" is left out. The evaluator says yes at a score of the threshold {onwards}. The threshold maximises"
         " Cohen's κ; candidates are the scores that occur, and of several equally good the one that says yes"
-        f" most often is taken. It is judged out of fold: articles are dealt into {FOLDS} folds at random"
+        f" most often is taken. It is judged out of fold: articles are split into {FOLDS} folds at random"
         f" (seed {seed}), each fold is decided by the threshold chosen on the others, and the counts of all"
         " folds are added up. The threshold to be used from now on is chosen on all."
     )

@@ -1,14 +1,13 @@
-"""Whether an evaluator favours a property of summaries, such as length, that people do not reward."""
-
-from dataclasses import dataclass
+"""Whether an evaluator favours a property, such as length, that people do not reward."""
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Floats, Ints, number_vector, refuse_unequal_lengths
 from metaeval.stats.correlation.levels import NO_ARTICLE
-from metaeval.stats.correlation.paired import NO_LABEL, NO_SCORE
-from metaeval.stats.result import Interval
+from metaeval.stats.correlation.paired import NO_LABEL, NO_SCORE, count_known
+from metaeval.stats.result import Estimate
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.scores.complete_rows import complete_rows
 from metaeval.stats.uncertainty.article_draws import article_draws, interval_over_articles
 
@@ -19,73 +18,51 @@ NOISY_LABELS = (
 )
 
 
-@dataclass(frozen=True)
-class TraitBias:
-    """How a property of summaries goes with scores at equal labels; nan where there is a `reason`."""
+def trait_bias(rows: Rows, trait: npt.ArrayLike, resampling: Resampling = THOUSAND_RESAMPLES) -> Estimate:
+    """Return the partial Spearman correlation of scores x with a property t, given labels z.
 
-    value: float
-    """Partial Spearman correlation, -1 to 1: above 0 the evaluator favours summaries with more of it."""
-    interval: Interval | None
-    n: int
-    articles: int
-    definition: str
-    left_out: dict[str, int]
-    reason: str = ""
-
-
-def trait_bias(
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    trait: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> TraitBias:
-    """The partial Spearman correlation of scores x with a property t, given labels z.
+    Above 0 the evaluator favours summaries with more of the property than their labels deserve.
 
     (r_xt − r_xz r_tz) / √((1 − r_xz²)(1 − r_tz²)), with r Pearson's r of the mid-ranks. M. G. Kendall &
     A. Stuart, The Advanced Theory of Statistics, vol. 2, chapter 27, for the formula on any three variables.
 
     Parameters
     ----------
-    labels, scores, trait : (n,) nan = none. Such summaries are left out and counted.
-    articles : (n,) whole-number codes; summaries of a negative one are left out and counted.
+    rows : summaries without label, score or article are left out and counted.
+    trait : (n,) the property, nan = none; likewise.
 
     Undefined where labels, scores or the property are all equal, or where labels order summaries exactly as
     scores do or as the property does (0/0).
 
-    Raises
-    ------
-    ValueError : unequal lengths, infinite numbers, or articles that are not whole numbers.
+    Raises ValueError for unequal lengths, or a property that is no finite number.
     """
-    label, score = number_vector("labels", labels), number_vector("scores", scores)
-    of_trait, article = number_vector("trait", trait), code_vector("articles", articles)
-    refuse_unequal_lengths(labels=label, scores=score, trait=of_trait, articles=article)
+    of_trait = number_vector("trait", trait)
+    refuse_unequal_lengths(labels=rows.labels, trait=of_trait)
     kept, left_out = complete_rows(
         {
-            NO_LABEL: np.isnan(label),
-            NO_SCORE: np.isnan(score),
+            NO_LABEL: np.isnan(rows.labels),
+            NO_SCORE: np.isnan(rows.scores),
             NO_TRAIT: np.isnan(of_trait),
-            NO_ARTICLE: article < 0,
+            NO_ARTICLE: rows.articles < 0,
         }
     )
-    article = article[kept]
-    codes = [np.unique(column[kept], return_inverse=True)[1] for column in (label, score, of_trait)]
+    article = rows.articles[kept]
+    codes = [
+        np.unique(column[kept], return_inverse=True)[1] for column in (rows.labels, rows.scores, of_trait)
+    ]
     value, reason = _partial(codes, np.ones(len(article)))
     interval = None
     if not reason:
-        replicates = np.array(
-            [_partial(codes, times)[0] for times in article_draws(article, resamples=resamples, seed=seed)]
-        )
+        replicates = np.array([_partial(codes, times)[0] for times in article_draws(article, resampling)])
         interval = interval_over_articles(
-            replicates, article, what="Ranks are taken anew in each resample.", seed=seed
+            replicates, article, resampling, "Ranks are recomputed in each resample."
         )
-    return TraitBias(
+    return Estimate(
         value=value,
         interval=interval,
         n=len(article),
         articles=len(np.unique(article)),
+        systems=count_known(rows.systems[kept]),
         definition=(
             "Partial Spearman correlation of score and property given the label: (r_xt − r_xz r_tz) /"
             " √((1 − r_xz²)(1 − r_tz²)), r being Pearson's r of the ranks of scores x, property t and"
@@ -97,7 +74,10 @@ def trait_bias(
 
 
 def _partial(codes: list[Ints], times: Floats) -> tuple[float, str]:
-    """Of rows that count `times` (n,); `codes` number the distinct labels, scores and values of the trait."""
+    """Return the partial correlation of rows weighted by `times` (n,), and why it is undefined.
+
+    `codes` number the distinct labels, scores and values of the property.
+    """
     n = times.sum()
     ranks = []
     for column in codes:

@@ -1,44 +1,39 @@
-"""Evaluators that are compared with each other two by two, and what comes out."""
+"""Evaluators compared in pairs, and the results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import Bools, Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Bools, Floats, Ints, number_vector
 from metaeval.stats.correlation.coefficients import COEFFICIENTS, Coefficient
 from metaeval.stats.correlation.levels import LEVELS, Level
 from metaeval.stats.correlation.roc_auc import yes_or_no
 from metaeval.stats.result import Estimate
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 
 class PairTest(NamedTuple):
-    """What a test says of a first and a second evaluator."""
+    """The test of a first against a second evaluator."""
 
     p_value: float = np.nan
     """Two-sided, above 0 to 1; nan if the test does not apply."""
-    low: float = np.nan
-    """95% interval of the difference first minus second; nan if the test gives none."""
-    high: float = np.nan
     reason: str = ""
-    """Why there is no p-value; empty if there is one."""
+    """Why there is no p-value; else empty."""
 
 
 @dataclass(frozen=True)
 class PairTests:
-    """Every two of E evaluators compared; the entry [i, j] is of evaluator i (row) against j (column)."""
+    """All pairs of E evaluators; entry [i, j] is evaluator i against evaluator j."""
 
     differences: Floats
     """(E, E) coefficient of the row minus that of the column, each on the summaries both have scored."""
     p_values: Floats
     """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
-    low: Floats
-    """(E, E) 95% interval of the difference; nan where the test gives none."""
-    high: Floats
     n: Ints
     """(E, E) summaries with a label and a score of both."""
     reasons: Mapping[tuple[int, int], str]
@@ -49,72 +44,52 @@ class PairTests:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """E evaluators' scores of n summaries, turned so that higher is better, and how they are judged."""
+    """E evaluators' scores of n summaries, turned so that higher is better, and the method."""
 
     level: Level
     coefficient: Coefficient
-    labels: Floats
-    """(n,) nan = none; 0, 1 or nan if the coefficient is for yes/no labels."""
-    scores: Floats
-    """(E, n) nan = none."""
-    articles: Ints
-    """(n,) negative = not known."""
-    systems: Ints
-    """(n,) negative = not known."""
-    yes_no: bool
-    resamples: int
-    seed: int
+    rows: Rows
+    """Scores (E, n); labels are 0, 1 or nan if the coefficient is for yes/no labels."""
+    resampling: Resampling
     is_turned: bool
     """Whether some evaluator's scores were negated."""
     bootstrap: Bootstrap | None = None
-    """Over articles, of the same evaluators on all labelled summaries, if it is there already."""
+    """Over articles, of the same evaluators on all labelled summaries, if already drawn."""
 
     @cached_property
     def scored(self) -> Bools:
-        """(E, n) whether a summary has both a label and the evaluator's score."""
-        return ~np.isnan(self.scores) & ~np.isnan(self.labels)
-
-    @cached_property
-    def own_articles(self) -> Ints:
-        """(n,) the articles, with a new one for each summary whose article is not known."""
-        new = self.articles.max(initial=0) + 1 + np.arange(len(self.articles))
-        return np.where(self.articles < 0, new, self.articles)
+        """Whether a summary has a label and the evaluator's score, (E, n)."""
+        return ~np.isnan(self.rows.scores) & ~np.isnan(self.rows.labels)
 
     def used(self, first: int, second: int) -> Ints:
-        """The places of the common summaries that the level makes use of."""
+        """Return the places of the common summaries that the level uses."""
         return np.flatnonzero(self.common(first, second) & self.has_group)
 
     @cached_property
     def has_group(self) -> Bools:
-        """(n,) whether the level makes use of a summary: whether its article, or its system, is known."""
+        """Whether the level uses a summary, (n,): its article, or its system, is known."""
         if self.level.name == "pooled":
-            return np.ones(len(self.labels), dtype=bool)
-        return (self.articles if self.level.name == "article" else self.systems) >= 0
+            return np.ones(len(self.rows), dtype=bool)
+        return (self.rows.articles if self.level.name == "article" else self.rows.systems) >= 0
 
     @cached_property
     def _estimates(self) -> dict[tuple[int, bytes], Estimate]:
         return {}
 
     def common(self, first: int, second: int) -> Bools:
-        """(n,) whether a summary has a label and the scores of both evaluators."""
+        """Return whether a summary has a label and the scores of both evaluators, (n,)."""
         return self.scored[first] & self.scored[second]
 
     def estimate(self, evaluator: int, kept: Bools) -> Estimate:
-        """The evaluator's coefficient on the summaries `kept`, computed once."""
+        """Return the evaluator's coefficient on the summaries `kept`, computed once."""
         key = evaluator, np.packbits(kept).tobytes()
         if key not in self._estimates:
-            self._estimates[key] = self.level.estimate(
-                self.coefficient,
-                self.labels[kept],
-                self.scores[evaluator, kept],
-                self.articles[kept],
-                self.systems[kept],
-                yes_no=self.yes_no,
-            )
+            own = self.rows.with_scores(self.rows.scores[evaluator])
+            self._estimates[key] = self.level.estimate(self.coefficient, own.at(kept))
         return self._estimates[key]
 
     def difference(self, first: int, second: int) -> float:
-        """The first one's coefficient minus the second's, on their common summaries."""
+        """Return the first coefficient minus the second, on the common summaries."""
         kept = self.common(first, second)
         return self.estimate(first, kept).value - self.estimate(second, kept).value
 
@@ -126,51 +101,31 @@ PairTester = Callable[[int, int], PairTest]
 def compared(
     level: str,
     coefficient: str,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
-    *,
-    yes_no: bool,
-    resamples: int,
-    seed: int,
-    orientation: npt.ArrayLike | None,
-    bootstrap: Bootstrap | None,
+    rows: Rows,
+    resampling: Resampling,
+    orientation: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
 ) -> Compared:
     """Check what `significance.compare_pairs` is given.
 
-    Raises KeyError for a level or coefficient that is not there, and ValueError for unequal lengths, infinite
-    numbers, codes that are not whole numbers, labels outside 0 to 1 where they should be means of Yes = 1 and
-    No = 0, an orientation that is neither 1 nor -1, and fewer than one resample.
+    Raises KeyError for a level or coefficient that is not there, and ValueError for an orientation that is
+    neither 1 nor -1 and, for a yes/no coefficient, a yes/no question's labels outside 0 to 1.
     """
-    label = number_vector("labels", labels)
-    rows = [number_vector(f"scores[{row}]", values) for row, values in enumerate(np.asarray(scores))]
-    article = code_vector("articles", articles)
-    system = code_vector("systems", systems)
-    refuse_unequal_lengths(
-        labels=label,
-        articles=article,
-        systems=system,
-        **{f"scores[{at}]": row for at, row in enumerate(rows)},
-    )
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}: at least one is needed")
-    signs = np.ones(len(rows)) if orientation is None else number_vector("orientation", orientation)
-    if len(signs) != len(rows) or (np.abs(signs) != 1).any():
-        raise ValueError(
-            f"orientation must be 1 or -1 for each of {len(rows)} evaluators, not {signs.tolist()}"
-        )
+    size = len(rows.scores)
+    signs = np.ones(size) if orientation is None else number_vector("orientation", orientation)
+    if len(signs) != size or (np.abs(signs) != 1).any():
+        raise ValueError(f"orientation must be 1 or -1 for each of {size} evaluators, not {signs.tolist()}")
     chosen = COEFFICIENTS[coefficient]
+    by_majority = chosen.is_for_yes_no and rows.yes_no
     return Compared(
         level=LEVELS[level],
         coefficient=chosen,
-        labels=yes_or_no(label) if chosen.is_for_yes_no and yes_no else label,
-        scores=np.array(rows).reshape(len(rows), len(label)) * signs[:, None],
-        articles=article,
-        systems=system,
-        yes_no=yes_no,
-        resamples=resamples,
-        seed=seed,
+        rows=replace(
+            rows,
+            labels=yes_or_no(rows.labels) if by_majority else rows.labels,
+            scores=rows.scores * signs[:, None],
+        ),
+        resampling=resampling,
         is_turned=bool((signs < 0).any()),
         bootstrap=bootstrap,
     )

@@ -1,4 +1,4 @@
-"""Corrections of p-values for how many of them are looked at."""
+"""Corrections of p-values for the number of tests."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from metaeval.stats.arrays import Floats, number_vector
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """Holm's adjusted p-values, which keep the chance of any false finding in the family at the level.
+    """Return Holm's adjusted p-values, which control the chance of any false finding.
 
     The k-th smallest of m becomes the largest of (m - i + 1) p_i over i <= k, at most 1.
 
@@ -17,9 +17,7 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     ----------
     p_values : (m,) 0 to 1; nan stays nan and does not count in m.
 
-    Raises
-    ------
-    ValueError : a p-value lies outside 0 to 1.
+    Raises ValueError for a p-value outside 0 to 1.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
     Statistics 6, 1979.
@@ -31,7 +29,7 @@ def holm(p_values: npt.ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(p_values: npt.ArrayLike) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values, which keep the share of false findings at the level.
+    """Return Benjamini and Hochberg's adjusted p-values, which control the share of false findings.
 
     The k-th smallest of m becomes the smallest of m p_i / i over i >= k, at most 1.
 
@@ -39,9 +37,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike) -> Floats:
     ----------
     p_values : (m,) 0 to 1; nan stays nan and does not count in m.
 
-    Raises
-    ------
-    ValueError : a p-value lies outside 0 to 1.
+    Raises ValueError for a p-value outside 0 to 1.
 
     Source: Y. Benjamini & Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
     Statistical Society B 57, 1995. The same as `scipy.stats.false_discovery_control`.

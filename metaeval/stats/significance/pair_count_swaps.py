@@ -1,4 +1,4 @@
-"""Kendall's τ-b and ROC AUC of two evaluators under many swaps at once, as matrix products."""
+"""Kendall's τ-b and ROC AUC of two evaluators under many swaps, as matrix products."""
 
 from collections.abc import Callable
 
@@ -16,24 +16,24 @@ MOST_CELLS = 2**22
 
 
 def fits(swaps: Swaps) -> bool:
-    """Whether the tables stay small: of the pairs in the groups, and of pairs of members by groups."""
+    """Return whether the tables of pairs and of members by groups stay small."""
     sizes = swaps.groups.sizes
     cells = swaps.coins.shape[1] ** 2 * len(sizes)
     return int((sizes * (sizes - 1) // 2).sum()) <= MOST_PAIRS and cells <= MOST_CELLS
 
 
 def kendall_b_swaps(swaps: Swaps) -> Swapped:
-    """τ-b = (C − D) / √(pairs untied in the scores · pairs untied in the labels); nan if either is 0."""
+    """Return τ-b = (C − D) / √(pairs untied in scores · pairs untied in labels); nan if either is 0."""
     return _swapped(swaps, lambda balance, untied, labels: balance / np.sqrt(untied * labels))
 
 
 def roc_auc_swaps(swaps: Swaps) -> Swapped:
-    """AUC = ½ + ½ (C − D) / pairs of a yes and a no; labels are 0 or 1. nan without such a pair."""
+    """Return AUC = ½ + ½ (C − D) / pairs of a yes (1) and a no (0); nan without such a pair."""
     return _swapped(swaps, lambda balance, _untied, labels: (1 + balance / labels) / 2)
 
 
 def _swapped(swaps: Swaps, finish: Callable[[Floats, Floats, Floats], Floats]) -> Swapped:
-    """Counts of pairs are bilinear in the coins, so that all draws are a few matrix products.
+    """Compute all draws as a few matrix products: pair counts are bilinear in the coins.
 
     For two summaries p, q whose members' coins are c_p and c_q, a term v of their scores becomes
     v(x_p, x_q) + c_p (v(y_p, x_q) − v(x_p, x_q)) + c_q (v(x_p, y_q) − v(x_p, x_q)) + c_p c_q (v(x_p, x_q) −
@@ -58,7 +58,7 @@ def _swapped(swaps: Swaps, finish: Callable[[Floats, Floats, Floats], Floats]) -
     places = (members[p] * width + members[q]) * count + group
 
     def counts(terms: list[Floats]) -> tuple[Floats, Floats]:
-        """(draws, groups) sums of the terms v for the first and the second evaluator."""
+        """Return sums of the terms v for the first and the second evaluator, (draws, groups)."""
         xx, yx, xy, yy = terms
         both = np.bincount(places, xx - xy - yx + yy, minlength=width * width * count).astype(np.float32)
         product = (coins @ both.reshape(width, width * count)).reshape(draws, width, count)
@@ -78,7 +78,7 @@ def _swapped(swaps: Swaps, finish: Callable[[Floats, Floats, Floats], Floats]) -
 
 
 def _pairs(sizes: Ints) -> tuple[Ints, Ints, Ints]:
-    """(pairs,) the earlier and the later row of each pair of rows of a group, and the group."""
+    """Return the earlier row, the later row and the group of each pair of rows, (pairs,) each."""
     ends = np.repeat(np.cumsum(sizes), sizes)
     row = np.arange(len(ends))
     later = ends - row - 1

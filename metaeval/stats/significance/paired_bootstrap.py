@@ -1,30 +1,29 @@
 """The paired bootstrap over articles."""
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, differences
-from metaeval.stats.uncertainty.bootstrap import bootstrap_replicates
+from metaeval.stats.uncertainty.bootstrap import Bootstrap
 from metaeval.stats.uncertainty.percentile_interval import MOST_UNDEFINED
 
 DEFINITION = (
     "{resamples} resamples (seed {seed}) of the articles with replacement, the same for both evaluators, each"
     " summary of unknown article being an article of its own;"
-    " p from Student's t, with a degree of freedom fewer than there are articles, of the difference over the"
-    " standard deviation of the resamples' differences; the interval is from the 2.5th to the 97.5th"
-    " percentile of these."
+    " p from Student's t, with one degree of freedom fewer than articles, of the difference over the"
+    " standard deviation of the resamples' differences."
 )
 
 
 def tester(data: Compared) -> PairTester:
-    """Draws articles with replacement.
+    """Return the paired bootstrap over articles.
 
     Source: P. Koehn, "Statistical Significance Tests for Machine Translation Evaluation", EMNLP 2004, for the
-    paired draws; B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 6 and 13,
-    for the standard error and the percentile interval. The p-value is not counted from the resamples: the
-    least that could come of m of them, 2 / (m + 1), is above .05 after the correction for many pairs.
+    paired draws; B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6, for the
+    standard error. The p-value is not counted from the resamples: the least that could come of m of them,
+    2 / (m + 1), is above .05 after the correction for many pairs.
 
     Undefined with fewer than two articles, or two resamples in which the difference is defined, where it is
     undefined in as many resamples as leave an interval undefined, and where a difference is the same in all
@@ -33,39 +32,30 @@ def tester(data: Compared) -> PairTester:
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
         drawn = data.bootstrap
-        if drawn is not None and drawn.resampling.labelled_count == kept.sum() and not data.is_turned:
+        if drawn is not None and drawn.labelled_count == kept.sum() and not data.is_turned:
             return drawn.replicates[evaluators]
-        return bootstrap_replicates(
-            "articles",
-            data.level.name,
-            data.coefficient.name,
-            data.labels[kept],
-            data.scores[np.ix_(evaluators, kept)],
-            data.articles[kept],
-            data.systems[kept],
-            yes_no=data.yes_no,
-            resamples=data.resamples,
-            seed=data.seed,
-        )
+        rows = data.rows.with_scores(data.rows.scores[evaluators]).at(kept)
+        level, coefficient = data.level.name, data.coefficient.name
+        return Bootstrap("articles", level, coefficient, rows, data.resampling).replicates
 
     of_pair = differences(data, replicates)
 
     def test(first: int, second: int) -> PairTest:
-        articles = len(np.unique(data.own_articles[data.used(first, second)]))
+        articles = len(np.unique(data.rows.own_articles[data.used(first, second)]))
         if articles < 2:
             return PairTest(reason="fewer than two articles to draw from")
         found = of_pair(first, second)
         if len(found) < 2:
             return PairTest(reason="fewer than two resamples in which the difference is defined")
-        undefined = data.resamples - len(found)
-        if undefined > MOST_UNDEFINED * data.resamples:
-            return PairTest(reason=f"undefined in {undefined:,} of {data.resamples:,} resamples")
-        low, high = np.quantile(found, [0.025, 0.975])
+        resamples = data.resampling.resamples
+        undefined = resamples - len(found)
+        if undefined > MOST_UNDEFINED * resamples:
+            return PairTest(reason=f"undefined in {undefined:,} of {resamples:,} resamples")
         if np.ptp(found) > ROUNDING:
             ratio = data.difference(first, second) / found.std(ddof=1)
-            return PairTest(float(2 * stats.t.sf(abs(ratio), articles - 1)), float(low), float(high))
+            return PairTest(float(2 * stdtr(articles - 1, -abs(ratio))))
         if abs(found[0]) <= ROUNDING:
-            return PairTest(1.0, float(low), float(high))
-        return PairTest(low=float(low), high=float(high), reason="the same difference in every resample")
+            return PairTest(1.0)
+        return PairTest(reason="the same difference in every resample")
 
     return test

@@ -1,4 +1,4 @@
-"""Permutation tests: two evaluators' scores are swapped at random."""
+"""Permutation tests, which swap two evaluators' scores at random."""
 
 import numpy as np
 
@@ -13,17 +13,17 @@ from metaeval.stats.significance.permuted_levels import (
 from metaeval.stats.significance.replicates import ROUNDING
 
 _RULE = (
-    " Scores are z-scored over the summaries both evaluators have, and rounded to 12 decimals, so that they"
-    " can take each other's place; a summary that lacks one of the two scores, or a label, takes no part."
-    " Summaries of the same article and system are swapped together; one of unknown article has an article"
-    " of its own. p = (k + 1) / (m + 1), with m the draws in which the difference is defined and k those in"
-    " which it is at least as large, either way, as the one found; {resamples} draws, seed {seed} (Deutsch,"
+    " Scores are z-scored over the summaries both evaluators have scored, and rounded to 12 decimals, so that"
+    " they can be swapped. Summaries without one of the two scores, or a label, are left out. Those of the"
+    " same article and system are swapped together; one of unknown article counts as an article of its own."
+    " p = (k + 1) / (m + 1), with m the draws in which the difference is defined and k those in which it is"
+    " at least as large, in either direction, as the observed one; {resamples} draws, seed {seed} (Deutsch,"
     " Dror & Roth 2021)."
 )
 # As benchmarks/null_simulation.py shows.
 _WARNING = (
-    " It tells evaluators apart too often where each of them follows people more closely in some articles"
-    " than in others: swaps within articles even that out."
+    " It finds too many significant differences where each evaluator agrees with people more closely in some"
+    " articles than in others: swaps within articles even that out."
 )
 BOTH = (
     "in each draw, articles and systems are each marked with probability ½, and the two evaluators' scores of"
@@ -47,39 +47,40 @@ DECIMALS = 12
 
 
 def both(data: Compared) -> PairTester:
-    """PERM-BOTH: a summary is swapped if its article is marked or its system, but not both."""
+    """Return PERM-BOTH, which swaps a summary if either its article or its system is marked."""
     return _tester(data, by_article=True, by_system=True)
 
 
 def inputs(data: Compared) -> PairTester:
-    """PERM-INPUTS: an article is swapped with all its summaries."""
+    """Return PERM-INPUTS, which swaps all summaries of an article together."""
     return _tester(data, by_article=True, by_system=False)
 
 
 def systems(data: Compared) -> PairTester:
-    """PERM-SYSTEMS: a system is swapped with all its summaries."""
+    """Return PERM-SYSTEMS, which swaps all summaries of a system together."""
     return _tester(data, by_article=False, by_system=True)
 
 
 def _tester(data: Compared, *, by_article: bool, by_system: bool) -> PairTester:
-    """Draws the marks once, for all pairs.
+    """Return a permutation test; the marks are drawn once for all pairs.
 
     Source: D. Deutsch, R. Dror & D. Roth, "A Statistical Analysis of Summarization Evaluation Metrics using
     Resampling Methods", Transactions of the ACL 9, 2021, section 4.
     """
-    rng = np.random.default_rng(data.seed)
-    articles = _coins(rng, data.own_articles, data.resamples) if by_article else _no_coins(data.articles)
-    systems = _coins(rng, data.systems, data.resamples) if by_system else _no_coins(data.systems)
+    rng = np.random.default_rng(data.resampling.seed)
+    draws, given = data.resampling.resamples, data.rows
+    articles = _coins(rng, given.own_articles, draws) if by_article else _no_coins(given.articles)
+    systems = _coins(rng, given.systems, draws) if by_system else _no_coins(given.systems)
     differences = DIFFERENCES[data.level.name]
 
     def test(first: int, second: int) -> PairTest:
         rows = data.used(first, second)
-        if by_system and (data.systems[rows] < 0).any():
+        if by_system and (given.systems[rows] < 0).any():
             return PairTest(reason="scores are swapped by system, and that of some summaries is not known")
         permuted = Permuted(
-            labels=data.labels[rows],
-            x=_standardised(data.scores[first, rows]),
-            y=_standardised(data.scores[second, rows]),
+            labels=given.labels[rows],
+            x=_standardised(given.scores[first, rows]),
+            y=_standardised(given.scores[second, rows]),
             articles=articles.at(rows),
             systems=systems.at(rows),
         )
@@ -105,7 +106,7 @@ def _standardised(scores: Floats) -> Floats:
 
 
 def _counted(differences: Floats) -> PairTest:
-    """From (1 + draws,) differences, the first of which is the one found."""
+    """Return the p-value of (1 + draws,) differences, the first of which is the observed one."""
     defined = np.abs(differences[~np.isnan(differences)])
     if np.isnan(differences[0]) or len(defined) < 2:
         return PairTest(reason="no draw in which the difference is defined")

@@ -1,4 +1,4 @@
-"""The difference of two evaluators' coefficients, at every level, under each of many swaps."""
+"""The difference of two evaluators' coefficients, at every level, under many swaps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,13 +30,16 @@ class Coins(NamedTuple):
     """(draws, columns); one row, which marks none, if these are not drawn."""
 
     def at(self, rows: Ints) -> "Coins":
-        """The same for some of the summaries."""
+        """Return the coins of some of the summaries."""
         return Coins(self.codes[rows], self.places[rows], self.marked)
 
 
 @dataclass(frozen=True, eq=False)
 class Permuted:
-    """n summaries of two evaluators; one is swapped if its article is marked or its system, but not both."""
+    """n summaries of two evaluators, and the marks that decide which are swapped.
+
+    A summary is swapped if either its article or its system is marked, but not both.
+    """
 
     labels: Floats
     """(n,) finite, as are the scores."""
@@ -50,7 +53,7 @@ QUICK: dict[str, Callable[[Swaps], Swapped]] = {
     "kendall_b": pair_count_swaps.kendall_b_swaps,
     "roc_auc": pair_count_swaps.roc_auc_swaps,
 }
-"""Quicker ways to some coefficients where the groups are small."""
+"""Faster computations of some coefficients in small groups."""
 
 
 def _swapped(coefficient: Coefficient, swaps: Swaps) -> Swapped:
@@ -82,7 +85,7 @@ def _by(grouping: Coins, within: Coins, coefficient: Coefficient, permuted: Perm
 
 
 def _cells(permuted: Permuted) -> Coins:
-    """What is always swapped together: the summaries of an article, of a system, or of one of both."""
+    """Return the summaries that are always swapped together, as codes with their marks."""
     articles, systems = permuted.articles, permuted.systems
     codes = articles.places * systems.marked.shape[1] + systems.places
     cells, places = np.unique(codes, return_inverse=True)
@@ -91,7 +94,10 @@ def _cells(permuted: Permuted) -> Coins:
 
 
 def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Coins, within: Coins) -> Floats:
-    """Only the members' coins are worked through: a marked group exchanges the two evaluators as a whole."""
+    """Return the difference of means over groups, (draws,).
+
+    A marked group swaps the two evaluators as a whole, so only the members' coins are worked through.
+    """
     order = np.argsort(grouping.codes, kind="stable")
     groups = Groups(np.unique(grouping.codes, return_counts=True)[1])
     marked = grouping.marked[:, grouping.places[order][groups.starts]]
@@ -121,7 +127,10 @@ def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Co
 
 
 def _of_system_means(coefficient: Coefficient, permuted: Permuted) -> Floats:
-    """The systems' mean scores of all draws are one product of the articles' marks and the scores' gaps."""
+    """Return the difference over systems' means, (draws,).
+
+    The mean scores of all draws are one product of the articles' marks and the gaps between scores.
+    """
     articles, systems = permuted.articles, permuted.systems
     order = np.argsort(systems.codes, kind="stable")
     groups = Groups(np.unique(systems.codes, return_counts=True)[1])

@@ -1,4 +1,4 @@
-"""Letters beside ranks: evaluators that share a letter are not told apart."""
+"""Letters beside ranks: evaluators with a letter in common do not differ significantly."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,28 +9,24 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def rank_clusters(values: npt.ArrayLike, significant: npt.ArrayLike) -> list[str]:
-    """The compact letter display of evaluators: two share a letter exactly if they are not told apart.
+    """Return the compact letter display: two share a letter unless they differ significantly.
 
     Parameters
     ----------
     values : (evaluators,) what ranks them, best first; nan comes last.
-    significant : (evaluators, evaluators) symmetric, whether the two differ; the diagonal is not looked at.
+    significant : (evaluators, evaluators) symmetric, whether the two differ; the diagonal is ignored.
 
-    Returns
-    -------
     For each evaluator its letters in order, such as 'ab'; 'a' goes to the best. After z come aa, ab ..., and
     letters are then parted by spaces.
 
-    Raises
-    ------
-    ValueError : `significant` has another shape or is not symmetric.
+    Raises ValueError unless `significant` is square and symmetric.
 
     Source: H.-P. Piepho, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons",
     Journal of Computational and Graphical Statistics 13, 2004 (insert and absorb).
 
-    >>> told_apart = np.zeros((3, 3), dtype=bool)
-    >>> told_apart[0, 2] = told_apart[2, 0] = True
-    >>> rank_clusters([0.3, 0.2, 0.1], told_apart)
+    >>> differ = np.zeros((3, 3), dtype=bool)
+    >>> differ[0, 2] = differ[2, 0] = True
+    >>> rank_clusters([0.3, 0.2, 0.1], differ)
     ['a', 'ab', 'b']
     """
     value = number_vector("values", values)
@@ -54,7 +50,7 @@ def rank_clusters(values: npt.ArrayLike, significant: npt.ArrayLike) -> list[str
 
 
 def _split(columns: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
-    """Part each column that holds both into one without the first and one without the second.
+    """Split each column that holds both: one without the first, one without the second.
 
     A column that another contains says nothing new and is absorbed.
     """
@@ -68,7 +64,7 @@ def _split(columns: list[frozenset[int]], first: int, second: int) -> list[froze
 
 
 def _names(count: int) -> list[str]:
-    """a, b ... z, aa, ab ..."""
+    """Return a, b ... z, aa, ab ..."""
     names = []
     for number in range(count):
         name, rest = "", number + 1

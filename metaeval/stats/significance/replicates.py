@@ -1,4 +1,4 @@
-"""Differences of two evaluators' coefficients over many draws of the summaries, and a p-value from them."""
+"""Differences of two evaluators' coefficients over many draws, and their p-value."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,7 +8,7 @@ import numpy as np
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.significance.compared import Compared
 
-# A difference of two coefficients this small is none.
+# Smaller differences of two coefficients are rounding.
 ROUNDING = 1e-10
 
 Replicates = Callable[[Ints, Bools], Floats]
@@ -16,7 +16,7 @@ Replicates = Callable[[Ints, Bools], Floats]
 
 
 def differences(data: Compared, replicates: Replicates) -> Callable[[int, int], Floats]:
-    """What gives, for a first and a second evaluator, (draws,) differences where they are defined.
+    """Return a function from two evaluators to their defined differences, (draws,).
 
     The draws are of the summaries that both have scored; where all evaluators have scored the same ones,
     one run serves every pair. It waits for the first pair: where the coefficient is undefined for all, there
@@ -40,7 +40,9 @@ def differences(data: Compared, replicates: Replicates) -> Callable[[int, int], 
 
 
 def two_sided(differences: Floats) -> float:
-    """2 (k + 1) / (m + 1), at most 1: k is the smaller of #(d <= 0) and #(d >= 0) among m differences.
+    """Return 2 (k + 1) / (m + 1), at most 1.
+
+    k is the smaller of #(d <= 0) and #(d >= 0) among m differences.
 
     >>> two_sided(np.array([0.2, 0.1, -0.1, 0.3, 0.4, 0.2, 0.0]))
     0.75

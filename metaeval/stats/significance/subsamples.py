@@ -1,4 +1,4 @@
-"""80% subsamples without replacement, as the papers on ICE and BARTScore use them."""
+"""80% subsamples without replacement, as in the papers on ICE and BARTScore."""
 
 from itertools import combinations
 
@@ -7,7 +7,7 @@ import numpy as np
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation import reweighted_levels
 from metaeval.stats.correlation.reweighted_levels import ALWAYS, DrawnRows
-from metaeval.stats.correlation.reweighted_rows import Drawn
+from metaeval.stats.correlation.reweighted_rows import Draws
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, Replicates, differences, two_sided
 
@@ -20,12 +20,12 @@ DEFINITION = (
     " most 1, with m the draws in which the difference is defined and k the smaller of those in which the"
     " first evaluator is not better and those in which the second is not. Warning: the differences in such"
     " draws spread only half as widely as in a bootstrap, so 'better in 95% of the draws' stands for a"
-    " one-sided p of about .21, and this p is far too small; it is here to repeat published claims."
+    " one-sided p of about .21, and this p is far too small; use it only to reproduce published claims."
 )
 
 
 def tester(data: Compared) -> PairTester:
-    """Draws 80% of the summaries, or articles, that both evaluators have scored, rounded down.
+    """Return the test on 80% subsamples of the common summaries, or articles, rounded down.
 
     Source: S. Jain et al., "Multi-Dimensional Evaluation of Text Summarization with In-Context Learning",
     Findings of the ACL 2023, appendix E, on summaries; W. Yuan, G. Neubig & P. Liu, "BARTScore: Evaluating
@@ -42,13 +42,14 @@ def tester(data: Compared) -> PairTester:
 
 
 def win_shares(data: Compared) -> Floats:
-    """(evaluators, evaluators) the share of the draws in which the row's evaluator is better than the
-    column's, which is what the papers report; nan where a coefficient is undefined, and on the diagonal.
+    """Return the share of draws in which the row's evaluator beats the column's, (E, E).
+
+    It is what the papers report. nan where a coefficient is undefined, and on the diagonal.
 
     A draw in which both are equal is won by neither.
     """
     of_pair = differences(data, _replicates(data))
-    size = len(data.scores)
+    size = len(data.rows.scores)
     shares = np.full((size, size), np.nan)
     for first, second in combinations(range(size), 2):
         kept = data.common(first, second)
@@ -66,29 +67,18 @@ def _replicates(data: Compared) -> Replicates:
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
         places = np.flatnonzero(kept & data.has_group)
-        drawn_as = places if data.level.name == "pooled" else data.own_articles[places]
+        drawn_as = places if data.level.name == "pooled" else data.rows.own_articles[places]
         units = ALWAYS + 1 + np.unique(drawn_as, return_inverse=True)[1]
         unit_count = int(units.max(initial=ALWAYS)) + 1
         coefficients = [
-            level(
-                data.coefficient,
-                DrawnRows(
-                    labels=data.labels[places],
-                    scores=data.scores[evaluator, places],
-                    articles=data.articles[places],
-                    systems=data.systems[places],
-                    article_units=units,
-                    system_units=np.full(len(places), ALWAYS),
-                    unit_count=unit_count,
-                ),
-            )
-            for evaluator in evaluators
+            level(data.coefficient, DrawnRows(own, units, np.full(len(places), ALWAYS), unit_count))
+            for own in data.rows.with_scores(data.rows.scores[evaluators]).at(places).each
         ]
         drawn = _drawn(data, unit_count)
         at_once = max(1, CELLS_AT_ONCE // max(1, len(places)))
         found = []
-        for at in range(0, data.resamples, at_once):
-            block = Drawn(drawn[:, at : at + at_once].astype(np.float64))
+        for at in range(0, data.resampling.resamples, at_once):
+            block = Draws(drawn[:, at : at + at_once].astype(np.float64))
             found.append([values(block) for values in coefficients])
         return np.concatenate(found, axis=1)
 
@@ -96,11 +86,11 @@ def _replicates(data: Compared) -> Replicates:
 
 
 def _drawn(data: Compared, unit_count: int) -> Bools:
-    """(units, draws) whether a unit is drawn; the first, which is none of those to draw from, always is."""
-    rng = np.random.default_rng(data.seed)
+    """Return whether each unit is drawn, (units, draws); unit 0 always is."""
+    rng = np.random.default_rng(data.resampling.seed)
     units = unit_count - 1
-    drawn = np.zeros((unit_count, data.resamples), dtype=bool)
+    drawn = np.zeros((unit_count, data.resampling.resamples), dtype=bool)
     drawn[ALWAYS] = True
-    for draw in range(data.resamples):
+    for draw in range(data.resampling.resamples):
         drawn[1 + rng.permutation(units)[: int(SHARE * units)], draw] = True
     return drawn

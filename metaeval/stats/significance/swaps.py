@@ -1,8 +1,8 @@
-"""Two evaluators whose scores change places in part: what a permutation test computes again and again.
+"""Two evaluators with part of their scores swapped, as permutation tests need them.
 
-In a group of summaries, each summary is of a member: of a system if the group is an article, of an article
-if the group is a system. A member's coin tells, in each draw, whether its summaries' scores x of the first
-and y of the second evaluator change places.
+Each summary in a group belongs to a member: a system if the group is an article, an article if the group is a
+system. In each draw, a member's coin decides whether its summaries' scores x of the first and y of the second
+evaluator are swapped.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.coefficients import Coefficient
-from metaeval.stats.correlation.reweighted_rows import Drawn, ReweightedRows
+from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.groups import Groups
 
 CELLS_AT_ONCE = 2**22
@@ -44,7 +44,9 @@ class Swapped(NamedTuple):
 
 
 def reweighted_swaps(coefficient: Coefficient, swaps: Swaps) -> Swapped:
-    """Any coefficient: each summary stands there twice, with x and with y, and a draw counts one of the two.
+    """Return any coefficient after the swaps.
+
+    Each summary occurs twice, with x and with y; a draw counts one of the two.
 
     Sorted once; every draw then takes time in proportion to n.
     """
@@ -65,6 +67,6 @@ def reweighted_swaps(coefficient: Coefficient, swaps: Swaps) -> Swapped:
     for begin in range(0, draws, at_once):
         y = swaps.coins[begin : begin + at_once].T.astype(np.float64)
         block = once[:, : y.shape[1]]
-        first.append(values(Drawn(np.concatenate([1 - y, y, block]))))
-        second.append(values(Drawn(np.concatenate([y, 1 - y, block]))))
+        first.append(values(Draws(np.concatenate([1 - y, y, block]))))
+        second.append(values(Draws(np.concatenate([y, 1 - y, block]))))
     return Swapped(np.concatenate(first, axis=1).T, np.concatenate(second, axis=1).T)

@@ -1,9 +1,9 @@
 """Williams' test for the difference of two correlations with the same labels."""
 
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
-import scipy.stats
+from scipy.special import stdtr
 
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 
@@ -19,48 +19,38 @@ CORRELATIONS = ("pearson", "spearman", "kendall_b", "kendall_c")
 ROUNDING = 1e-12
 
 
-class Williams(NamedTuple):
-    t: float
-    p_two_sided: float
-    p_greater: float
-    """Against the alternative that the first correlation is the greater."""
-    p_less: float
-    reason: str = ""
-    """Why the others are nan, else empty."""
+def williams(r12: float, r13: float, r23: float, n: int) -> PairTest:
+    """Test whether correlations r12 and r13, which share variable 1, differ, over n rows.
 
-
-def williams(r12: float, r13: float, r23: float, n: int) -> Williams:
-    """Whether correlations r12 and r13, which share variable 1, differ, over n rows.
-
-    Returns t with its p-values on n − 3 degrees of freedom. Two equal correlations give t = 0, also where
-    variables 2 and 3 are one and the same. All are nan, with the reason, for n <= 3 and where the formula's
-    denominator is not positive.
+    t has n − 3 degrees of freedom. Two equal correlations give t = 0, also where variables 2 and 3 are
+    identical. Undefined for n <= 3 and where the formula's denominator is not positive.
 
     Source: E. J. Williams, "Regression Analysis", 1959; Y. Graham & T. Baldwin, "Testing for Significance of
     Increased Correlation with Human Judgment", EMNLP 2014, with the sign of the correlations kept.
 
-    >>> round(williams(0.5, 0.3, 0.8, 30).p_two_sided, 6)
+    >>> round(williams(0.5, 0.3, 0.8, 30).p_value, 6)
     0.064007
     """
     if n <= 3:
-        return _undefined(f"it needs more than 3 rows, and there are {n}")
+        return PairTest(reason=f"Williams' test: it needs more than 3 rows, and there are {n}")
     if abs(r12 - r13) <= ROUNDING:
-        return Williams(0.0, 1.0, 0.5, 0.5)
+        return PairTest(1.0)
     determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * determinant * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
     if spread <= ROUNDING:
-        return _undefined("one evaluator's scores follow from the other's and the labels")
+        return PairTest(
+            reason="Williams' test: one evaluator's scores follow from the other's and the labels"
+        )
     t = (r12 - r13) * np.sqrt((n - 1) * (1 + r23) / spread)
-    greater, less = (float(scipy.stats.t.sf(side, n - 3)) for side in (t, -t))
-    return Williams(float(t), 2 * min(greater, less), greater, less)
-
-
-def _undefined(reason: str) -> Williams:
-    return Williams(np.nan, np.nan, np.nan, np.nan, reason)
+    return PairTest(2 * float(stdtr(n - 3, -abs(t))))
 
 
 def tester(data: Compared) -> PairTester:
-    """Williams' test where one coefficient is one correlation: pooled and over systems' means."""
+    """Return Williams' test, for the pooled and the system level, which have one correlation each.
+
+    Source: E. J. Williams, "Regression Analysis", 1959; Y. Graham & T. Baldwin, "Testing for Significance of
+    Increased Correlation with Human Judgment", EMNLP 2014.
+    """
 
     def test(first: int, second: int) -> PairTest:
         if data.coefficient.name not in CORRELATIONS:
@@ -73,17 +63,12 @@ def tester(data: Compared) -> PairTester:
                 " 'pooled over summaries' and 'over systems' means'"
             )
         kept = data.common(first, second)
-        between = data.level.estimate(
-            data.coefficient,
-            data.scores[first, kept],
-            data.scores[second, kept],
-            data.articles[kept],
-            data.systems[kept],
-        )
+        first_scores, second_scores = data.rows.scores[[first, second]]
+        one_as_label = replace(data.rows, labels=first_scores, scores=second_scores, yes_no=False)
+        between = data.level.estimate(data.coefficient, one_as_label.at(kept))
         own, other = data.estimate(first, kept), data.estimate(second, kept)
-        systems_used = len(np.unique(data.systems[kept & (data.systems >= 0)]))
+        systems_used = len(np.unique(data.rows.systems[kept & (data.rows.systems >= 0)]))
         n = own.n if data.level.name == "pooled" else systems_used
-        found = williams(own.value, other.value, between.value, n)
-        return PairTest(found.p_two_sided, reason=found.reason and f"Williams' test: {found.reason}")
+        return williams(own.value, other.value, between.value, n)
 
     return test

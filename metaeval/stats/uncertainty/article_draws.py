@@ -6,6 +6,7 @@ import numpy as np
 
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.result import Interval
+from metaeval.stats.rows import Resampling
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
 FEWEST_ARTICLES = 10
@@ -17,28 +18,32 @@ FEWEST_SYSTEMS = 5
 
 
 def too_few(kind: str, fewest: int) -> str:
-    """Why there is no interval with fewer than `fewest` articles, or systems."""
+    """Say that there are fewer than `fewest` articles, or systems, to draw from."""
     return f"fewer than {fewest} {kind} to draw from"
 
 
 TOO_FEW_ARTICLES = too_few("articles", FEWEST_ARTICLES)
 
 
-def article_draws(articles: Ints, *, resamples: int, seed: int) -> Iterator[Floats]:
-    """`resamples` times (n,): how often each summary counts when as many articles as there are get drawn.
+def article_draws(articles: Ints, resampling: Resampling) -> Iterator[Floats]:
+    """Yield how often each summary counts, (n,), in each resample of articles.
 
     `articles` are (n,) codes of 0 or more. All summaries of an article are drawn together, since they are
     not independent of each other.
     """
     pool, places = np.unique(articles, return_inverse=True)
-    rng = np.random.default_rng(seed)
-    for _ in range(resamples):
+    rng = np.random.default_rng(resampling.seed)
+    for _ in range(resampling.resamples):
         times = np.bincount(rng.integers(len(pool), size=len(pool)), minlength=len(pool))
         yield times[places].astype(np.float64)
 
 
-def interval_over_articles(replicates: Floats, articles: Ints, *, what: str, seed: int) -> Interval:
-    """The percentile interval of the `replicates` (resamples,), nan where undefined, of draws of `articles`.
+def interval_over_articles(
+    replicates: Floats, articles: Ints, resampling: Resampling, what: str = ""
+) -> Interval:
+    """Return the percentile interval of `replicates`, (resamples,), over draws of `articles`.
+
+    Replicates are nan where undefined.
 
     There is none with fewer than FEWEST_ARTICLES articles, nor where `percentile_interval` refuses it. `what`
     says what else holds in each resample: full sentences, or nothing.
@@ -47,7 +52,7 @@ def interval_over_articles(replicates: Floats, articles: Ints, *, what: str, see
         part
         for part in (
             f"{CONFIDENCE:.0%} percentile bootstrap: articles drawn with replacement, each with all its"
-            f" summaries; {len(replicates):,} resamples, seed {seed}.",
+            f" summaries; {resampling}.",
             what,
             undefined_told(replicates),
         )

@@ -11,7 +11,7 @@ from metaeval.stats.uncertainty.percentile_interval import TAILS, defined_replic
 def bca_interval(
     value: float, replicates: Floats, jackknife: Floats, times: Floats | None = None
 ) -> tuple[float, float]:
-    """Quantiles of the replicates, moved for their bias and for a spread that changes with the value.
+    """Return quantiles of the replicates, corrected for bias and for a spread that varies with the value.
 
     With z₀ the normal quantile of the share of replicates below the value (those equal to it by half), and
     a = Σ d³ / (6 (Σ d²)^1.5) over the deviations d of the jackknife values from their mean, the quantiles are
@@ -25,10 +25,8 @@ def bca_interval(
         clusters may take the place of clusters.
     times : (clusters,) how many clusters each of these stands for; one each if None.
 
-    Raises
-    ------
-    NoIntervalError : see `defined_replicates`; also if all replicates lie on one side of the value, or the
-        jackknife is undefined throughout.
+    Raises NoIntervalError as `defined_replicates` does, and if all replicates lie on one side of the value or
+    the jackknife is undefined throughout.
 
     Source: B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association
     82, 1987; the acceleration as in Efron & Tibshirani, 1993, equation 14.15.

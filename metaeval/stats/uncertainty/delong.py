@@ -13,7 +13,7 @@ from metaeval.stats.uncertainty.percentile_interval import TAILS
 
 
 def delong_interval(labels: Floats, scores: Floats) -> tuple[float, float]:
-    """The interval AUC ± z √(S₁/m + S₀/n), cut off at 0 and 1, z the normal quantile.
+    """Return the interval AUC ± z √(S₁/m + S₀/n), cut off at 0 and 1, z the normal quantile.
 
     S₁ is the variance over the m yeses of the share of noes each exceeds (equal scores by half), S₀ that over
     the n noes of the share of yeses above them. It holds for independent summaries; where those of one
@@ -25,9 +25,8 @@ def delong_interval(labels: Floats, scores: Floats) -> tuple[float, float]:
     labels : (rows,) exactly 0 (no) or 1 (yes), both occurring.
     scores : (rows,) finite numbers.
 
-    Raises
-    ------
-    NoIntervalError : fewer than two yeses or noes, or a variance of 0, as when all yeses exceed all noes.
+    Raises NoIntervalError for fewer than two yeses or noes, or a variance of 0, as when all yeses exceed all
+    noes.
 
     Source: E. R. DeLong, D. M. DeLong & D. L. Clarke-Pearson, "Comparing the areas under two or more
     correlated receiver operating characteristic curves", Biometrics 44, 1988; by ranks as in X. Sun & W. Xu,

@@ -1,4 +1,4 @@
-"""Fisher's interval for a correlation, with Bonett and Wright's variances for rank correlations."""
+"""Fisher's interval for a correlation, with Bonett and Wright's variances."""
 
 import math
 
@@ -11,7 +11,7 @@ NO_FORMULA = "there is no formula for this coefficient"
 
 
 def fisher_interval(coefficient: str, value: float, n: int) -> tuple[float, float]:
-    """The interval tanh(atanh(r) ± z c / √(n - b)), z the normal quantile.
+    """Return the interval tanh(atanh(r) ± z c / √(n - b)), z the normal quantile.
 
     b and c are 3 and 1 for Pearson's r, 3 and √(1 + r²/2) for Spearman's ρ, 4 and √0.437 for Kendall's τ-b.
     It holds for independent pairs from a normal distribution (for rank correlations, up to a rescaling that
@@ -26,9 +26,7 @@ def fisher_interval(coefficient: str, value: float, n: int) -> tuple[float, floa
     value : -1 to 1, both excluded.
     n : pairs the value stands on; more than b.
 
-    Raises
-    ------
-    NoIntervalError : another coefficient, a value of -1 or 1, or too small an n.
+    Raises NoIntervalError for another coefficient, a value of -1 or 1, or too small an n.
 
     Source: R. A. Fisher, Metron 1, 1921; D. G. Bonett & T. A. Wright, "Sample size requirements for
     estimating Pearson, Kendall and Spearman correlations", Psychometrika 65, 2000.

@@ -1,47 +1,46 @@
 """Confidence intervals of correlations, by name."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.correlation.paired import Paired, paired
-from metaeval.stats.result import Estimate, Interval, NoIntervalError
+from metaeval.stats.correlation.paired import paired
+from metaeval.stats.result import Estimate, Interval
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.uncertainty.bca_interval import bca_interval
-from metaeval.stats.uncertainty.bootstrap import SCHEMES, Bootstrap, Resampling
+from metaeval.stats.uncertainty.bootstrap import SCHEMES, Bootstrap
 from metaeval.stats.uncertainty.delong import delong_interval
 from metaeval.stats.uncertainty.fisher_interval import fisher_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
 
 JACKKNIFE_GROUPS = 500
-"""Of more clusters, groups of them are left out in turn; the acceleration is the same but for noise."""
+"""With more clusters, groups of them are left out in turn; the acceleration hardly changes."""
 
 INDEPENDENT = ("pooled", "system")
-"""Levels of one coefficient, for which there are formulas, not of a mean of coefficients."""
+"""Levels of a single coefficient, for which there are formulas."""
 
 
 @dataclass(frozen=True)
-class IntervalMethod:
-    """A way to an interval, by its name on the command line; `label` and `definition` are for readers."""
+class CoefficientInterval:
+    """A kind of interval; `name` is its name on the command line, the rest is for readers."""
 
     name: str
     label: str
     definition: str
     scheme: str = ""
-    """What is drawn again, one of SCHEMES; empty if nothing is."""
+    """What is resampled, one of SCHEMES; else empty."""
     is_bca: bool = False
 
 
-def _drawn(name: str, label: str, scheme: str, *, is_bca: bool = False) -> IntervalMethod:
+def _drawn(name: str, label: str, scheme: str, *, is_bca: bool = False) -> CoefficientInterval:
     kind = "BCa bootstrap" if is_bca else "percentile bootstrap"
-    return IntervalMethod(name, label, f"95% {kind}: {SCHEMES[scheme]}", scheme, is_bca)
+    return CoefficientInterval(name, label, f"95% {kind}: {SCHEMES[scheme]}", scheme, is_bca)
 
 
-INTERVALS: dict[str, IntervalMethod] = {
+INTERVALS: dict[str, CoefficientInterval] = {
     method.name: method
     for method in (
         _drawn("bootstrap_articles", "bootstrap over articles", "articles"),
@@ -49,7 +48,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         _drawn("bootstrap_both", "bootstrap over articles and systems", "both"),
         _drawn("bca_articles", "BCa bootstrap over articles", "articles", is_bca=True),
         _drawn("bca_systems", "BCa bootstrap over systems", "systems", is_bca=True),
-        IntervalMethod("analytic", "by formula", "95% interval by formula"),
+        CoefficientInterval("analytic", "by formula", "95% interval by formula"),
     )
 }
 
@@ -58,67 +57,57 @@ def intervals(
     name: str,
     level: str,
     coefficient: str,
-    labels: npt.ArrayLike,
-    scores: npt.ArrayLike,
-    articles: npt.ArrayLike,
-    systems: npt.ArrayLike,
+    rows: Rows,
+    resampling: Resampling = THOUSAND_RESAMPLES,
     *,
-    yes_no: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
     bootstrap: Bootstrap | None = None,
 ) -> list[Interval]:
-    """One 95% interval for each evaluator's coefficient.
+    """Return a 95% interval of each evaluator's coefficient.
 
-    `bootstrap_*` are percentile intervals, `bca_*` are BCa intervals; what is drawn, and the other arguments,
-    are those of `bootstrap_replicates`: the same seed gives the same interval. `analytic` is Fisher's
-    interval (with Bonett and Wright's variances) for Pearson's r, Spearman's ρ and Kendall's τ-b, pooled over
-    summaries and over systems' means, and DeLong's for ROC AUC pooled over summaries.
+    `bootstrap_*` are percentile intervals and `bca_*` BCa intervals of the resamples of `Bootstrap`.
+    `analytic` is Fisher's interval, with Bonett and Wright's variances, for Pearson's r, Spearman's ρ and
+    Kendall's τ-b, pooled and over systems' means, and DeLong's interval for pooled ROC AUC.
 
-    `bootstrap` is that of all the other arguments, for a caller who makes more from it; None draws here.
+    Parameters ---------- rows : of one or more evaluators. bootstrap : one of all the other arguments, if the
+    caller has drawn it already.
 
-    There is no interval, but a reason, where the value is undefined, where there are too few articles
-    (systems) to draw from, where more than 5% of the resamples leave the value undefined or all give the
-    same, and where there is no formula. A few undefined resamples are left out and counted in the definition.
+    There is no interval, but a reason, where the value is undefined; where there are too few articles or
+    systems; where more than 5% of the resamples leave the value undefined, or all give the same; and where
+    there is no formula. Fewer undefined resamples are left out and counted in the definition.
 
-    Simulated (benchmarks/coverage_intervals.py), percentile and BCa intervals over 50 or 100 articles hold
-    the true value in 92% to 96% of studies, over 20 articles in 89% to 94%: few articles show too little of
-    how articles differ. The formulas take summaries as independent and hold it in 80% to 90%, pooled.
+    In simulations (benchmarks/coverage_intervals.py), percentile and BCa intervals over 50 or 100 articles
+    hold the true value in 92% to 96% of studies, over 20 articles in 89% to 94%. The formulas take summaries
+    as independent and hold it in 80% to 90%, pooled.
 
-    Raises what `bootstrap_replicates` raises.
+    Raises what `Bootstrap` raises.
     """
     method = INTERVALS[name]
-    matrix = np.asarray(scores, dtype=np.float64)
-    estimates = [
-        LEVELS[level].estimate(COEFFICIENTS[coefficient], labels, row, articles, systems, yes_no=yes_no)
-        for row in matrix
-    ]
+    estimates = [LEVELS[level].estimate(COEFFICIENTS[coefficient], own) for own in rows.each]
     if not method.scheme:
         return [
             _by_formula(
-                method,
-                level,
-                coefficient,
-                estimate,
-                paired(labels, row, articles, systems, as_yes_no=yes_no and coefficient == "roc_auc"),
+                method, level, coefficient, estimate, paired(own, by_majority=coefficient == "roc_auc").rows
             )
-            for estimate, row in zip(estimates, matrix, strict=True)
+            for estimate, own in zip(estimates, rows.each, strict=True)
         ]
     if bootstrap is None:
-        data = Resampling(method.scheme, level, coefficient, labels, matrix, articles, systems, yes_no=yes_no)
-        bootstrap = Bootstrap(data, resamples, seed)
-    data = bootstrap.resampling
-    jackknife = data.jackknife(JACKKNIFE_GROUPS) if method.is_bca else np.empty((len(matrix), 0))
+        bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling)
+    jackknife = bootstrap.jackknife(JACKKNIFE_GROUPS) if method.is_bca else np.empty((len(rows.scores), 0))
     return [
-        _bootstrapped(method, estimate, why_not, drawn, without, seed)
+        _bootstrapped(method, estimate, why_not, drawn, without, resampling.seed)
         for estimate, why_not, drawn, without in zip(
-            estimates, data.why_not, bootstrap.replicates, jackknife, strict=True
+            estimates, bootstrap.why_not, bootstrap.replicates, jackknife, strict=True
         )
     ]
 
 
 def _bootstrapped(
-    method: IntervalMethod, estimate: Estimate, why_not: str, replicates: Floats, jackknife: Floats, seed: int
+    method: CoefficientInterval,
+    estimate: Estimate,
+    why_not: str,
+    replicates: Floats,
+    jackknife: Floats,
+    seed: int,
 ) -> Interval:
     undefined = int(np.isnan(replicates).sum())
     left_out = f", of which {undefined:,} that leave it undefined are left out" if undefined else ""
@@ -129,12 +118,12 @@ def _bootstrapped(
         definition += (
             f" Its acceleration is from leaving out each of them, or {JACKKNIFE_GROUPS} groups, in turn."
         )
-        return _interval(definition, lambda: bca_interval(estimate.value, replicates, jackknife))
-    return _interval(definition, lambda: percentile_interval(replicates))
+        return Interval.found(definition, lambda: bca_interval(estimate.value, replicates, jackknife))
+    return Interval.found(definition, lambda: percentile_interval(replicates))
 
 
 def _by_formula(
-    method: IntervalMethod, level: str, coefficient: str, estimate: Estimate, pairs: Paired
+    method: CoefficientInterval, level: str, coefficient: str, estimate: Estimate, pairs: Rows
 ) -> Interval:
     if level not in INDEPENDENT:
         reason = "there is no formula for a mean of coefficients"
@@ -145,17 +134,9 @@ def _by_formula(
     if estimate.reason:
         return Interval(np.nan, np.nan, definition, _undefined(estimate))
     if coefficient == "roc_auc":
-        return _interval(definition, lambda: delong_interval(pairs.labels, pairs.scores))
-    return _interval(definition, lambda: fisher_interval(coefficient, estimate.value, n or 0))
+        return Interval.found(definition, lambda: delong_interval(pairs.labels, pairs.scores))
+    return Interval.found(definition, lambda: fisher_interval(coefficient, estimate.value, n or 0))
 
 
 def _undefined(estimate: Estimate) -> str:
     return f"the value is undefined: {estimate.reason}" if estimate.reason else ""
-
-
-def _interval(definition: str, ends: Callable[[], tuple[float, float]]) -> Interval:
-    try:
-        low, high = ends()
-    except NoIntervalError as why_not:
-        return Interval(np.nan, np.nan, definition, str(why_not))
-    return Interval(low, high, definition)

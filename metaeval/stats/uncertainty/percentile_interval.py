@@ -1,4 +1,4 @@
-"""The percentile interval of a bootstrap, and which resamples tell how a value varies."""
+"""The percentile interval of a bootstrap, and which resamples count."""
 
 import numpy as np
 
@@ -15,15 +15,13 @@ NO_SPREAD = "every resample gives the same value"
 
 
 def percentile_interval(replicates: Floats) -> tuple[float, float]:
-    """The quantiles of the defined replicates that leave half of the other 5% on either side, interpolated.
+    """Return the 2.5% and 97.5% quantiles of the defined replicates, interpolated.
 
     Parameters
     ----------
     replicates : (resamples,) nan where undefined.
 
-    Raises
-    ------
-    NoIntervalError : see `defined_replicates`.
+    Raises NoIntervalError as `defined_replicates` does.
 
     Source: B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
     """
@@ -32,12 +30,10 @@ def percentile_interval(replicates: Floats) -> tuple[float, float]:
 
 
 def defined_replicates(replicates: Floats) -> Floats:
-    """Those that are not nan.
+    """Return the replicates that are not nan.
 
-    Raises
-    ------
-    NoIntervalError : more than `MOST_UNDEFINED` of them are, or all are equal but for rounding: an interval
-        without width would claim that no other value is possible.
+    Raises NoIntervalError if more than `MOST_UNDEFINED` of them are nan, or if all are equal up to rounding:
+    an interval without width would claim that no other value is possible.
     """
     defined = replicates[~np.isnan(replicates)]
     undefined = len(replicates) - len(defined)
@@ -49,7 +45,7 @@ def defined_replicates(replicates: Floats) -> Floats:
 
 
 def undefined_told(replicates: Floats) -> str:
-    """A sentence on the resamples that are left out; empty if none is."""
+    """Return a sentence on undefined resamples; empty if there are none."""
     undefined = int(np.isnan(replicates).sum())
     if not undefined:
         return ""

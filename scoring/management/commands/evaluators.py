@@ -1,22 +1,22 @@
-"""manage.py evaluators: what evaluators there are; without arguments the text of docs/evaluators.md."""
+"""manage.py evaluators: describe evaluators; without arguments, the text of docs/evaluators.md."""
 
 import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from scoring.catalogue import as_markdown, describe
 from scoring.evaluators import UnknownEvaluator
+from scoring.evaluators.catalogue import as_markdown, describe
 
 BAD_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
-    help = "Say what evaluators there are: what they need, what they score, their parameters and defaults."
+    help = "Describe evaluators: what they need, what they score, their parameters and defaults."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", nargs="?", help="one evaluator; without it, all")
+        parser.add_argument("name", nargs="?", help="an evaluator; default: all")
         parser.add_argument("--json", action="store_true", help="for programs")
 
     def handle(self, *args: Any, **options: Any) -> str:

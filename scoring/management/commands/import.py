@@ -1,6 +1,5 @@
-"""manage.py import: a file into a project. It stands in `scoring` because files may hold scores."""
+"""manage.py import: import a file into a project. It is in `scoring` because files may hold scores."""
 
-import difflib
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -8,43 +7,43 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.actions.import_rejects import rejected_rows_path
-from annotation.actions.import_report import Outcome, Report
-from annotation.actions.importing import import_file
+from annotation.declared.settings import Setting, SettingsRefused, settings_of
 from annotation.errors import DomainError
-from annotation.importers import IMPORTERS
-from annotation.importers.importer import UnknownFormat, importer_class, open_import
-from annotation.importers.options import Option, OptionsRefused
-from annotation.importers.records import FileRefused
-from annotation.models import Project
-from scoring.imported import score_keeper
-from scoring.progress_bar import ProgressBar
+from annotation.imports.formats import IMPORTERS
+from annotation.imports.import_file import import_file
+from annotation.imports.reading.importer import UnknownFormat, importer_class, open_import
+from annotation.imports.reading.records import FileRefused
+from annotation.imports.rejected_rows import rejected_rows_path
+from annotation.imports.report import Report
+from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from scoring.management.progress_bar import ProgressBar
+from scoring.runs.imported_scores import ImportedScores
 
-FAILED_IN_PART, BAD_ARGUMENTS = 1, 2
+FAILED_IN_PART = 1
 
 
 class Command(BaseCommand):
     help = (
-        f"Import a file into a project. Formats: {', '.join(IMPORTERS)}. A file that is wrong is refused "
-        "whole and every wrong row listed. Exit code 0: done; 1: wrong rows were left out (--skip-bad); "
-        "2: refused, nothing was loaded."
+        f"Import a file into a project. Formats: {', '.join(IMPORTERS)}. If any row is "
+        "invalid, nothing is imported and every invalid row is listed. Exit code 0: imported; 1: invalid "
+        "rows were left out (--skip-bad); 2: nothing was imported."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("format", help=", ".join(IMPORTERS))
         parser.add_argument("path", type=Path, help="the file; plain or gzip")
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--dry-run", action="store_true", help="check and report, load nothing")
+        parser.add_argument("--dry-run", action="store_true", help="check and report, import nothing")
         parser.add_argument(
             "--skip-bad",
             action="store_true",
-            help="load the good rows and write the others to PATH.rejected.jsonl",
+            help="import the valid rows and write the others to PATH.rejected.jsonl",
         )
-        declared: dict[str, tuple[Option, list[str]]] = {}
+        declared: dict[str, tuple[Setting, list[str]]] = {}
         companions: dict[str, list[str]] = defaultdict(list)
         for name in IMPORTERS:
             found = importer_class(name)
-            for option in found.options:
+            for option in settings_of(found.Options):
                 declared.setdefault(option.name, (option, []))[1].append(name)
             if found.companion is not None:
                 companions[found.companion.name].append(name)
@@ -54,10 +53,10 @@ class Command(BaseCommand):
             text = companion.help if companion else ""
             group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{text} ({', '.join(formats)})")
         for option, formats in declared.values():
-            _add(group, option, f"{option.help} ({', '.join(formats)})")
+            _add(group, option, f"{option.help} {option.details} ({', '.join(formats)})")
 
     def handle(self, *args: Any, **given: Any) -> None:
-        project = _project(given["project"])
+        project = named_project(given["project"])
         try:
             found = importer_class(given["format"])
             importer = open_import(
@@ -67,7 +66,7 @@ class Command(BaseCommand):
                 options=_options(given),
                 dimensions=[question.dimension for question in project.questionnaire.protocol.questions],
             )
-        except (UnknownFormat, OptionsRefused, FileRefused) as error:
+        except (UnknownFormat, SettingsRefused, FileRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         try:
             with ProgressBar(sys.stderr) as bar:
@@ -77,7 +76,7 @@ class Command(BaseCommand):
                     dry_run=given["dry_run"],
                     skip_bad=given["skip_bad"],
                     rejected_to=rejected_rows_path(given["path"]),
-                    scores=score_keeper(project, importer),
+                    scores=lambda: ImportedScores(project, importer.file.name),
                     progress=bar,
                 )
         except (DomainError, FileRefused, OSError) as error:
@@ -87,17 +86,19 @@ class Command(BaseCommand):
     def _print(self, report: Report, given: dict[str, Any], title: str) -> None:
         for problem in report.problems:
             self.stderr.write(str(problem))
+        if report.not_listed:
+            self.stderr.write(f"and {report.not_listed:,} more problems")
         lines = _lines(report)
         if lines:
             self.stdout.write("\n  ".join([_heading(report), *lines]))
-        if report.outcome == Outcome.REFUSED:
+        if report.refused:
             raise CommandError(
                 f"{report.refused} Nothing was loaded of {given['path'].name} ({title}).",
                 returncode=BAD_ARGUMENTS,
             )
         if report.dry_run:
             self.stdout.write("This was a dry run: nothing was loaded.")
-        if report.outcome == Outcome.PARTLY:
+        if report.rejected:
             would_be = "would be" if report.dry_run else "were"
             where = "" if report.dry_run else f" and written to {rejected_rows_path(given['path'])}"
             raise CommandError(
@@ -106,7 +107,7 @@ class Command(BaseCommand):
 
 
 def _heading(report: Report) -> str:
-    if report.outcome == Outcome.REFUSED:
+    if report.refused:
         return "The rows that are not wrong would give:"
     if report.dry_run:
         return "The file would give:"
@@ -132,42 +133,28 @@ def _lines(report: Report) -> list[str]:
     return lines + report.notes
 
 
-def _project(slug: str) -> Project:
-    project = Project.objects.select_related("questionnaire").filter(slug=slug).first()
-    if project is not None:
-        return project
-    slugs = list(Project.objects.values_list("slug", flat=True))
-    near = difflib.get_close_matches(slug, slugs)
-    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(slugs) or 'none yet'}"
-    raise CommandError(
-        f"there is no project {slug!r}; {advice} Make one with: manage.py create_project NAME "
-        "--questionnaire seahorse",
-        returncode=BAD_ARGUMENTS,
-    )
-
-
 def _companion(given: dict[str, Any]) -> Path | None:
-    """The format's second file. Raises OptionsRefused for one that another format takes."""
+    """Return the format's second file. Raises SettingsRefused for the file of another format."""
     own = importer_class(given["format"]).companion
     for name in {each.companion.name for each in map(importer_class, IMPORTERS) if each.companion}:
         if given[name] is not None and (own is None or own.name != name):
-            raise OptionsRefused({name: f"the format {given['format']} takes no such file"})
+            raise SettingsRefused({name: f"the format {given['format']} has no such file"})
     found: Path | None = given[own.name] if own else None
     return found
 
 
 def _options(given: dict[str, Any]) -> dict[str, object]:
-    """The options that were given, of whatever format: `open_import` refuses those of another."""
-    names = {option.name for name in IMPORTERS for option in importer_class(name).options}
+    """Return the given options of all formats; `open_import` refuses those of other formats."""
+    names = {option.name for name in IMPORTERS for option in settings_of(importer_class(name).Options)}
     return {name: given[name] for name in sorted(names) if given[name] is not None}
 
 
-def _add(group: Any, option: Option, text: str) -> None:
-    kinds: dict[str, dict[str, Any]] = {
-        "flag": {"action": "store_true", "default": None},
-        "pairs": {"action": "append", "metavar": "OURS=THEIRS"},
-        "choice": {"choices": option.choices},
-        "list": {"metavar": "A,B,..."},
-        "text": {"metavar": "TEXT"},
-    }
-    group.add_argument(option.flag, dest=option.name, help=text.replace("%", "%%"), **kinds[option.kind])
+def _add(group: Any, option: Setting, text: str) -> None:
+    shape: dict[str, Any] = {"metavar": "A,B,..." if option.type == "list" else "TEXT"}
+    if option.type == "yes/no":
+        shape = {"action": "store_true", "default": None}
+    elif option.one_per_line:
+        shape = {"action": "append", "metavar": "OURS=THEIRS"}
+    elif option.choices:
+        shape = {"choices": option.choices}
+    group.add_argument(option.flag, dest=option.name, help=text.replace("%", "%%"), **shape)

@@ -1,12 +1,12 @@
-"""manage.py load_demo: the demo project with its logins and first runs."""
+"""manage.py load_demo: load the demo project with its logins and first runs."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.actions.demo import SLUG, load_demo_project
+from annotation.demo.load import SLUG, load_demo_project
 from annotation.models import Project
-from scoring.planning import plan_run
+from scoring.runs.planning import plan_run
 
 FIRST_RUNS: tuple[tuple[str, dict[str, str]], ...] = (
     ("rouge", {"variant": "1", "tokens": "unicode"}),
@@ -22,12 +22,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         logins = load_demo_project()
         if not logins:
-            return "The demo project is there already; its logins were printed when it was loaded."
+            return (
+                "The demo project already exists. Its passwords were shown when it was loaded.\n"
+                "To set a new one: .venv/bin/python manage.py changepassword demo-manager"
+            )
         project = Project.objects.get(slug=SLUG)
         for evaluator, params in FIRST_RUNS:
             plan_run(project, evaluator, params)
         width = max(len(login.username) for login in logins)
-        lines = ["Demo logins (shown only this once; change one with manage.py changepassword NAME):"]
+        lines = ["Demo accounts. The passwords are shown only once:"]
         lines += [
             f"  {login.username:<{width}}  password {login.password}   {login.part}" for login in logins
         ]

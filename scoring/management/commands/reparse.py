@@ -1,4 +1,4 @@
-"""manage.py reparse: read a run's kept replies by the present reader, and say which scores that moves."""
+"""manage.py reparse: read a run's stored replies again and report which scores change."""
 
 import json
 from typing import Any
@@ -8,22 +8,22 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotation.errors import DomainError
 from scoring.errors import RunBusy
 from scoring.models import Run
-from scoring.rereading import Rereading, keep, reread
+from scoring.runs.reparsing import Reparsing, reparse, store_reparsed
 
 FAILED_IN_PART, BAD_ARGUMENTS = 1, 2
 
 
 class Command(BaseCommand):
     help = (
-        "Read the replies that a run of a language model kept by the present reader of replies, without "
-        "asking anybody. The scores become a run of their own; the old ones stay. "
+        "Read a run's stored replies again with the present reader, without asking the model. The scores "
+        "become a new run; the old ones stay. "
         "Exit code 0: done; 1: some replies give no score, with the reasons listed; 2: bad arguments."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("run", type=int, metavar="RUN", help="its number, as on its page")
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, store nothing")
+        parser.add_argument("run", type=int, metavar="RUN", help="the run's number")
+        parser.add_argument("--dry-run", action="store_true", help="report what would change, store nothing")
         parser.add_argument("--json", action="store_true", help="for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -31,9 +31,9 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError(f"there is no run {options['run']}", returncode=BAD_ARGUMENTS)
         try:
-            found = reread(run.setup)
+            found = reparse(run.setup)
             writes = found.is_by_another_reader and not options["dry_run"]
-            stored = keep(found) if writes else None
+            stored = store_reparsed(found) if writes else None
         except RunBusy as error:
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 f"{sum(found.reasons.values()):,} replies give no score.", returncode=FAILED_IN_PART
             )
 
-    def _tell(self, found: Rereading, stored: Run | None, *, dry_run: bool) -> None:
+    def _tell(self, found: Reparsing, stored: Run | None, *, dry_run: bool) -> None:
         self.stdout.write(f"{found.setup.label}: {found.replies:,} replies")
         self.stdout.write(
             f"Values: {found.changed:,} changed, {found.appeared:,} appeared, {found.vanished:,} vanished"
@@ -55,14 +55,14 @@ class Command(BaseCommand):
         for reason, count in sorted(found.reasons.items()):
             self.stdout.write(f"{count:>9,}  {reason}")
         if stored is not None:
-            self.stdout.write(f"Run {stored.pk}: {stored.setup.signature}")
+            self.stdout.write(f"Run {stored.pk}: {stored.setup.label}\n{stored.setup.signature}")
         elif not found.is_by_another_reader:
-            self.stdout.write("The run was read by the present reader; nothing was stored.")
+            self.stdout.write("The run already used the present reader. Nothing was stored.")
         elif dry_run:
             self.stdout.write("This was a dry run: nothing was stored.")
 
 
-def _described(found: Rereading, stored: Run | None) -> dict[str, Any]:
+def _described(found: Reparsing, stored: Run | None) -> dict[str, Any]:
     return {
         "replies": found.replies,
         "changed": found.changed,

@@ -1,43 +1,44 @@
-"""manage.py score: an evaluator over a project's summaries, or over a file without any database."""
+"""manage.py score: run an evaluator over a project's summaries, or over a file without a database."""
 
 import sys
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.errors import DomainError
+from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import named_project
-from scoring.contract import EvaluatorError
-from scoring.endpoints.estimates import Estimate, estimate, estimate_without_project
+from scoring.contract.evaluator import EvaluatorError
 from scoring.endpoints.prices import in_dollars
 from scoring.errors import RunBusy
 from scoring.evaluators import UnknownEvaluator, load_evaluator
-from scoring.items import Selection
-from scoring.management.dry_run import dry_run
-from scoring.models import Batch, Run
-from scoring.planning import plan, start
-from scoring.progress import progress_of, reasons_of
-from scoring.progress_bar import ProgressBar
-from scoring.score_file import prepared, score_file
+from scoring.files.score_file import prepared, score_file
+from scoring.inputs.items import Selection
+from scoring.management.progress_bar import ProgressBar
+from scoring.models import Run
+from scoring.runs.estimates import RunEstimate, estimate, estimate_without_project
+from scoring.runs.planning import plan, start
+from scoring.runs.progress import progress_of, reasons_of
 
 FAILED_IN_PART, BAD_ARGUMENTS, INTERRUPTED = 1, 2, 130
 LOOK_EVERY_S = 0.25
 PATIENCE_S = 10
-"""Seconds in which some worker should have taken up the run."""
+"""Seconds within which a worker should have claimed a batch."""
 
 
 class Command(BaseCommand):
     help = (
-        "Run an evaluator over a project's summaries, on the workers, and show its progress until it ends; "
-        "or over an examples file (--input, --output), here and now, without database or broker. "
-        "Exit code 0: done, but for articles that the evaluator has learnt from; 1: failed in part, with the "
-        "reasons listed, or paused; 2: bad arguments."
+        "Run an evaluator over a project's summaries on the workers and show progress until it ends; or over "
+        "an examples file (--input, --output) in this process, without database or broker. Exit code 0: all "
+        "scored, except articles that the evaluator has learnt from; 1: some scores missing, with reasons, "
+        "or run paused; 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -71,13 +72,13 @@ class Command(BaseCommand):
             "--budget",
             type=_dollars,
             metavar="USD",
-            help="with --project: what asking a model may cost at most; then the run pauses",
+            help="with --project: most that the requests may cost; then the run pauses",
         )
         parser.add_argument(
             "--batch",
             action="store_true",
-            help="with --project: hand the requests in together, by the endpoint's Batch API, to be answered "
-            "within 24 hours, often at half the price",
+            help="with --project: submit the requests to the endpoint's batch API, which answers within 24 "
+            "hours, often at half the price",
         )
         parser.add_argument(
             "--dry-run",
@@ -92,34 +93,36 @@ class Command(BaseCommand):
             self._score_project(options, given)
         else:
             _refuse(options, ("language", "rated_only", "budget", "batch"), "--project")
-            if options["dry_run"]:
-                self._try_file(options, given)
-                return
-            if options["output"] is None:
+            if options["output"] is None and not options["dry_run"]:
                 raise CommandError("--input needs --output, a file for the scores", returncode=BAD_ARGUMENTS)
             self._score_file(options, given)
 
     def _score_file(self, options: dict[str, Any], given: dict[str, str]) -> None:
+        scale = tuple(options["label_scale"] or (0.0, 1.0))
         try:
+            if options["dry_run"]:
+                evaluator, items = prepared(options["evaluator"], given, options["input"], scale)
+                self._show(estimate_without_project(evaluator, items))
+                return
             with ProgressBar(sys.stderr, unit="summaries") as bar:
                 result = score_file(
                     options["evaluator"],
                     given,
                     options["input"],
                     options["output"],
-                    label_scale=tuple(options["label_scale"] or (0.0, 1.0)),
+                    label_scale=scale,
                     announce=self._announce,
                     progress=lambda done, total: bar(options["evaluator"], done, total),
                 )
-        except (UnknownEvaluator, ValueError, OSError) as error:
+        except (UnknownEvaluator, ValueError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         except EvaluatorError as error:
             raise CommandError(f"{error} Nothing was written.", returncode=FAILED_IN_PART) from error
-        self.stdout.write(f"{result.signature}\n{result.fingerprint}")
+        self.stdout.write(f"{result.label}\n{result.signature}\n{result.fingerprint}")
         if result.cut:
             self.stdout.write(
-                f"{result.cut:,} summaries were judged without the end of some text, which the model's limit "
-                "cut; shares_read in their lines says how much was read."
+                f"{result.cut:,} summaries were scored with a text truncated to the model's limit. "
+                "shares_read in their lines says how much was read."
             )
         self._conclude(options["evaluator"], result.scored, result.total, result.reasons.items())
 
@@ -138,66 +141,53 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
-        self.stdout.write(f"Run {run.pk}: {run.setup.signature}")
+        self.stdout.write(f"Run {run.pk}: {run.setup.label}\n{run.setup.signature}")
         if run.reused:
             self.stdout.write(f"{run.reused:,} summaries had these scores already.")
         page = _page(run)  # Ctrl-C may break off a query, and with it the connection
         try:
             self._follow(run)
         except KeyboardInterrupt:
-            self.stderr.write(f"The run goes on without this command; its page shows how far it is: {page}")
+            self.stderr.write(f"The run continues without this command. Its page shows the progress: {page}")
             sys.exit(INTERRUPTED)
         except Run.DoesNotExist:
             raise CommandError("The run was deleted.", returncode=FAILED_IN_PART) from None
-        if run.status == Run.Status.CANCELLED:
-            raise CommandError("The run was cancelled; finished scores are kept.", returncode=FAILED_IN_PART)
         self._tell_cost(run)
-        if run.status == Run.Status.PAUSED:
-            raise CommandError(
-                f"The run is paused: {run.failure} Replies are kept. Its page takes another budget: {page}",
-                returncode=FAILED_IN_PART,
-            )
-        if run.status == Run.Status.FAILED:
-            raise CommandError(f"The run failed: {run.failure}", returncode=FAILED_IN_PART)
+        ends = {
+            Run.Status.CANCELLED: "The run was cancelled. Finished scores are kept.",
+            Run.Status.PAUSED: f"The run is paused: {run.failure} Replies are kept. Set another budget on "
+            f"its page: {page}",
+            Run.Status.FAILED: f"The run failed: {run.failure}",
+        }
+        if run.status in ends:
+            raise CommandError(ends[Run.Status(run.status)], returncode=FAILED_IN_PART)
         if run.total:
             progress = progress_of(run)
             self._conclude(run.setup.evaluator, progress.scored, progress.total, reasons_of(run))
 
-    def _try_file(self, options: dict[str, Any], given: dict[str, str]) -> None:
-        scale = tuple(options["label_scale"] or (0.0, 1.0))
-        try:
-            evaluator, items = prepared(options["evaluator"], given, options["input"], scale)
-        except (UnknownEvaluator, ValueError, OSError) as error:
-            raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
-        except EvaluatorError as error:
-            raise CommandError(str(error), returncode=FAILED_IN_PART) from error
-        self._show(estimate_without_project(evaluator, items))
-
-    def _show(self, found: Estimate | None) -> None:
+    def _show(self, found: RunEstimate | None) -> None:
         if found is None:
             raise CommandError(
-                "--dry-run is for evaluators that ask a model; this one asks none.", returncode=BAD_ARGUMENTS
+                "--dry-run needs an evaluator that asks a language model.", returncode=BAD_ARGUMENTS
             )
-        for line in dry_run(found):
+        for line in _estimate_in_words(found):
             self.stdout.write(line)
 
     def _tell_cost(self, run: Run) -> None:
-        """What the run's requests took, if it sent any."""
+        """Print the tokens and cost of the run's requests, if it sent any."""
         run.refresh_from_db(fields=["spent", "prompt_tokens", "completion_tokens"])
         if run.prompt_tokens:
             cost = f", {in_dollars(run.spent)}" if run.spent else ""
             self.stdout.write(f"{run.prompt_tokens:,} tokens sent, {run.completion_tokens:,} received{cost}.")
 
     def _announce(self, foreseen: Mapping[str, int]) -> None:
-        """Say before the work begins what will stay without a score."""
+        """Print which summaries will get no score, before scoring begins."""
         for reason, count in foreseen.items():
-            self.stderr.write(
-                f"{count:,} summaries will stay without a score, on some dimension at least: {reason}."
-            )
+            self.stderr.write(f"{count:,} summaries will get no score on at least one dimension: {reason}.")
 
     def _follow(self, run: Run) -> None:
-        """Show how far the run is until it has ended; say so if no worker seems to be there."""
-        idle_since, warned, handed_in = time.monotonic(), False, 0
+        """Show the run's progress until it ends; warn if no worker seems to be running."""
+        idle_since, warned, submitted = time.monotonic(), False, 0
         with ProgressBar(sys.stderr, unit="summaries") as bar:
             while True:
                 run.refresh_from_db(fields=["status", "failure"])
@@ -205,24 +195,24 @@ class Command(BaseCommand):
                     bar(run.setup.label, progress_of(run).done, run.total)
                 if not run.is_unfinished:
                     return
-                if run.hand_ins.at_endpoint().count() > handed_in:
-                    handed_in = self._tell_hand_ins(run)
+                if run.api_batches.at_endpoint().count() > submitted:
+                    submitted = self._tell_api_batches(run)
                 if _is_being_worked_on(run):
                     idle_since = time.monotonic()
                 elif not warned and time.monotonic() - idle_since > PATIENCE_S:
                     warned = True
                     self.stderr.write(
-                        f"No worker has taken up the run for {PATIENCE_S} seconds. It waits in the queue; if "
-                        "no worker is running, script/up starts one."
+                        f"No worker has claimed the run for {PATIENCE_S} seconds. It is still queued. If no "
+                        "worker is running, start one with script/up."
                     )
                 time.sleep(LOOK_EVERY_S)
 
-    def _tell_hand_ins(self, run: Run) -> int:
-        """How many there are at the endpoint."""
-        numbers = list(run.hand_ins.at_endpoint().values_list("number", flat=True))
+    def _tell_api_batches(self, run: Run) -> int:
+        """Announce the submitted requests; return how many API batches are at the endpoint."""
+        numbers = list(run.api_batches.at_endpoint().values_list("number", flat=True))
         self.stderr.write(
-            f"{sum(filter(None, numbers)):,} requests are handed in, to be answered within 24 hours. The run "
-            f"goes on without this command; its page shows how far it is: {_page(run)}"
+            f"{sum(filter(None, numbers)):,} requests submitted, to be answered within 24 hours. The run "
+            f"continues without this command. Its page shows the progress: {_page(run)}"
         )
         return len(numbers)
 
@@ -234,6 +224,30 @@ class Command(BaseCommand):
         lacking = total - scored - counts.get(load_evaluator(evaluator).seen_reason, 0)
         if lacking:
             raise CommandError(f"{lacking:,} summaries lack a score.", returncode=FAILED_IN_PART)
+
+
+def _estimate_in_words(found: RunEstimate) -> Iterator[str]:
+    """Yield the prompts in full, then requests, tokens and cost."""
+    for shown in found.prompts:
+        yield f"=== {shown.item}"
+        if shown.system:
+            yield f"--- system\n{shown.system}\n--- prompt"
+        yield shown.prompt
+    yield "==="
+    likely, most = found.expected, found.at_most
+    stored = f" ({found.stored:,} from stored replies, at no cost)" if found.stored else ""
+    yield f"Requests: {found.requests:,}{stored}."
+    yield (
+        f"Tokens: about {likely.prompt_tokens:,} to send (at most {most.prompt_tokens:,}), "
+        f"about {likely.completion_tokens:,} to receive (at most {most.completion_tokens:,})."
+    )
+    if found.cost is None or found.cost_at_most is None:
+        yield f"Cost: unknown. {found.no_cost}"
+    else:
+        yield f"Cost: about {in_dollars(found.cost)}, at most {in_dollars(found.cost_at_most)}."
+    if found.is_extrapolated:
+        yield f"Extrapolated from {found.sampled:,} of {found.summaries:,} summaries."
+    yield "Nothing was sent."
 
 
 def _dollars(text: str) -> Decimal:
@@ -256,17 +270,15 @@ def _parameters(settings: list[str]) -> dict[str, str]:
 def _refuse(options: dict[str, Any], names: tuple[str, ...], other: str) -> None:
     for name in names:
         if options[name]:
-            raise CommandError(f"--{name.replace('_', '-')} goes with {other} only", returncode=BAD_ARGUMENTS)
+            raise CommandError(f"--{name.replace('_', '-')} needs {other}", returncode=BAD_ARGUMENTS)
 
 
 def _is_being_worked_on(run: Run) -> bool:
-    """Whether a worker holds a batch, or something waits for a moment that is set or for the endpoint."""
+    """Return whether a worker holds a batch, a retry is due later, or the endpoint has requests."""
     now = timezone.now()
-    batches = Batch.objects.filter(run=run)
-    claimed = batches.filter(state=Batch.State.CLAIMED, claimed_until__gt=now)
-    later = batches.filter(state=Batch.State.WAITING, not_before__gt=now)
-    collected = run.hand_ins.open().filter(claimed_until__gt=now)
-    return any(each.exists() for each in (claimed, later, collected, run.hand_ins.at_endpoint()))
+    batches = run.batches.unfinished().filter(Q(leased_until__gt=now) | Q(not_before__gt=now))
+    collected = run.api_batches.unfinished().filter(leased_until__gt=now)
+    return any(each.exists() for each in (batches, collected, run.api_batches.at_endpoint()))
 
 
 def _page(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""manage.py weights: which models are on this machine; download one; write a pickled one as safetensors."""
+"""manage.py weights: list the models on this machine, download one, or convert a pickled one."""
 
 import json
 import sys
@@ -6,32 +6,33 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.text import capfirst
 
-from scoring.contract import EvaluatorError
-from scoring.hub import UnknownModel, fetch
-from scoring.local_models import Installed, installed, source_of
-from scoring.progress_bar import ProgressBar
-from scoring.weights import MissingWeights, digest, size
+from scoring.contract.evaluator import EvaluatorError
+from scoring.management.progress_bar import ProgressBar
+from scoring.weights.hub import UnknownModel, fetch
+from scoring.weights.installed import Installed, installed, source_of
+from scoring.weights.model_files import MissingWeights, digest, size
 
 FAILED, BAD_ARGUMENTS = 1, 2
 
 
 class Command(BaseCommand):
     help = (
-        "Models on this machine: list them, download one from the Hugging Face hub, write a pickled "
-        "checkpoint as safetensors. Scoring never downloads anything. "
+        "List the models on this machine, download one from the Hugging Face hub, or convert a pickled "
+        "checkpoint to safetensors. Scoring never downloads anything. "
         "Exit code 0: done; 1: failed; 2: bad arguments."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        listing = verbs.add_parser("list", help="what is in WEIGHTS_DIR or was downloaded, size and SHA-256")
+        listing = verbs.add_parser("list", help="list installed models, with size and SHA-256")
         listing.add_argument("--json", action="store_true", help="for programs")
         fetching = verbs.add_parser("fetch", help="download a model from the Hugging Face hub")
         fetching.add_argument("model", metavar="OWNER/NAME[@REVISION]")
         fetching.add_argument(
-            "--pickled", action="store_true", help="pickled weights too, which have to be converted then"
+            "--pickled", action="store_true", help="pickled weights too, which need converting"
         )
         converting = verbs.add_parser("convert", help="write a pickled checkpoint as safetensors")
         converting.add_argument(
@@ -63,7 +64,7 @@ class Command(BaseCommand):
         for each in found:
             self.stdout.write(f"{each.model}\n    {_state(each)}\n    {each.folder}")
         if not found:
-            self.stdout.write("There are none yet. manage.py weights fetch OWNER/NAME downloads one.")
+            self.stdout.write("No models yet. Download one with manage.py weights fetch OWNER/NAME.")
 
     def _fetch(self, options: dict[str, Any]) -> None:
         model = options["model"]
@@ -106,7 +107,7 @@ class Command(BaseCommand):
 def _state(found: Installed) -> str:
     if found.is_usable:
         return f"{_in_words(size(found.folder))}, {digest(found.folder)}"
-    return "pickled only: manage.py weights convert" if found.is_pickled else "not whole: fetch it again"
+    return "pickled only: manage.py weights convert" if found.is_pickled else "incomplete: fetch it again"
 
 
 def _described(found: Installed) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def _parts(given: list[str]) -> dict[str, str]:
 
 
 def _in_words(size_in_bytes: int) -> str:
-    """Such as "1.4 GB"; decimal units, as the hub states them."""
+    """Return a size such as "1.4 GB", in decimal units as on the hub."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size_in_bytes >= factor:
             return f"{size_in_bytes / factor:.1f} {unit}"
@@ -137,5 +138,5 @@ def _in_words(size_in_bytes: int) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
+    text = capfirst(str(error))
+    return text if text.endswith((".", ")")) else f"{text}."

@@ -1,4 +1,8 @@
+from datetime import UTC, datetime
+
 import pytest
+from django.template import Context, Template
+from django.utils import timezone
 
 from annotation.templatetags.figures import count, duration, noun
 
@@ -26,3 +30,11 @@ def test_numbers_and_nouns_agree():
         "1 rating",
         "1,000 ratings",
     ]
+
+
+def test_a_moment_is_shown_in_local_time_with_a_datetime_attribute():
+    template = Template("{% load figures %}{{ time|moment }} {{ time|day }} {{ none|moment|default:'–' }}")
+    with timezone.override("Europe/Berlin"):
+        shown = template.render(Context({"time": datetime(2026, 5, 4, 23, 30, tzinfo=UTC), "none": None}))
+    told = '<time datetime="2026-05-05T01:30:00+02:00">'
+    assert shown == f"{told}5 May 2026, 01:30</time> {told}5 May 2026</time> –"

@@ -1,7 +1,5 @@
 from datetime import timedelta
 
-import pytest
-
 from annotation.templatetags.texts import (
     answer_label,
     answer_mark,
@@ -15,33 +13,32 @@ from annotation.templatetags.texts import (
 )
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("fa_IR", "rtl"), ("az", "ltr"), ("", "ltr")],
-)
-def test_direction_follows_the_primary_language(language, expected):
-    assert direction(language) == expected
+def test_direction_follows_the_primary_language(subtests):
+    cases = [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("fa_IR", "rtl"), ("az", "ltr"), ("", "ltr")]
+    for language, expected in cases:
+        with subtests.test(language=language, expected=expected):
+            assert direction(language) == expected
 
 
-def test_languages_are_named_and_unknown_codes_stay():
+def test_languages_are_named_and_unknown_codes_are_kept():
     assert language_name("de") == "German"
     assert language_name("x-klingon") == "x-klingon"
     assert languages(["en"]) == "English"
     assert languages(["de", "en", "vi"]) == "German, English and Vietnamese"
 
 
-def test_paragraphs_are_the_lines_that_are_not_blank():
+def test_paragraphs_are_the_non_blank_lines():
     assert paragraphs("One.\n\n  Two. \nThree.\n") == ["One.", "Two.", "Three."]
     assert paragraphs("  \n") == []
 
 
-def test_a_length_is_given_only_where_spaces_part_words():
+def test_a_reading_length_is_given_only_for_languages_with_spaces():
     assert reading_length("word " * 440, "en") == "440 words · about 2 min"
     assert reading_length("word", "en") == "1 word · about 1 min"
     assert reading_length("字" * 400, "zh-Hans") == ""
 
 
-def test_a_share_is_rounded_down_so_that_a_missed_threshold_never_reads_as_reached():
+def test_percentages_round_down_so_a_missed_threshold_never_looks_reached():
     assert percent(0.8) == "80%"
     assert percent(0.7999) == "79%"
     assert percent(0.29) == "29%", "0.29 * 100 is 28.999... in floating point"

@@ -1,20 +1,20 @@
-"""How well raters agree: the rows of page, CSV, command and API."""
+"""The rows of the agreement report, shared by page, CSV, command and API."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import protocol
-from annotation.actions.people import reinstate_rater, remove_rater
 from annotation.errors import DomainError
 from annotation.models import Rater
+from annotation.people.members import reinstate_rater, remove_rater
 from metaeval.agreement.method import AgreementMethod
-from metaeval.agreement.rated_twice import answer_totals, rated_twice
+from metaeval.agreement.ratings_per_unit import answer_totals, ratings_per_unit
 from metaeval.agreement.report import agreement_report, agreement_rows
 from metaeval.agreement.statistics import STATISTICS
-from metaeval.judgements import HumanRatings, QuestionRatings, Summaries
-from metaeval.snapshot import snapshot_of
+from metaeval.snapshot.arrays import HumanRatings, QuestionRatings, Summaries
+from metaeval.snapshot.snapshot import snapshot_of
 from tests.factories import make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import DIMENSIONS, load_summeval_ratings, rate
 
@@ -45,7 +45,7 @@ def rate_all(summary, raters, question, *answers):
         rate(summary, rater, **{question: answer})
 
 
-def test_each_question_has_every_statistic_for_all_languages_and_for_each(project, raters):
+def test_every_question_has_every_statistic_per_language_and_overall(project, raters):
     for language in ("en", "de"):
         rate_all(make_summary(project, language=language), raters, "grammar", "yes", "yes")
     rows = agreement_rows(project)
@@ -66,7 +66,7 @@ def test_a_row_has_the_fields_of_the_contract(project, raters):
     assert (row["units"], row["ratings"], row["raters"]) == (1, 2, 2)
 
 
-def test_a_worked_case(project, raters):
+def test_values_match_a_worked_example(project, raters):
     """Three summaries: yes yes, no no, yes no. o_yn = 2, n_y = n_n = 3: 1 - (2/6) / (18/30) = 4/9."""
     for answers in (("yes", "yes"), ("no", "no"), ("yes", "no")):
         rate_all(make_summary(project), raters, "grammar", *answers)
@@ -76,15 +76,15 @@ def test_a_worked_case(project, raters):
     assert row_of(rows, "grammar", ALL_AGREE)["value"] == pytest.approx(2 / 3, abs=1e-12)
 
 
-def test_unsure_is_an_answer_of_its_own_and_the_definition_says_so(project, raters):
+def test_unsure_counts_as_an_answer_and_the_definition_says_so(project, raters):
     rate_all(make_summary(project), raters, "grammar", "unsure", "unsure")
     rate_all(make_summary(project), raters, "grammar", "unsure", "yes")
     row = row_of(agreement_rows(project), "grammar", PAIRWISE)
     assert row["value"] == 0.5
-    assert "Unsure is an answer like the others" in row["definition"]
+    assert "Unsure counts as an answer" in row["definition"]
 
 
-def test_a_question_that_was_not_asked_is_missing_and_not_a_disagreement(project, raters):
+def test_an_unasked_question_is_missing_rather_than_a_disagreement(project, raters):
     summary = make_summary(project)
     rate(summary, raters[0], comprehensibility="no")
     rate(summary, raters[1], comprehensibility="yes", grammar="yes")
@@ -95,7 +95,7 @@ def test_a_question_that_was_not_asked_is_missing_and_not_a_disagreement(project
     assert grammar["reason"] == "no summary has two ratings or more"
 
 
-def test_summaries_with_one_rating_are_left_out_and_counted(project, raters):
+def test_summaries_with_one_rating_are_counted_as_left_out(project, raters):
     rate_all(make_summary(project), raters, "grammar", "yes", "no")
     for _ in range(4):
         rate_all(make_summary(project), raters, "grammar", "yes")
@@ -104,13 +104,13 @@ def test_summaries_with_one_rating_are_left_out_and_counted(project, raters):
     assert row["left_out"] == {"summaries with fewer than two ratings": 4}
 
 
-def test_raters_are_those_of_the_summaries_that_count(project, raters):
+def test_only_raters_of_included_summaries_are_counted(project, raters):
     rate_all(make_summary(project), raters[:2], "grammar", "yes", "no")
     rate(make_summary(project), raters[2], grammar="yes")
     assert row_of(agreement_rows(project), "grammar")["raters"] == 2
 
 
-def test_alpha_of_one_answer_only_is_undefined_and_says_why(project, raters):
+def test_alpha_of_constant_answers_is_undefined_with_a_reason(project, raters):
     rate_all(make_summary(project), raters, "grammar", "yes", "yes")
     rows = agreement_rows(project)
     assert row_of(rows, "grammar")["value"] is None
@@ -118,13 +118,13 @@ def test_alpha_of_one_answer_only_is_undefined_and_says_why(project, raters):
     assert row_of(rows, "grammar", PAIRWISE)["value"] == 1.0
 
 
-def test_a_project_without_ratings_has_undefined_rows_and_no_error(project):
+def test_a_project_without_ratings_has_undefined_rows(project):
     rows = agreement_rows(project)
     assert {row["value"] for row in rows} == {None}
     assert all(row["reason"] for row in rows)
 
 
-def test_languages_are_kept_apart(project, raters):
+def test_languages_are_reported_separately(project, raters):
     rate_all(make_summary(project, language="de"), raters, "grammar", "yes", "yes")
     rate_all(make_summary(project, language="en"), raters, "grammar", "yes", "no")
     rows = agreement_rows(project)
@@ -134,7 +134,7 @@ def test_languages_are_kept_apart(project, raters):
     assert {row["language"] for row in agreement_rows(project, language="de")} == {"de"}
 
 
-def test_a_group_counts_alone(project):
+def test_a_group_filter_keeps_only_its_ratings(project):
     summary = make_summary(project)
     for group, answers in (("expert", ("yes", "yes")), ("crowd", ("yes", "no"))):
         for answer in answers:
@@ -145,7 +145,7 @@ def test_a_group_counts_alone(project):
     assert "of the group crowd" in crowd["definition"]
 
 
-def test_removing_a_rater_changes_numbers_at_once_and_reinstating_restores_them_exactly(project, raters):
+def test_removing_a_rater_changes_values_and_reinstating_restores_them(project, raters):
     for answers in (("yes", "yes", "no"), ("no", "yes", "no"), ("yes", "yes", "yes"), ("no", "no", "yes")):
         rate_all(make_summary(project), raters, "grammar", *answers)
     before = agreement_rows(project)
@@ -157,7 +157,7 @@ def test_removing_a_rater_changes_numbers_at_once_and_reinstating_restores_them_
     assert agreement_rows(project) == before
 
 
-def test_the_scale_is_the_questions_own_unless_another_is_asked_for(db):
+def test_the_scale_defaults_to_the_questions_own(db):
     project = make_project(protocol.SUMMEVAL)
     raters = [make_rater(project) for _ in range(2)]
     for answers in (("1", "2"), ("4", "4"), ("5", "3"), ("2", "2")):
@@ -172,7 +172,7 @@ def test_the_scale_is_the_questions_own_unless_another_is_asked_for(db):
     assert len(set(values.values())) == 3
 
 
-def test_answers_without_an_order_have_no_alpha_on_an_ordered_scale(project, raters):
+def test_unordered_answers_have_no_ordinal_alpha(project, raters):
     rate_all(make_summary(project), raters, "grammar", "yes", "no")
     row = row_of(agreement_rows(project, method=AgreementMethod("ordinal")), "grammar")
     assert row["value"] is None
@@ -180,13 +180,13 @@ def test_answers_without_an_order_have_no_alpha_on_an_ordered_scale(project, rat
 
 
 @pytest.mark.parametrize("wrong", [{"language": "xx"}, {"group": "nobody"}, {"group": "expert"}])
-def test_it_refuses_what_does_not_exist_and_says_what_does(project, wrong):
+def test_unknown_choices_are_refused_with_the_valid_ones(project, wrong):
     with pytest.raises(DomainError, match="expected one of"):
         agreement_rows(project, **wrong)
 
 
 def naive_alpha(units, distance):
-    """Krippendorff's alpha by its definition, pair by pair."""
+    """Return Krippendorff's alpha by its definition, pair by pair."""
     units = [unit for unit in units if len(unit) > 1]
     ratings = [answer for unit in units for answer in unit]
     observed = sum(
@@ -202,9 +202,8 @@ def naive_alpha(units, distance):
     return 1 - observed / expected if expected else None
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(1, 5), max_size=4), min_size=1, max_size=8))
-def test_alpha_is_that_of_the_definition_pair_by_pair(units):
+def test_alpha_equals_its_definition(units):
     rows = [(unit, answer - 1) for unit, answers in enumerate(units) for answer in answers]
     n = len(rows)
     ratings = QuestionRatings(
@@ -227,18 +226,18 @@ def test_alpha_is_that_of_the_definition_pair_by_pair(units):
         assert alpha.agreement.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_table_of_pairs_counts_each_pair_of_ratings_both_ways(project, raters):
+def test_the_pair_table_counts_each_pair_in_both_directions(project, raters):
     rate_all(make_summary(project), raters, "grammar", "yes", "yes", "no")
     rate_all(make_summary(project), raters, "grammar", "no")
     snapshot = snapshot_of(project)
     grammar = next(each for each in snapshot.human.questions if each.question.key == "grammar")
-    twice = rated_twice(snapshot.summaries, snapshot.human, grammar).in_language("all")
+    twice = ratings_per_unit(snapshot.summaries, snapshot.human, grammar).in_language("all")
     assert twice.pairs.tolist() == [[2, 2, 0], [2, 0, 0], [0, 0, 0]]
     assert twice.totals.tolist() == [2, 1, 0]
     assert answer_totals(snapshot.summaries, snapshot.human, grammar, "all").tolist() == [2, 2, 0]
 
 
-# krippendorff 0.9.0 (PyPI) on the same 1,200 x 3 and 1,200 x 5 ratings; in the order of DIMENSIONS.
+# krippendorff 0.9.0 (PyPI) on the same 1,200 x 3 and 1,200 x 5 ratings, in the order of DIMENSIONS.
 BY_KRIPPENDORFF = {
     ("expert", "nominal"): (
         0.160707771068,
@@ -254,7 +253,7 @@ BY_KRIPPENDORFF = {
 }
 
 
-def test_agreement_on_summeval_is_that_of_another_implementation(shared, db):
+def test_agreement_on_summeval_equals_krippendorffs(shared, db):
     project = load_summeval_ratings(shared)
     for (group, scale), expected in BY_KRIPPENDORFF.items():
         rows = agreement_rows(project, language="all", group=group, method=AgreementMethod(scale, "none"))

@@ -1,4 +1,4 @@
-"""The statistics of agreement of one question, with intervals."""
+"""Agreement statistics of one question, with intervals."""
 
 import numpy as np
 import pytest
@@ -8,15 +8,15 @@ from annotation.errors import DomainError
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.report import agreement_report
 from metaeval.agreement.statistics import STATISTICS
-from metaeval.judgements import HumanRatings, QuestionRatings, Summaries
+from metaeval.snapshot.arrays import HumanRatings, QuestionRatings, Summaries
 
 COUNTED = [name for name, each in STATISTICS.items() if each.counted]
 GRAMMAR = next(each for each in protocol.SEAHORSE.questions if each.key == "grammar")
 COHERENCE = protocol.SUMMEVAL.questions[0]
 
 
-def ratings(question=GRAMMAR, n_summaries=120, n_raters=8, seed=0):
-    """Each summary by two or three of the raters, in one of two languages."""
+def make_ratings(question=GRAMMAR, n_summaries=120, n_raters=8, seed=0):
+    """Return summaries in two languages, each rated by two or three raters."""
     rng = np.random.default_rng(seed)
     times = rng.integers(2, 4, n_summaries)
     units = np.repeat(np.arange(n_summaries), times)
@@ -35,21 +35,22 @@ def rows(data, **method):
     return {each.statistic: each.as_json() for each in report}
 
 
-@pytest.mark.parametrize("question", [GRAMMAR, COHERENCE])
-@pytest.mark.parametrize("interval", ["units", "units_bca", "raters"])
-def test_statistics_of_counts_have_intervals_around_their_value(question, interval):
-    found = rows(ratings(question), interval=interval, resamples=200)
-    for name in COUNTED:
-        assert found[name]["low"] < found[name]["value"] < found[name]["high"], name
-        assert "200 resamples, seed 0" in found[name]["definition"]
-    for name in set(STATISTICS) - set(COUNTED):
-        assert found[name]["value"] is not None, name
-        assert found[name]["low"] is None
-        assert found[name]["interval_reason"].startswith("intervals are for statistics")
+def test_count_based_statistics_have_intervals_around_their_values(subtests):
+    for interval in ["units", "units_bca", "raters"]:
+        for question in [GRAMMAR, COHERENCE]:
+            with subtests.test(question=question, interval=interval):
+                found = rows(make_ratings(question), interval=interval, resamples=200)
+                for name in COUNTED:
+                    assert found[name]["low"] < found[name]["value"] < found[name]["high"], name
+                    assert "200 resamples, seed 0" in found[name]["definition"]
+                for name in set(STATISTICS) - set(COUNTED):
+                    assert found[name]["value"] is not None, name
+                    assert found[name]["low"] is None
+                    assert found[name]["interval_reason"].startswith("the statistic depends on who")
 
 
-def test_each_interval_has_draws_of_its_own_and_the_same_seed_the_same():
-    data = ratings()
+def test_each_interval_method_and_seed_has_its_own_reproducible_draws():
+    data = make_ratings()
     alphas = {
         (interval, seed): rows(data, interval=interval, resamples=100, seed=seed)["krippendorff_alpha"]
         for interval in ("units", "units_bca", "raters")
@@ -60,21 +61,21 @@ def test_each_interval_has_draws_of_its_own_and_the_same_seed_the_same():
     assert again == alphas["units", 1]
 
 
-def test_without_intervals_there_is_no_word_of_them():
-    row = rows(ratings(), interval="none")["krippendorff_alpha"]
+def test_rows_without_intervals_do_not_mention_them():
+    row = rows(make_ratings(), interval="none")["krippendorff_alpha"]
     assert (row["low"], row["high"]) == (None, None)
     assert "interval_reason" not in row
     assert "Interval" not in row["definition"]
 
 
-def test_intervals_kept_from_other_ratings_are_not_taken_for_those_of_these():
-    one, other = (rows(ratings(seed=seed))["krippendorff_alpha"] for seed in (0, 1))
+def test_cached_intervals_are_not_reused_for_other_ratings():
+    one, other = (rows(make_ratings(seed=seed))["krippendorff_alpha"] for seed in (0, 1))
     assert one["low"] != other["low"]
-    assert rows(ratings(seed=0))["krippendorff_alpha"] == one
+    assert rows(make_ratings(seed=0))["krippendorff_alpha"] == one
 
 
-def test_a_language_is_computed_from_its_summaries_alone():
-    summaries, human = ratings()
+def test_a_language_uses_only_its_own_summaries():
+    summaries, human = make_ratings()
     (question,) = human.questions
     german = np.flatnonzero(summaries.languages[question.summaries] == 0)
     alone = QuestionRatings(
@@ -91,15 +92,15 @@ def test_a_language_is_computed_from_its_summaries_alone():
         assert one.as_json() | {"language": "all"} == other.as_json()
 
 
-def test_unlike_answers_without_order_have_no_ordered_statistic():
-    found = rows(ratings(), scale="ordinal")
+def test_unordered_answers_have_no_statistic_that_needs_an_order():
+    found = rows(make_ratings(), scale="ordinal")
     for name, statistic in STATISTICS.items():
         assert (found[name]["value"] is None) == statistic.needs_order, name
         if statistic.needs_order:
             assert "have no order" in found[name]["reason"]
 
 
-def test_answers_that_stand_for_no_number_have_no_split_half():
+def test_non_numeric_answers_have_no_split_half_correlation():
     kinds = protocol.Question(
         "kind",
         "kind",
@@ -108,12 +109,12 @@ def test_answers_that_stand_for_no_number_have_no_split_half():
         1,
         protocol.Scale(protocol.ScaleKind.NOMINAL, ("intrinsic", "extrinsic", "none")),
     )
-    found = rows(ratings(kinds))
-    assert found["split_half"]["reason"] == "its answers stand for no numbers"
+    found = rows(make_ratings(kinds))
+    assert found["split_half"]["reason"] == "its answers have no numeric values"
     assert found["rater_against_rest"]["value"] is not None
 
 
-def test_one_summary_has_values_but_no_interval():
+def test_a_single_summary_has_values_without_intervals():
     zeros = np.zeros(1, dtype=np.int64)
     summaries = Summaries(zeros, zeros, zeros, zeros, ("s",), ("en",), ("d",))
     question = QuestionRatings(GRAMMAR, GRAMMAR.scale.choices, np.zeros(2, int), np.arange(2), np.arange(2))
@@ -122,8 +123,8 @@ def test_one_summary_has_values_but_no_interval():
     assert row["interval_reason"] == "an interval needs two summaries with two ratings or more"
 
 
-def test_many_values_take_no_table_of_all_values():
-    """20,000 summaries with 40,000 different numbers: a table of values by values would be 13 GB."""
+def test_many_distinct_values_do_not_need_a_value_by_value_table():
+    """A table of 40,000 by 40,000 distinct values would take 13 GB."""
     n = 20_000
     values = tuple(str(number) for number in range(2 * n))
     scale = protocol.Scale(protocol.ScaleKind.INTERVAL)
@@ -146,6 +147,6 @@ def test_many_values_take_no_table_of_all_values():
 @pytest.mark.parametrize(
     "wrong", [{"scale": "ratio"}, {"interval": "articles"}, {"resamples": 0}, {"seed": -1}]
 )
-def test_a_method_that_does_not_exist_is_refused(wrong):
+def test_an_invalid_method_is_refused(wrong):
     with pytest.raises(DomainError, match=f"{next(iter(wrong))}: found .*, expected"):
         AgreementMethod(**wrong)

@@ -1,29 +1,29 @@
-"""The alternative annotator test on projects: which ratings, which summaries, which answers."""
+"""The alternative annotator test on a project's ratings and scores."""
 
 import numpy as np
 import pytest
 
 from annotation import protocol
-from annotation.actions.projects import store_questionnaire
 from annotation.models import Rater
+from annotation.projects.settings import store_questionnaire
 from metaeval.card.alternative_report import (
-    AS_THEY_ARE,
     BY_CUT,
     BY_LINE,
     NOT_AMONG_THE_ANSWERS,
     ROUNDED,
+    UNCHANGED,
     alternative_figure,
 )
-from metaeval.comparison import compare
-from metaeval.snapshot import snapshot_of
+from metaeval.comparison.comparison import compare
+from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.labels.alternative_annotator import NO_ANSWER
 from scoring.models import SeenArticle
 from tests.factories import make_project
 from tests.metaeval.rated_projects import load_summeval, make_setup, make_summaries, rate, score
 
 
-def rated_project(questionnaire, key, answers, groups=("", "", "")):
-    """40 articles with one summary each, rated by each rater with `answers[rater][article]`."""
+def make_rated_project(questionnaire, key, answers, groups=("", "", "")):
+    """Create 40 articles with one summary each, rated with `answers[rater][article]`."""
     project = make_project(questionnaire)
     summaries = make_summaries(project, [f"a{place:02}" for place in range(40)], ["s"])
     for number, (given, group) in enumerate(zip(answers, groups, strict=True)):
@@ -41,8 +41,8 @@ def figure_of(project, label, key, **options):
     return alternative_figure(comparison, snapshot.human, ratings, evaluator, **options)
 
 
-def said(figure):
-    return figure.as_json()["definition"]
+def definitions_of(figure):
+    return " ".join(figure.definitions)
 
 
 @pytest.fixture
@@ -52,26 +52,25 @@ def yes_no(db):
     answers = [np.where(rng.random(40) < 0.8, truth, ~truth) for _ in range(4)]
     words = [["yes" if each else "no" for each in given] for given in answers]
     words[3] = ["unsure"] * 40
-    project, summaries = rated_project(protocol.SEAHORSE, "grammar", words, ("", "", "", ""))
+    project, summaries = make_rated_project(protocol.SEAHORSE, "grammar", words, ("", "", "", ""))
     score(make_setup(project, "in percent"), dict(zip(summaries, (90.0 * truth).tolist(), strict=True)))
     score(make_setup(project, "exact"), dict(zip(summaries, truth.astype(float).tolist(), strict=True)))
     return project, summaries
 
 
-def test_an_evaluator_in_another_unit_is_read_by_a_cut_and_unsure_is_left_out(yes_no):
+def test_scores_in_other_units_are_cut_and_unsure_answers_are_left_out(yes_no):
     in_percent = figure_of(yes_no[0], "in percent", "grammar")
     exact = figure_of(yes_no[0], "exact", "grammar")
-    assert BY_CUT in said(in_percent)
-    assert AS_THEY_ARE in said(exact)
-    assert "Its most frequent answer is" in said(exact)
+    assert BY_CUT in definitions_of(in_percent)
+    assert UNCHANGED in definitions_of(exact)
+    assert "Its most frequent answer is" in definitions_of(exact)
     assert in_percent.test.winning_rate == exact.test.winning_rate == 1.0
     assert in_percent.test.passes
-    assert len(in_percent.test.raters) == 3  # the fourth was never sure
-    assert in_percent.as_json()["raters"] == 3
-    assert "Questionnaire seahorse, wording" in in_percent.as_json()["definition"]
+    assert in_percent.test.raters == 3  # the fourth was never sure
+    assert "Questionnaire seahorse, wording" in definitions_of(in_percent)
 
 
-def test_summaries_of_seen_articles_are_left_out_whichever_evaluator_saw_them(yes_no):
+def test_articles_seen_by_any_evaluator_are_left_out(yes_no):
     project, summaries = yes_no
     setup = project.setups.get(label="exact")
     SeenArticle.objects.create(setup=setup, article=summaries[0].article, role="example")
@@ -81,20 +80,20 @@ def test_summaries_of_seen_articles_are_left_out_whichever_evaluator_saw_them(ye
     assert figure.test.left_out == {"articles seen by exact": 1}
 
 
-def test_too_few_raters_give_a_reason_in_the_place_of_a_number(db):
-    project, summaries = rated_project(protocol.SUMMEVAL, "fluency", [["3", "4"] * 20] * 2, ("", ""))
+def test_too_few_raters_give_a_reason_instead_of_a_number(db):
+    project, summaries = make_rated_project(protocol.SUMMEVAL, "fluency", [["3", "4"] * 20] * 2, ("", ""))
     score(make_setup(project, "E"), dict.fromkeys(summaries, 3.0))
-    row = figure_of(project, "E", "fluency").as_json()
-    assert (row["winning_rate"], row["advantage"], row["passes"]) == (None, None, None)
-    assert row["reason"].startswith("fewer than 3 raters")
+    test = figure_of(project, "E", "fluency").test
+    assert np.isnan([test.winning_rate, test.advantage]).all()
+    assert test.reason.startswith("fewer than 3 raters")
 
 
-def test_answers_that_are_neither_yes_nor_no_cannot_be_made_of_scores(db):
+def test_scores_are_not_converted_to_nominal_answers(db):
     scale = protocol.Scale(protocol.ScaleKind.NOMINAL, ("a", "b", "c"), {"a": 0.0, "b": 1.0, "c": 2.0})
     question = protocol.Question("kind", "kind", "Kind", "?", 1, scale)
     questionnaire = protocol.Questionnaire("kinds", "Kinds", ("All",), (question,))
     store_questionnaire(questionnaire)
-    project, summaries = rated_project(questionnaire, "kind", [["a", "b", "c", "a"] * 10] * 3)
+    project, summaries = make_rated_project(questionnaire, "kind", [["a", "b", "c", "a"] * 10] * 3)
     score(make_setup(project, "E"), dict.fromkeys(summaries, 0.5))
     figure = figure_of(project, "E", "kind")
     assert figure.test.reason == NOT_AMONG_THE_ANSWERS
@@ -102,30 +101,31 @@ def test_answers_that_are_neither_yes_nor_no_cannot_be_made_of_scores(db):
     assert figure_of(project, "F", "kind").test.winning_rate == 0.0
 
 
-def test_scores_between_two_points_are_the_nearer_point(db):
+def test_scores_are_rounded_to_the_nearest_point_of_the_scale(db):
     points = ["4", "5"] * 20
-    project, summaries = rated_project(protocol.SUMMEVAL, "fluency", [points] * 3)
+    project, summaries = make_rated_project(protocol.SUMMEVAL, "fluency", [points] * 3)
     near = {summary: float(point) - 0.3 for summary, point in zip(summaries, points, strict=True)}
     score(make_setup(project, "E"), near)
     figure = figure_of(project, "E", "fluency", epsilon=0.1)
     assert (figure.test.winning_rate, figure.test.advantage) == (1.0, 1.0)
-    assert "Its most frequent answer is 4, on 50% of the summaries." in said(figure)
+    assert "Its most frequent answer is 4, on 50% of the summaries." in definitions_of(figure)
 
 
-def test_an_evaluator_that_says_nothing_on_the_dimension_is_not_tested(db):
-    project, summaries = rated_project(protocol.SUMMEVAL, "fluency", [["3", "4"] * 20] * 3)
+def test_an_evaluator_without_scores_on_the_dimension_is_not_tested(db):
+    project, summaries = make_rated_project(protocol.SUMMEVAL, "fluency", [["3", "4"] * 20] * 3)
     score(make_setup(project, "E"), dict.fromkeys(summaries, 3.0), "coherence")
-    assert figure_of(project, "E", "fluency") is None
+    with pytest.raises(KeyError, match="E does not score fluency"):
+        figure_of(project, "E", "fluency")
 
 
-def test_on_published_ratings_a_group_can_be_tested_alone(db, shared):
+def test_a_group_of_published_raters_can_be_tested_alone(db, shared):
     project = load_summeval(shared, ["coherence"])
     experts = figure_of(project, "ICE uniform", "coherence", group="expert", epsilon=0.2)
     everyone = figure_of(project, "ICE uniform", "coherence", epsilon=0.1)
-    assert BY_LINE in said(experts)
-    assert ROUNDED in said(experts)
-    assert (len(experts.test.raters), len(everyone.test.raters)) == (3, 8)
+    assert BY_LINE in definitions_of(experts)
+    assert ROUNDED in definitions_of(experts)
+    assert (experts.test.raters, everyone.test.raters) == (3, 8)
     assert experts.test.summaries == everyone.test.summaries == 96 * 12
     assert 0 <= experts.test.winning_rate <= 1
     assert NO_ANSWER not in experts.test.left_out
-    assert experts.as_json()["epsilon"] == 0.2
+    assert experts.epsilon == 0.2

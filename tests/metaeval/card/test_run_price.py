@@ -1,4 +1,4 @@
-"""What an evaluator's scores have cost."""
+"""The run time behind an evaluator's scores."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -18,28 +18,29 @@ def setup(db):
     return make_setup(make_project(), "ROUGE-1")
 
 
-def make_run(setup, seconds, total, status=Run.Status.DONE):
+def make_run(setup, seconds, total, status=Run.Status.DONE, **fields):
     end = BEGIN + timedelta(seconds=seconds)
     return Run.objects.create(
-        setup=setup, status=status, total=total, reused=7, started_at=BEGIN, finished_at=end
+        setup=setup, status=status, total=total, reused=7, started_at=BEGIN, finished_at=end, **fields
     )
 
 
-def test_finished_runs_are_added_up(setup):
+def test_seconds_and_summaries_of_finished_runs_are_added_up(setup):
     make_run(setup, 30, 100)
     make_run(setup, 90, 300)
     make_run(setup, 500, 10, status=Run.Status.FAILED)
+    make_run(setup, 700, 60, kind=Run.Kind.DRIFT)
     price = run_price(setup.project, str(setup.pk))
     assert (price.seconds, price.summaries, price.seconds_per_thousand) == (120, 400, 300)
 
 
-def test_scores_that_came_in_a_file_have_no_price(setup):
+def test_imported_scores_have_no_price(setup):
     make_run(setup, 0, 100)
     price = run_price(setup.project, str(setup.pk))
     assert price.reason == NOT_RECORDED
     assert math.isnan(price.seconds_per_thousand)
 
 
-def test_without_a_finished_run_there_is_none(setup):
+def test_no_finished_run_means_no_price(setup):
     make_run(setup, 5, 100, status=Run.Status.CANCELLED)
     assert run_price(setup.project, str(setup.pk)).reason == NO_RUN

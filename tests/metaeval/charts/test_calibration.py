@@ -1,4 +1,4 @@
-"""Calibration: groups of neighbouring scores, their means, and how far scores lie from labels."""
+"""Calibration plots, and the groups of neighbouring scores behind them."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metaeval.charts import Range, calibration_bins, calibration_plot
@@ -23,16 +23,15 @@ def draw(labels, scores, **options):
     return ET.fromstring(text)
 
 
-def test_each_group_has_the_means_of_its_summaries():
+def test_each_bin_holds_the_means_of_its_summaries():
     labels, scores = np.array([1.0, 2, 3, 5, 4, 5]), np.array([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
     low, high = calibration_bins(labels, scores, most=2)
     assert low == (0.1, 0.3, pytest.approx(0.2), 2.0, 3)
     assert high == (0.7, 0.9, pytest.approx(0.8), pytest.approx(14 / 3), 3)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=60), st.integers(1, 12))
-def test_every_summary_is_in_one_group_and_equal_scores_are_in_the_same(pairs, most):
+def test_every_summary_is_in_one_bin_and_equal_scores_share_one(pairs, most):
     labels, scores = np.array(pairs).T
     bins = calibration_bins(labels, scores, most)
     assert sum(each.n for each in bins) == len(pairs)
@@ -40,7 +39,7 @@ def test_every_summary_is_in_one_group_and_equal_scores_are_in_the_same(pairs, m
     assert all(before.highest < after.lowest for before, after in itertools.pairwise(bins))
 
 
-def test_no_summaries_make_no_groups():
+def test_no_summaries_give_no_bins():
     assert calibration_bins(np.array([]), np.array([])) == []
 
 
@@ -54,24 +53,23 @@ def test_labels_equal_to_scores_lie_on_the_diagonal():
         assert float(dot.get("cy")) == pytest.approx(on_the_line, abs=0.3)
 
 
-def test_a_shift_of_level_is_said_in_words():
+def test_the_description_states_the_mean_shift():
     svg = draw([1, 2, 3], [2, 3, 4], same_scale=True, label_range=Range(1, 5))
     assert "Mean score less mean label: +1.000." in svg.find("desc").text
 
 
-def test_scores_on_a_scale_of_their_own_have_no_diagonal():
+def test_scores_on_another_scale_have_no_diagonal():
     svg = draw([1, 2, 3], [-9, 0, 12])
     assert svg.find("line[@class='diagonal']") is None
     assert "less mean label" not in svg.find("desc").text
 
 
-def test_what_was_left_out_stands_in_the_description():
+def test_the_description_lists_left_out_summaries():
     assert "4 articles left out" in draw([1, 2], [1, 2], left_out="4 articles left out.").find("desc").text
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=30), st.booleans())
-def test_nothing_is_drawn_outside_of_the_frame(pairs, same_scale):
+def test_all_dots_lie_within_the_frame(pairs, same_scale):
     labels, scores = zip(*pairs, strict=True)
     for dot in draw(labels, scores, same_scale=same_scale).findall("circle"):
         assert 0 <= float(dot.get("cx")) <= 460
@@ -85,7 +83,7 @@ def test_names_are_escaped():
     assert not re.search("<script", text)
 
 
-def test_names_of_groups_that_would_run_into_each_other_are_left_out():
+def test_overlapping_bin_labels_are_left_out():
     scores = np.concatenate([np.linspace(0.5, 0.52, 40), [0.0, 1.0]])
     svg = draw(np.linspace(0.4, 0.6, 42), scores, label_range=Range(0, 1))
     names = [each for each in svg.findall("text") if each.text.startswith("n ")]

@@ -1,4 +1,4 @@
-"""Histograms: every value is in a column, and columns compare like with like."""
+"""Histograms of labels and scores."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metaeval.charts import Range, histogram
@@ -15,12 +15,12 @@ numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda number: round(number,
 
 
 def columns(text):
-    """Title and height of each column."""
+    """Return the title and height of each column."""
     svg = ET.fromstring(text)
     return [(rect.find("title").text, float(rect.get("height"))) for rect in svg.findall("rect")]
 
 
-def test_a_few_values_have_a_column_each():
+def test_few_distinct_values_get_one_column_each():
     labels = np.array([1, 4 / 3, 4 / 3, 5 / 3, 5, 5, 5, 5])
     found = columns(histogram(labels, title="Labels", counted="summaries", span=Range(1, 5)))
     assert [title for title, _ in found] == [
@@ -29,23 +29,22 @@ def test_a_few_values_have_a_column_each():
     assert found[3][1] == pytest.approx(4 * found[0][1], abs=0.2)
 
 
-def test_evenly_spaced_values_are_put_together_in_equal_numbers():
-    """Else one column would hold two of the values and its neighbour one, which looks like a comb."""
+def test_evenly_spaced_values_fall_into_equal_columns():
+    """Columns that hold two values and one in turn would look like a comb."""
     labels = np.repeat(np.arange(1, 5.01, 1 / 12), 3)
     found = columns(histogram(labels, title="Labels", counted="summaries", span=Range(1, 5)))
     assert len({height for _, height in found[:-1]}) == 1
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=60))
-def test_the_columns_of_a_histogram_hold_every_value_once(values):
+def test_every_value_is_counted_in_one_column(values):
     found = columns(histogram(np.array(values), title="Scores", counted="summaries"))
     counts = [int(re.search(r": ([\d,]+) of", title)[1].replace(",", "")) for title, _ in found]
     assert sum(counts) == len(values)
     assert 1 <= len(found) <= 27
 
 
-def test_numbers_under_a_histogram_of_few_values_do_not_run_into_each_other():
+def test_tick_labels_of_few_values_do_not_overlap():
     svg = histogram(np.array([0.0, 1.0, 1.0]), title="Scores", counted="summaries")
     under = re.findall(r'<text class="tick middle" x="([0-9.]+)"', svg)
     places = [float(x) for x in under]
@@ -54,7 +53,7 @@ def test_numbers_under_a_histogram_of_few_values_do_not_run_into_each_other():
 
 
 @pytest.mark.parametrize("span", [Range(0, 150), Range(0, 1), Range(-2000, 12000)])
-def test_numbers_along_both_axes_lie_within_the_drawing(span):
+def test_tick_labels_lie_within_the_drawing(span):
     values = np.linspace(span.low, span.high, 5000)
     svg = ET.fromstring(histogram(values, title="Scores", counted="summaries", span=span))
     width = float(svg.get("viewBox").split()[2])

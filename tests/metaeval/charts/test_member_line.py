@@ -1,4 +1,4 @@
-"""Members that are numbers: a line through their values, a band along their intervals."""
+"""Line charts of experiments whose members are numbers, with a band for intervals."""
 
 import math
 from xml.etree import ElementTree as ET
@@ -14,7 +14,7 @@ ROWS = [
 ]
 
 
-def drawn(numbers=(1.0, 2.0, 4.0), rows=ROWS):
+def draw(numbers=(1.0, 2.0, 4.0), rows=ROWS):
     text = member_line(numbers, rows, Range(0, 0.5), title="Examples", across_title="examples", up_title="ρ")
     return ET.fromstring(text)
 
@@ -23,8 +23,8 @@ def points(element):
     return [tuple(map(float, point.split(","))) for point in element.get("points").split()]
 
 
-def test_the_line_goes_through_all_values_to_scale():
-    svg = drawn()
+def test_the_line_passes_through_all_values_to_scale():
+    svg = draw()
     path = points(svg.find("polyline[@class='path']"))
     dots = [(float(dot.get("cx")), float(dot.get("cy"))) for dot in svg.findall("circle")]
     assert path == dots
@@ -33,8 +33,8 @@ def test_the_line_goes_through_all_values_to_scale():
     assert y1 - y4 == pytest.approx(3 * (y1 - y2), abs=0.3)
 
 
-def test_the_band_goes_out_along_the_upper_ends_and_back_along_the_lower():
-    svg = drawn()
+def test_the_band_follows_the_upper_and_lower_ends_of_the_intervals():
+    svg = draw()
     band = points(svg.find("polygon[@class='band']"))
     xs = [x for x, _ in points(svg.find("polyline[@class='path']"))]
     assert [x for x, _ in band] == [*xs, *xs[::-1]]
@@ -42,18 +42,18 @@ def test_the_band_goes_out_along_the_upper_ends_and_back_along_the_lower():
     assert all(upper[1] < lower[1] for upper, lower in zip(uppers, lowers, strict=True))
 
 
-def test_every_number_is_named_along_the_axis_and_many_are_not():
-    assert {"1", "2", "4"} <= {text.text for text in drawn().findall("text")}
-    assert "3" not in {text.text for text in drawn().findall("text")}
+def test_the_axis_labels_few_numbers_all_and_many_numbers_sparsely():
+    assert {"1", "2", "4"} <= {text.text for text in draw().findall("text")}
+    assert "3" not in {text.text for text in draw().findall("text")}
     numbers = [float(number) for number in range(1, 31)]
-    many = drawn(numbers, [Measured(str(number), 0.2) for number in numbers])
+    many = draw(numbers, [Measured(str(number), 0.2) for number in numbers])
     assert len(many.findall("text[@class='tick middle']")) < 12
 
 
-def test_what_is_undefined_or_has_no_interval_is_passed_over():
-    svg = drawn(rows=[ROWS[0], Measured("2", math.nan), Measured("4", 0.4)])
+def test_undefined_values_and_intervals_are_skipped():
+    svg = draw(rows=[ROWS[0], Measured("2", math.nan), Measured("4", 0.4)])
     assert len(svg.findall("circle")) == 2
     assert len(points(svg.find("polygon[@class='band']"))) == 2
     assert "2: undefined" in svg.find("desc").text
-    without = drawn(rows=[Measured(name, 0.2) for name in "124"])
+    without = draw(rows=[Measured(name, 0.2) for name in "124"])
     assert without.find("polygon") is None

@@ -1,7 +1,7 @@
-"""What charts are made of: axes."""
+"""The axes of charts."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metaeval.charts.parts import nice_range, ticks
@@ -9,9 +9,8 @@ from metaeval.charts.parts import nice_range, ticks
 numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda number: round(number, 6))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=20))
-def test_axes_have_round_numbers_around_all_values(values):
+def test_axes_have_round_numbers_that_enclose_all_values(values):
     span = nice_range(np.array(values))
     hair = (span.high - span.low) * 1e-8
     assert span.low <= min(values) + hair

@@ -1,11 +1,11 @@
-"""Marks of systems: told apart without colour as long as there are few."""
+"""Marks of systems, which differ without colour while there are few."""
 
 from xml.etree import ElementTree as ET
 
 from metaeval.charts import legend_mark
 
 
-def test_sixteen_systems_differ_in_shape_or_fill_alone():
+def test_sixteen_systems_differ_in_shape_or_fill():
     marks = set()
     for system in range(16):
         (mark,) = ET.fromstring(legend_mark(system))

@@ -1,11 +1,11 @@
-"""Labels above and scores below one axis: every value once, in the same intervals, with both means."""
+"""Mirrored histograms: labels above and scores below one axis."""
 
 import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metaeval.charts import Range, two_distributions
@@ -20,7 +20,7 @@ def draw(labels, scores, span=LIKERT, **options):
     return ET.fromstring(text)
 
 
-def counted(svg, name):
+def counts_of(svg, name):
     kind = "column" if name == "labels" else "column second"
     return [
         int(re.search(r": ([\d,]+) of", bar.find("title").text)[1])
@@ -29,14 +29,13 @@ def counted(svg, name):
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(likert, min_size=1, max_size=50))
-def test_every_summary_is_counted_once_above_and_once_below(pairs):
+def test_every_summary_is_counted_once_above_and_once_below_the_axis(pairs):
     svg = draw(*zip(*pairs, strict=True))
-    assert sum(counted(svg, "labels")) == sum(counted(svg, "scores")) == len(pairs)
+    assert sum(counts_of(svg, "labels")) == sum(counts_of(svg, "scores")) == len(pairs)
 
 
-def test_labels_stand_above_the_line_and_scores_below():
+def test_labels_are_above_the_axis_and_scores_below():
     for bar in draw([1, 2, 5], [1.5, 2, 3]).findall("rect"):
         top, height = float(bar.get("y")), float(bar.get("height"))
         if bar.get("class") == "column":
@@ -48,18 +47,18 @@ def test_labels_stand_above_the_line_and_scores_below():
 def test_equal_labels_and_scores_make_mirrored_columns():
     values = [1, 2, 2, 3, 5, 5, 5]
     svg = draw(values, values)
-    assert counted(svg, "labels") == counted(svg, "scores")
+    assert counts_of(svg, "labels") == counts_of(svg, "scores")
     marks = [line.get("x1") for line in svg.findall("line[@class='mean-line']")]
     assert marks[0] == marks[1]
 
 
-def test_scores_between_labels_of_two_values_are_not_thrown_together():
+def test_scores_between_two_label_values_keep_separate_columns():
     svg = draw([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], span=Range(0, 1))
-    assert counted(svg, "labels") == [2, 2]
-    assert counted(svg, "scores") == [1, 1, 1, 1]
+    assert counts_of(svg, "labels") == [2, 2]
+    assert counts_of(svg, "scores") == [1, 1, 1, 1]
 
 
-def test_means_stand_at_their_place_and_in_words():
+def test_means_are_marked_and_described():
     svg = draw([1, 5], [2, 2], left_out="Left out: nothing.")
     above, below = (float(line.get("x1")) for line in svg.findall("line[@class='mean-line']"))
     assert below < above

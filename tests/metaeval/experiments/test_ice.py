@@ -1,4 +1,4 @@
-"""ICE with three seeds, from the form's values to the page, over a scripted endpoint."""
+"""An experiment with three seeds of ICE at a scripted endpoint, from the request to the page."""
 
 import hashlib
 
@@ -9,10 +9,10 @@ from scipy.stats import spearmanr
 from annotation.models import Answer
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.page import whole_page
-from scoring.families.following import family_of
-from scoring.families.starting import FamilyWanted, plan_family, start_family
+from scoring.experiments.following import experiment_of
+from scoring.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
 from scoring.models import Run, Score
-from scoring.working import work_on_run
+from scoring.runs.worker import work_on_run
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import UNIT_LABELS, make_summaries, rate
 from tests.scoring.scripted_endpoint import Answer as Reply
@@ -21,8 +21,8 @@ from tests.scoring.scripted_endpoint import ScriptedEndpoint
 pytestmark = pytest.mark.django_db
 
 
-def judged(asked) -> Reply:
-    """Another number for other examples, always the same for the same prompt."""
+def reply_by_prompt(asked) -> Reply:
+    """Return a number that depends only on the prompt."""
     return Reply(f"0.{int(hashlib.sha256(asked.prompt.encode()).hexdigest(), 16) % 90 + 10}")
 
 
@@ -30,7 +30,7 @@ def judged(asked) -> Reply:
 def endpoint(monkeypatch, settings):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ScriptedEndpoint(judged) as server:
+    with ScriptedEndpoint(reply_by_prompt) as server:
         settings.LLM_ENDPOINTS = [server.base_url]
         yield server
 
@@ -47,7 +47,7 @@ def project():
     return project
 
 
-def test_three_seeds(project, endpoint):
+def test_three_seeds_give_three_values_on_common_unseen_articles(project, endpoint):
     params = {
         "model": "judge",
         "base_url": endpoint.base_url,
@@ -55,12 +55,12 @@ def test_three_seeds(project, endpoint):
         "examples": "2",
         "pool_articles": "2",
     }
-    wanted = FamilyWanted("Seeds", "ice", "seed", ("0", "1", "2"), params)
-    planned = plan_family(project, wanted)
-    family = start_family(planned, make_member(project, "researcher"))
-    for run in Run.objects.filter(setup__families=family):
+    wanted = ExperimentRequest("Seeds", "ice", "seed", ("0", "1", "2"), params)
+    planned = plan_experiment(project, wanted)
+    experiment = start_experiment(planned, make_member(project, "researcher"))
+    for run in Run.objects.filter(setup__experiments=experiment):
         work_on_run(run.pk, slice_s=60)
-    followed = family_of(project, family.pk)
+    followed = experiment_of(project, experiment.pk)
     assert followed.n_done == 3
 
     pools = [set(each.setup.seen_articles.values_list("pk", flat=True)) for each in followed.members]

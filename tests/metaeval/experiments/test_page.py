@@ -1,4 +1,4 @@
-"""The page of an experiment: its numbers are the command's, and it grows as members finish."""
+"""The results page of an experiment."""
 
 import json
 from io import StringIO
@@ -9,22 +9,22 @@ from django.core.management import call_command
 
 from annotation.errors import DomainError
 from annotation.models import Rating
+from metaeval.comparison.page import whole_page as comparison_page
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
 from metaeval.experiments.page import page_now, whole_page
 from metaeval.experiments.report import SEEN_BY_A_MEMBER
-from metaeval.metaeval_page import whole_page as comparison_page
-from scoring.families.following import family_of
-from scoring.families.starting import FamilyWanted, plan_family, start_family
+from scoring.experiments.following import experiment_of
+from scoring.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
 from scoring.models import Run, Score
-from scoring.runs import delete_run
-from scoring.working import work_on_run
+from scoring.runs.lifecycle import delete_run
+from scoring.runs.worker import work_on_run
 from tests.metaeval.rated_projects import make_setup, score
 
 pytestmark = pytest.mark.django_db
 
 
-def printed(project, *arguments):
+def run_metaeval(project, *arguments):
     out = StringIO()
     call_command("metaeval", "--project", project.slug, "--format", "json", *arguments, stdout=out)
     return json.loads(out.getvalue())
@@ -44,13 +44,15 @@ def printed(project, *arguments):
         ),
     ],
 )
-def test_the_numbers_are_those_of_the_command(compared, followed, chosen, arguments):
+def test_values_equal_those_of_the_command(compared, followed, chosen, arguments):
     outsider = make_setup(compared, "Outsider")
     score(outsider, {each.summary: 1.0 for each in Score.objects.filter(value__isnull=False)[:9]}, "fluency")
     rows = figure_rows(whole_page(compared, followed, ExperimentChoices(**chosen)).results.questions)
     names = {member.setup.label: member.label for member in followed.members}
     only = [each for label in names for each in ("--evaluator", label)]
-    told = [row | {"member": names[row["evaluator"]]} for row in printed(compared, *arguments.split(), *only)]
+    told = [
+        row | {"member": names[row["evaluator"]]} for row in run_metaeval(compared, *arguments.split(), *only)
+    ]
 
     def by_place(row):
         return row["dimension"], row["member"]
@@ -59,7 +61,7 @@ def test_the_numbers_are_those_of_the_command(compared, followed, chosen, argume
     assert {row["member"] for row in rows} == {"0", "1", "2"}
 
 
-def test_an_article_seen_by_one_member_is_left_out_for_all(compared, followed):
+def test_articles_seen_by_one_member_are_left_out_for_all(compared, followed):
     found = whole_page(compared, followed, ExperimentChoices()).results
     [question] = found.questions
     assert {each.figure.estimate.n for each in question.figures} == {29 * 4}
@@ -68,7 +70,7 @@ def test_an_article_seen_by_one_member_is_left_out_for_all(compared, followed):
     assert all(each.left_out[SEEN_BY_A_MEMBER] == 1 for each in question.figures)
 
 
-def test_every_member_stands_on_the_summaries_that_all_have_scored(compared, followed):
+def test_members_are_compared_on_summaries_that_all_have_scored(compared, followed):
     setup = followed.members[2].setup
     Score.objects.filter(setup=setup, summary__article__external_id="a7").update(value=None, reason="refused")
     compared.bump_revision()
@@ -78,7 +80,7 @@ def test_every_member_stands_on_the_summaries_that_all_have_scored(compared, fol
     assert [each.figure.estimate.n for each in own.figures] == [116, 116, 112]
 
 
-def test_members_stand_in_the_order_of_the_family(compared, followed):
+def test_members_are_listed_in_the_order_of_the_experiment(compared, followed):
     [question] = whole_page(compared, followed, ExperimentChoices()).results.questions
     assert [each.member for each in question.figures] == ["0", "1", "2"]
     values = [each.figure.estimate.value for each in question.figures]
@@ -86,7 +88,7 @@ def test_members_stand_in_the_order_of_the_family(compared, followed):
     assert (question.spread.low, question.spread.high) == (min(values), max(values))
 
 
-def test_tests_and_wins_name_members_as_the_family_does(compared, followed):
+def test_tests_and_wins_use_the_members_names(compared, followed):
     page = whole_page(compared, followed, ExperimentChoices(question="coherence"))
     found = page.results
     assert set(found.significance.names) == {"0", "1", "2"}
@@ -101,13 +103,13 @@ def test_tests_and_wins_name_members_as_the_family_does(compared, followed):
     assert {(row["member"], row["other"]) for row in found.wins.as_json()} == set(ours)
 
 
-def test_a_member_is_shown_once_its_run_is_done(compared, researcher):
-    wanted = FamilyWanted("Shares", "copy_rate", "share", ("0.1", "0.5"))
-    family = start_family(plan_family(compared, wanted), researcher)
-    runs = [member.setup.runs.get() for member in family.members.all()]
+def test_a_member_appears_once_its_run_is_done(compared, researcher):
+    wanted = ExperimentRequest("Shares", "copy_rate", "share", ("0.1", "0.5"))
+    experiment = start_experiment(plan_experiment(compared, wanted), researcher)
+    runs = [member.setup.runs.get() for member in experiment.members.all()]
 
     def members():
-        page = page_now(compared, family_of(compared, family.pk), ExperimentChoices())
+        page = page_now(compared, experiment_of(compared, experiment.pk), ExperimentChoices())
         return page.results and [each.member for each in page.results.questions[0].figures]
 
     assert members() is None
@@ -122,23 +124,24 @@ def test_a_member_is_shown_once_its_run_is_done(compared, researcher):
     assert members() is None
 
 
-def test_one_member_is_compared_with_nobody(compared, researcher):
-    wanted = FamilyWanted("Shares", "copy_rate", "share", ("0.1", "0.5"))
-    family = start_family(plan_family(compared, wanted), researcher)
-    work_on_run(family.members.first().setup.runs.get().pk)
-    found = whole_page(compared, family_of(compared, family.pk), ExperimentChoices()).results
+def test_a_single_member_has_no_tests(compared, researcher):
+    wanted = ExperimentRequest("Shares", "copy_rate", "share", ("0.1", "0.5"))
+    experiment = start_experiment(plan_experiment(compared, wanted), researcher)
+    work_on_run(experiment.members.first().setup.runs.get().pk)
+    found = whole_page(compared, experiment_of(compared, experiment.pk), ExperimentChoices()).results
     assert (found.significance, found.wins) == (None, None)
-    assert [evaluator.label for evaluator in found.compared] == ["Copy rate (share 0.1)"]
+    [evaluator] = found.points.compared
+    assert evaluator.key == str(experiment.members.first().setup.pk)
 
 
-def test_ratings_that_leave_are_in_no_number(compared, followed):
-    before = whole_page(compared, followed, ExperimentChoices()).results.n_labelled
+def test_deleted_ratings_no_longer_count(compared, followed):
+    before = whole_page(compared, followed, ExperimentChoices()).results.points.n_labelled
     Rating.objects.filter(summary__article__external_id="a5").delete()
     compared.bump_revision()
-    assert whole_page(compared, followed, ExperimentChoices()).results.n_labelled == before - 4
+    assert whole_page(compared, followed, ExperimentChoices()).results.points.n_labelled == before - 4
 
 
 @pytest.mark.parametrize("wrong", [{"level": "x"}, {"named": ("nobody",)}, {"questions": ("nothing",)}])
-def test_a_choice_that_does_not_exist_is_refused(compared, followed, wrong):
+def test_unknown_choices_are_refused(compared, followed, wrong):
     with pytest.raises(DomainError, match="found"):
         page_now(compared, followed, ExperimentChoices(**wrong))

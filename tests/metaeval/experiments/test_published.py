@@ -1,15 +1,15 @@
-"""ICE's published scores as an experiment: Table 1's rows side by side, and who wins in subsamples."""
+"""ICE's published scores as an experiment, which reproduces Table 1 and Figure 2."""
 
 import pytest
 
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.page import whole_page
-from scoring.families.following import family_of
-from scoring.families.starting import family_of_setups
-from scoring.models import EvaluatorSetup
+from scoring.experiments.following import experiment_of
+from scoring.experiments.starting import experiment_of_setups
+from scoring.models import Setup
 from tests.factories import make_member
+from tests.metaeval.comparison.test_report import ICE_TABLE_1
 from tests.metaeval.rated_projects import DIMENSIONS, load_ice
-from tests.metaeval.test_metaeval_report import ICE_TABLE_1
 
 pytestmark = pytest.mark.django_db
 WITHOUT = {"interval": "none", "test": "none"}
@@ -17,16 +17,16 @@ WITHOUT = {"interval": "none", "test": "none"}
 
 @pytest.fixture
 def followed(shared):
-    """The family of the paper's two ways to draw examples (Jain et al. 2023, Table 1 and Figure 2)."""
+    """Return Jain et al.'s (2023) experiment of Table 1 and Figure 2, with two sampling methods."""
     project = load_ice(shared)
-    keys = dict(EvaluatorSetup.objects.filter(project=project).values_list("label", "pk"))
+    keys = dict(Setup.objects.filter(project=project).values_list("label", "pk"))
     labelled = [(keys[f"ICE {name}"], name) for name in ("uniform", "stratified")]
     user = make_member(project, "researcher")
-    return family_of(project, family_of_setups(project, user, "Table 1", "sampling", labelled).pk)
+    return experiment_of(project, experiment_of_setups(project, user, "Table 1", "sampling", labelled).pk)
 
 
-def test_table_1_stands_side_by_side(followed):
-    project = followed.family.project
+def test_members_reproduce_table_1(followed):
+    project = followed.experiment.project
     for coefficient in ("spearman", "kendall_b"):
         page = whole_page(project, followed, ExperimentChoices(coefficient=coefficient, **WITHOUT))
         found = {
@@ -43,11 +43,11 @@ def test_table_1_stands_side_by_side(followed):
     assert all(f"{estimate.value:.3f}" in chart.svg for estimate in found.values())
 
 
-def test_uniform_wins_every_draw_on_consistency_and_stratified_most_on_the_others(followed):
+def test_uniform_always_wins_on_consistency_and_rarely_elsewhere(followed):
     shares = {}
     for dimension in DIMENSIONS:
         choices = ExperimentChoices(question=dimension, **WITHOUT)
-        wins = whole_page(followed.family.project, followed, choices).results.wins
+        wins = whole_page(followed.experiment.project, followed, choices).results.wins
         assert wins.names == ["uniform", "stratified"]
         shares[dimension] = wins.shares[0, 1]
     assert shares["consistency"] == 1

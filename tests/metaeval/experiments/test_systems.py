@@ -1,13 +1,13 @@
-"""Named systems by people and by each member, with their ranks."""
+"""Systems ranked by people and by each member of an experiment."""
 
 import pytest
 
-from metaeval.choices import MetaevalChoices
 from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.page import whole_page
 from metaeval.experiments.systems import COMMON, PEOPLE
-from metaeval.systems_page import mean_rows, score_rows
-from scoring.models import EvaluatorSetup, Score
+from metaeval.live.choices import ComparisonChoices
+from metaeval.systems.page import systems_page
+from scoring.models import Score, Setup
 
 pytestmark = pytest.mark.django_db
 
@@ -16,22 +16,21 @@ def systems_of(project, followed, **choices):
     return whole_page(project, followed, ExperimentChoices(**choices)).results.systems
 
 
-def test_means_are_those_of_the_systems_page(compared, followed):
+def test_means_equal_those_of_the_systems_page(compared, followed):
     found = systems_of(compared, followed, question="coherence")
     only = tuple(str(member.setup.pk) for member in followed.members)
-    choices = MetaevalChoices(only=only, question="coherence")
-    means = {(row["system"], row["evaluator"]): row["value"] for row in score_rows(compared, choices)}
-    means |= {
-        (row["system"], ""): row["value"]
-        for row in mean_rows(compared, choices)
-        if row["dimension"] == "coherence"
-    }
+    choices = ComparisonChoices(only=only, question="coherence")
+    page = systems_page(compared, choices)
+    scores = [each.as_json() for each in page.score_figures]
+    means = {(row["system"], row["evaluator"]): row["value"] for row in scores}
+    labels = [each.as_json() for each in page.mean_figures]
+    means |= {(row["system"], ""): row["value"] for row in labels if row["dimension"] == "coherence"}
     rows = {(row["system"], row["evaluator"]): row["value"] for row in found.as_json()}
     assert rows == means
     assert found.columns == [PEOPLE, "0", "1", "2"]
 
 
-def test_ranks_are_among_the_systems_shown(compared, followed):
+def test_ranks_count_only_the_systems_shown(compared, followed):
     every = systems_of(compared, followed)
     assert [sorted(means[place].rank for _, means in every.rows) for place in range(4)] == [[1, 2, 3, 4]] * 4
     values = {name: means[0].figure.estimate.value for name, means in every.rows}
@@ -42,7 +41,7 @@ def test_ranks_are_among_the_systems_shown(compared, followed):
     assert all(means[0].figure.estimate == whole[name] for name, means in two.rows)
 
 
-def test_people_and_members_stand_on_the_same_summaries_unless_asked_otherwise(compared, followed):
+def test_people_and_members_are_compared_on_common_summaries_by_default(compared, followed):
     rows = Score.objects.filter(setup=followed.members[0].setup, summary__system__name="s0")
     for row in rows.order_by("pk")[:10]:
         Score.objects.filter(pk=row.pk).update(value=None, reason="refused")
@@ -57,7 +56,7 @@ def test_people_and_members_stand_on_the_same_summaries_unless_asked_otherwise(c
     assert whole == [29, whole[1], 29, 29]
     assert whole[1] < 29
     assert sizes() == [whole[1]] * 4
-    common = rows.filter(value__isnull=False).exclude(summary__article__in=_seen(followed))
+    common = rows.filter(value__isnull=False).exclude(summary__article__in=_seen_articles(followed))
     kept = common.values("summary")
     other = Score.objects.filter(setup=followed.members[2].setup, summary__in=kept)
     [means] = [means for name, means in systems_of(compared, followed).rows if name == "s0"]
@@ -66,7 +65,7 @@ def test_people_and_members_stand_on_the_same_summaries_unless_asked_otherwise(c
     assert COMMON in means[3].figure.definitions
 
 
-def _seen(followed):
+def _seen_articles(followed):
     return {
         article
         for member in followed.members
@@ -74,8 +73,8 @@ def _seen(followed):
     }
 
 
-def test_equal_means_share_a_rank_and_no_mean_has_none(compared, followed):
-    noise = EvaluatorSetup.objects.get(project=compared, label="Noise")
+def test_equal_means_share_a_rank_and_undefined_means_have_none(compared, followed):
+    noise = Setup.objects.get(project=compared, label="Noise")
     Score.objects.filter(setup=noise).update(value=2.0)
     Score.objects.filter(setup=noise, summary__system__name="s3").update(value=None, reason="refused")
     compared.bump_revision()
@@ -87,7 +86,7 @@ def test_equal_means_share_a_rank_and_no_mean_has_none(compared, followed):
     assert [(row["value"], row["rank"]) for row in undefined] == [(None, None)]
 
 
-def test_where_lower_is_better_the_lowest_is_first(compared, followed, monkeypatch):
+def test_lower_is_better_members_rank_the_lowest_mean_first(compared, followed, monkeypatch):
     monkeypatch.setattr("scoring.evaluators.length.Length.higher_is_better", False)
     compared.bump_revision()
     found = systems_of(compared, followed)

@@ -1,4 +1,4 @@
-"""The same rows as CSV, JSON, LaTeX and text."""
+"""Rows written as CSV, JSON, LaTeX, Markdown and text."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pytest
 from metaeval.export.formats import FORMATS, written
 
 
-def row(evaluator="ROUGE-1", dimension="coherence", value=0.25, **fields):
+def make_row(evaluator="ROUGE-1", dimension="coherence", value=0.25, **fields):
     return {
         "evaluator": evaluator,
         "fingerprint": None,
@@ -27,13 +27,13 @@ def write(rows, format_name):
     return written(rows, format_name, down="evaluator", across=("dimension",), n="n")
 
 
-UNDEFINED = row(
+UNDEFINED = make_row(
     dimension="fluency", value=None, reason="all scores equal", left_out={"articles seen by ICE": 4}
 )
 
 
-def test_csv_has_every_field_of_every_row_in_full():
-    read = list(csv.DictReader(io.StringIO(write([row(value=1 / 3), UNDEFINED], "csv"))))
+def test_csv_has_every_field_at_full_precision():
+    read = list(csv.DictReader(io.StringIO(write([make_row(value=1 / 3), UNDEFINED], "csv"))))
     assert float(read[0]["value"]) == 1 / 3
     assert read[0]["low"] == read[0]["reason"] == ""
     assert read[1]["value"] == ""
@@ -41,24 +41,25 @@ def test_csv_has_every_field_of_every_row_in_full():
     assert read[1]["left_out"] == "articles seen by ICE: 4"
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1"])
-def test_csv_never_starts_a_text_like_a_formula(name):
-    (read,) = csv.DictReader(io.StringIO(write([row(evaluator=name)], "csv"), newline=""))
-    assert read["evaluator"] == f"'{name}"
+def test_csv_escapes_text_that_starts_like_a_formula(subtests):
+    for name in ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1"]:
+        with subtests.test(name=name):
+            (read,) = csv.DictReader(io.StringIO(write([make_row(evaluator=name)], "csv"), newline=""))
+            assert read["evaluator"] == f"'{name}"
 
 
-def test_csv_keeps_negative_numbers_numbers():
-    (read,) = csv.DictReader(io.StringIO(write([row(value=-0.25)], "csv")))
+def test_csv_does_not_escape_negative_numbers():
+    (read,) = csv.DictReader(io.StringIO(write([make_row(value=-0.25)], "csv")))
     assert read["value"] == "-0.25"
 
 
-def test_json_is_the_rows():
-    rows = [row(), UNDEFINED]
+def test_json_contains_the_rows():
+    rows = [make_row(), UNDEFINED]
     assert json.loads(write(rows, "json")) == rows
 
 
 def test_the_table_shows_values_n_reasons_and_definitions():
-    text = write([row(), UNDEFINED, row("ICE"), row("ICE", "fluency", -0.5)], "table")
+    text = write([make_row(), UNDEFINED, make_row("ICE"), make_row("ICE", "fluency", -0.5)], "table")
     lines = text.splitlines()
     assert lines[0].split() == ["coherence", "fluency"]
     assert lines[1].split() == ["ROUGE-1", "0.250", "(12)", "undefined", "(12)"]
@@ -68,76 +69,78 @@ def test_the_table_shows_values_n_reasons_and_definitions():
     assert lines.count("Spearman's ρ.") == 1
 
 
-def test_what_holds_for_all_values_is_said_once():
-    rows = [row(name, left_out={"articles seen by ICE": 4}) for name in ("A", "B")]
+def test_a_note_on_all_values_appears_once():
+    rows = [make_row(name, left_out={"articles seen by ICE": 4}) for name in ("A", "B")]
     assert "left out: articles seen by ICE: 4 (all values)" in write(rows, "table").splitlines()
 
 
-def test_two_setups_of_the_same_name_keep_their_own_lines():
-    rows = [row(value=0.1, fingerprint="a"), row(value=0.2, fingerprint="b")]
+def test_setups_with_the_same_name_have_separate_lines():
+    rows = [make_row(value=0.1, fingerprint="a"), make_row(value=0.2, fingerprint="b")]
     assert "0.100" in write(rows, "table")
     assert "0.200" in write(rows, "table")
     assert write(rows, "latex").count("ROUGE-1") == 2
 
 
-def test_latex_escapes_what_latex_would_take_for_a_command():
+def test_latex_escapes_special_characters():
     text = write(
-        [row(r"100% & \input{x}_1", "main_ideas", -0.25), row("ρ", "other", None, reason="x")], "latex"
+        [make_row(r"100% & \input{x}_1", "main_ideas", -0.25), make_row("ρ", "other", None, reason="x")],
+        "latex",
     )
     assert r"100\% \& \textbackslash{}input\{x\}\_1 & $-0.250$ & --" in text
     assert r"main\_ideas" in text
     assert r"$\rho$ & -- & undefined" in text
 
 
-@pytest.mark.parametrize("format_name", FORMATS)
-def test_no_rows_make_no_error(format_name):
-    assert isinstance(write([], format_name), str)
+def test_every_format_accepts_no_rows(subtests):
+    for format_name in FORMATS:
+        with subtests.test(format_name=format_name):
+            assert isinstance(write([], format_name), str)
 
 
 class TestUncertainty:
-    ROW = row(value=-0.4767, low=-0.44, high=0.52, cluster="ab", is_best=True)
+    ROW = make_row(value=-0.4767, low=-0.44, high=0.52, cluster="ab", is_best=True)
 
-    def test_latex_has_the_interval_the_letters_and_bold(self):
+    def test_latex_shows_interval_letters_and_bold(self):
         text = write([self.ROW], "latex")
         assert r"ROUGE-1 & \textbf{$-$0.477}$^{ab}$ [$-$0.44, 0.52] \\" in text
 
-    def test_markdown_has_the_interval_the_letters_and_bold(self):
+    def test_markdown_shows_interval_letters_and_bold(self):
         assert r"| ROUGE-1 | **-0.477**<sup>ab</sup> \[-0.44, 0.52\] |" in write([self.ROW], "markdown")
 
-    def test_the_table_has_the_interval_and_the_letters(self):
+    def test_the_table_shows_interval_and_letters(self):
         assert write([self.ROW], "table").splitlines()[1].split() == [
             "ROUGE-1", "-0.477", "[-0.44,", "0.52]", "ab", "(12)",
         ]  # fmt: skip
 
     @pytest.mark.parametrize("format_name", ["latex", "markdown", "table"])
-    def test_without_them_there_is_the_value_alone(self, format_name):
-        text = write([row()], format_name)
+    def test_a_value_without_interval_and_letters_has_no_marks(self, format_name):
+        text = write([make_row()], format_name)
         assert not any(mark in text for mark in ("[", "textbf", "**", "^", "<sup>"))
 
 
-def test_columns_and_lines_have_the_titles_they_are_given():
+def test_columns_and_lines_use_the_given_titles():
     titles = {"main_ideas": "Main ideas & more", "ROUGE-1": "ROUGE 1"}
     options = {"down": "evaluator", "across": ("dimension",), "n": "n", "titles": titles}
-    rows = [row(dimension="main_ideas")]
+    rows = [make_row(dimension="main_ideas")]
     assert r" & Main ideas \& more \\" in written(rows, "latex", **options)
     markdown = written(rows, "markdown", **options).splitlines()
     assert markdown[:3] == ["|  | Main ideas \\& more |", "| --- | ---: |", "| ROUGE 1 | 0.250 |"]
 
 
-def test_markdown_escapes_what_would_end_a_cell_or_become_markup():
-    text = write([row("a|b\n# <script>*x*_y_[z](javascript:1)`")], "markdown")
+def test_markdown_escapes_special_characters():
+    text = write([make_row("a|b\n# <script>*x*_y_[z](javascript:1)`")], "markdown")
     assert r"| a\|b \# \<script\>\*x\*\_y\_\[z\](javascript:1)\` | 0.250 |" in text
 
 
-def test_a_name_in_latex_neither_ends_its_line_nor_is_taken_for_an_argument():
-    text = write([row("[2ex]\n% x")], "latex")
+def test_latex_escapes_line_breaks_and_brackets():
+    text = write([make_row("[2ex]\n% x")], "latex")
     assert r"{[}2ex{]} \% x & $0.250$ \\" in text
 
 
 @pytest.mark.parametrize(("format_name", "mark"), [("latex", "% "), ("markdown", "- ")])
-def test_printed_tables_say_what_is_undefined_left_out_and_how_it_was_computed(format_name, mark):
-    alone = row("ICE", interval_reason="fewer than two articles")
-    lines = write([row(), UNDEFINED, alone], format_name).splitlines()
+def test_tables_note_undefined_values_exclusions_and_definitions(format_name, mark):
+    alone = make_row("ICE", interval_reason="fewer than two articles")
+    lines = write([make_row(), UNDEFINED, alone], format_name).splitlines()
     notes = [line.removeprefix(mark) for line in lines if line.startswith(mark)]
     assert notes == [
         "undefined: all scores equal (ROUGE-1 fluency)",

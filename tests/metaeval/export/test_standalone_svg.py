@@ -1,9 +1,8 @@
-"""A downloaded drawing needs nothing but itself."""
+"""Self-contained SVG files of charts."""
 
 from xml.etree import ElementTree as ET
 
 import numpy as np
-import pytest
 
 from metaeval.charts import Range, answer_columns, calibration_plot, histogram, legend_mark, scatter
 from metaeval.export.standalone_svg import standalone
@@ -29,25 +28,26 @@ CHARTS = {
 }
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_every_class_has_its_style_inside_without_variables(name):
-    root = ET.fromstring(standalone(CHARTS[name]))
-    rules = root.find(f"{SVG}style").text
-    assert "var(" not in rules
-    assert "@media" not in rules
-    used = {each for element in root.iter() for each in element.get("class", "").split()}
-    kinds = set(root.get("class").split())
-    assert {each for each in used - kinds if f".{each}" not in rules} == set()
+def test_every_class_has_an_embedded_style_without_variables(subtests):
+    for name in CHARTS:
+        with subtests.test(name=name):
+            root = ET.fromstring(standalone(CHARTS[name]))
+            rules = root.find(f"{SVG}style").text
+            assert "var(" not in rules
+            assert "@media" not in rules
+            used = {each for element in root.iter() for each in element.get("class", "").split()}
+            kinds = set(root.get("class").split())
+            assert {each for each in used - kinds if f".{each}" not in rules} == set()
 
 
-def test_it_is_drawn_in_the_light_theme_whatever_the_readers_is():
+def test_files_always_use_the_light_theme():
     rules = ET.fromstring(standalone(CHARTS["scatter"])).find(f"{SVG}style").text
     assert ".series-0 { fill: #0072b2; }" in rules
     assert "#5aa9e0" not in rules
     assert ".chart .ground { fill: #ffffff; }" in rules
 
 
-def test_it_has_a_size_and_keeps_its_words():
+def test_files_have_a_size_a_title_and_a_description():
     root = ET.fromstring(standalone(CHARTS["scatter"]))
     assert (root.get("width"), root.get("height")) == tuple(root.get("viewBox").split()[2:])
     assert root.find(f"{SVG}title").text == "Score by ICE against Human label"

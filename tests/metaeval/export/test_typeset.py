@@ -1,4 +1,4 @@
-"""A drawing as PDF and PNG: of the right size, with text that stays text, and the same every time."""
+"""Charts as PDF and PNG files."""
 
 import re
 import struct
@@ -19,19 +19,19 @@ DRAWING = (
 )
 
 
-def unpacked(pdf):
-    """A PDF's own text, its compressed parts included."""
+def unpack(pdf):
+    """Return a PDF's source, including its compressed parts."""
     parts = [pdf]
     for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
         try:
             parts.append(zlib.decompress(part))
         except zlib.error:
-            continue  # a part that is not compressed, already there in `pdf`
+            continue  # not compressed, so already part of `pdf`
     return b"".join(parts)
 
 
-def test_a_pdf_is_one_page_of_the_drawings_size():
-    text = unpacked(as_pdf(DRAWING))
+def test_a_pdf_is_one_page_with_the_size_of_the_chart():
+    text = unpack(as_pdf(DRAWING))
     assert text.startswith(b"%PDF-")
     assert [float(side) for side in re.search(rb"/MediaBox ?\[([^\]]+)\]", text)[1].split()] == [
         0,
@@ -41,8 +41,8 @@ def test_a_pdf_is_one_page_of_the_drawings_size():
     ]
 
 
-def test_a_pdf_stays_a_drawing_whose_text_can_be_searched():
-    text = unpacked(as_pdf(DRAWING))
+def test_a_pdf_is_a_vector_drawing_with_searchable_text():
+    text = unpack(as_pdf(DRAWING))
     assert not re.search(rb"/Subtype ?/Image", text)
     assert b"LibertinusSerif" in text
     searchable = text.upper()
@@ -50,37 +50,37 @@ def test_a_pdf_stays_a_drawing_whose_text_can_be_searched():
         assert f"{ord(letter):04X}".encode() in searchable, letter
 
 
-def test_a_pdf_says_what_it_shows():
-    text = unpacked(as_pdf(DRAWING))
+def test_a_pdf_has_a_title_and_a_description():
+    text = unpack(as_pdf(DRAWING))
     assert b"A title" in text
     assert b"Twelve summaries" in text
 
 
-def pixels(png):
+def pixels_of(png):
     width, height = struct.unpack(">II", png[16:24])
     return width, height
 
 
-def test_a_png_has_300_dots_per_inch_of_css():
+def test_a_png_has_300_dots_per_css_inch():
     png = as_png(DRAWING)
     assert png.startswith(b"\x89PNG")
-    assert pixels(png) == pytest.approx((400 / 96 * 300, 100 / 96 * 300), abs=1)
+    assert pixels_of(png) == pytest.approx((400 / 96 * 300, 100 / 96 * 300), abs=1)
 
 
-def test_the_same_drawing_makes_the_same_files():
+def test_the_same_drawing_gives_identical_files():
     assert as_pdf(DRAWING) == as_pdf(DRAWING)
     assert as_png(DRAWING) == as_png(DRAWING)
 
 
-def test_styles_by_class_are_drawn():
-    """The same drawing without its style is another picture."""
+def test_styles_of_classes_are_applied():
+    """Removing the style changes the picture."""
     assert as_png(DRAWING) != as_png(DRAWING.replace(".red", ".other"))
 
 
-def test_a_name_is_never_taken_for_a_command():
+def test_names_are_never_run_as_commands():
     as_pdf(DRAWING.replace(NAMES, '#panic("x") ${\\input{x}} &lt;script&gt;'))
 
 
-def test_what_is_not_standalone_is_refused():
+def test_a_drawing_that_is_not_standalone_is_refused():
     with pytest.raises((ValueError, typst.TypstError)):
         as_pdf(legend_mark(0))

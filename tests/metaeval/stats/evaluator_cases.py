@@ -1,4 +1,4 @@
-"""Small made-up projects and the golden matrices, in the shape the tests of significance take them."""
+"""Made-up and golden data for the tests of significance."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def random_case(seed: int, *, articles: int = 4, systems: int = 4, evaluators: int = 2, yes_no: bool = False):
-    """Labels, scores, articles and systems with ties, missing cells, and one article and system doubled."""
+    """Make labels, scores, articles and systems with ties, gaps and duplicates."""
     rng = np.random.default_rng(seed)
     article = np.append(np.repeat(np.arange(articles), systems), 0)
     system = np.append(np.tile(np.arange(systems), articles), 1)
@@ -21,7 +21,7 @@ def random_case(seed: int, *, articles: int = 4, systems: int = 4, evaluators: i
 
 
 def golden(shared: Path):
-    """The golden file, and a function from the names of matrices to what `compare_pairs` takes."""
+    """Return the golden file and a function that returns the rows of named matrices."""
     cases = json.loads((shared / "golden" / "metaeval.json").read_text())
 
     def arguments(case: dict[str, str]):

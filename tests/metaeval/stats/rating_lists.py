@@ -1,4 +1,4 @@
-"""Ratings for the laws of agreement: lists of (unit, rater, answer), no rater twice on a unit."""
+"""Random lists of (unit, rater, answer) in which no rater rates a unit twice."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,12 +14,18 @@ rated = st.lists(
 
 
 def columns(ratings):
-    """Units, raters and answers as three vectors."""
+    """Return units, raters and answers as three vectors."""
     return tuple(np.array(ratings, dtype=np.int64).reshape(-1, 3).T)
 
 
+def counts_of(units, answers, *, n_units, n_answers):
+    """Return how often each unit got each answer, (units, answers)."""
+    codes = np.asarray(units, dtype=np.int64) * n_answers + np.asarray(answers, dtype=np.int64)
+    return np.bincount(codes, minlength=n_units * n_answers).reshape(n_units, n_answers)
+
+
 def units_of(ratings):
-    """Of units with two ratings or more: {rater: answer}."""
+    """Return {rater: answer} for each unit with two ratings or more."""
     units = {}
     for unit, rater, answer in ratings:
         units.setdefault(unit, {})[rater] = answer

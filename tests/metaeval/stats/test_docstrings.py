@@ -1,16 +1,15 @@
-"""The worked examples in the docstrings."""
+"""Worked examples in docstrings."""
 
 import doctest
 import importlib
 import pkgutil
-
-import pytest
 
 import metaeval.stats
 
 MODULES = [module.name for module in pkgutil.walk_packages(metaeval.stats.__path__, "metaeval.stats.")]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_worked_examples_come_out_as_written(module):
-    assert doctest.testmod(importlib.import_module(module)).failed == 0
+def test_worked_examples_give_the_documented_results(subtests):
+    for module in MODULES:
+        with subtests.test(module=module):
+            assert doctest.testmod(importlib.import_module(module)).failed == 0

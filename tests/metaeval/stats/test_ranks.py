@@ -1,4 +1,4 @@
-"""Codes of values by counting, where values are whole and close, are those by sorting."""
+"""Ranks and codes of values, which must equal those found by sorting."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ ANY = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
 @given(st.lists(st.one_of(WHOLE, ANY), max_size=30) | st.lists(WHOLE, max_size=30))
-def test_codes_are_those_of_sorting(values):
+def test_codes_match_sorting(values):
     values = np.array(values, dtype=float)
     expected = np.unique(values, return_inverse=True)[1]
     assert value_codes(values, Groups(np.array([len(values)]))).tolist() == expected.tolist()
@@ -30,20 +30,20 @@ def test_codes_are_those_of_sorting(values):
         [0.5, 1.0, 2.0],
     ],
 )
-def test_numbers_that_are_nearly_whole_or_beyond_it_keep_apart(values):
+def test_nearly_whole_and_huge_numbers_keep_separate_codes(values):
     codes = value_codes(np.array(values), Groups(np.array([len(values)])))
     assert codes.tolist() == np.unique(values, return_inverse=True)[1].tolist()
 
 
 @given(st.lists(st.lists(WHOLE, min_size=1, max_size=8), min_size=1, max_size=5))
-def test_each_group_is_ranked_by_itself(groups):
+def test_groups_are_ranked_separately(groups):
     sizes = Groups(np.array([len(group) for group in groups]))
     alone = [midranks(np.array(group), Groups(np.array([len(group)]))) for group in groups]
     assert midranks(np.concatenate(groups), sizes).tolist() == np.concatenate(alone).tolist()
 
 
 @given(st.lists(st.integers(-(2**40), 2**40) | st.integers(0, 2**32 + 5) | st.integers(-3, 20)))
-def test_distinct_codes_and_their_order_are_those_of_sorting(codes):
+def test_distinct_codes_and_their_order_match_sorting(codes):
     codes = np.array(codes, dtype=np.int64)
     assert distinct(codes).tolist() == np.unique(codes).tolist()
     assert order_of(codes).tolist() == np.argsort(codes, kind="stable").tolist()

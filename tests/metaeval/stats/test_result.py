@@ -1,4 +1,4 @@
-"""A result is a number or a reason, never both and never neither."""
+"""Results, which hold either a number or a reason."""
 
 import math
 
@@ -17,12 +17,12 @@ def test_an_undefined_value_needs_a_reason(result, rest):
 
 
 @pytest.mark.parametrize(("result", "rest"), [(Estimate, ON_ESTIMATE), (Agreement, ON_AGREEMENT)])
-def test_a_defined_value_has_no_reason_to_be_undefined(result, rest):
+def test_a_defined_value_with_a_reason_is_refused(result, rest):
     with pytest.raises(ValueError, match=r"0\.5.*all labels equal"):
         result(value=0.5, reason="all labels equal", **rest)
 
 
-def test_an_interval_has_two_ends_or_the_reason_why_none_was_found():
+def test_an_interval_has_two_ends_or_a_reason():
     assert Interval.found("Drawn.", lambda: (0.1, 0.2)) == Interval(0.1, 0.2, "Drawn.")
 
     def refused():
@@ -34,5 +34,5 @@ def test_an_interval_has_two_ends_or_the_reason_why_none_was_found():
         Interval.found("Drawn.", lambda: (0.1, math.nan))
 
 
-def test_json_gets_none_for_nan():
+def test_nan_becomes_none_for_json():
     assert (or_none(math.nan), or_none(0.0)) == (None, 0.0)

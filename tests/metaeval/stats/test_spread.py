@@ -11,7 +11,7 @@ from metaeval.stats.spread import spread
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=20))
-def test_it_is_that_of_the_defined_values(values):
+def test_spread_uses_only_defined_values(values):
     found = spread([*values, math.nan])
     assert found.mean == pytest.approx(statistics.fmean(values), abs=1e-12)
     assert found.sd == pytest.approx(statistics.stdev(values), abs=1e-9)
@@ -23,7 +23,7 @@ def test_it_is_that_of_the_defined_values(values):
     ("values", "reason"),
     [([], "0 of the repetitions have a value"), ([0.3, math.nan], "1 of the repetitions has a value")],
 )
-def test_fewer_than_two_have_none(values, reason):
+def test_fewer_than_two_values_have_no_spread(values, reason):
     found = spread(values)
     assert all(math.isnan(each) for each in (found.mean, found.sd, found.low, found.high))
     assert found.reason == reason

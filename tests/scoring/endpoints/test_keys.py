@@ -1,13 +1,13 @@
-"""Keys of endpoints: kept encrypted, handed to nobody but the worker that asks this very address."""
+"""Keys of endpoints: stored encrypted, and used only by workers that send requests to that address."""
 
 import pytest
 from django.core import serializers
 
 from annotation.errors import DomainError, NotAllowed
-from scoring.asking.addresses import NO_KEY
-from scoring.asking.request import Address
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import Address
 from scoring.endpoints.keys import key_for, remove_key, set_key
+from scoring.llm.addresses import NO_KEY
 from scoring.models import Endpoint
 from tests.factories import make_member, make_project
 
@@ -37,20 +37,20 @@ def stored(endpoint, manager):
     return endpoint
 
 
-def test_what_is_kept_does_not_show_the_key(stored):
+def test_stored_endpoint_does_not_show_the_key(stored):
     assert stored.key_set_at is not None
     assert KEY not in serializers.serialize("json", [stored])
     assert KEY not in repr(stored)
 
 
-def test_the_same_key_is_kept_differently_each_time(stored, manager):
+def test_same_key_is_encrypted_differently_each_time(stored, manager):
     before = stored.encrypted_key
     set_key(stored, KEY, manager)
     assert stored.encrypted_key != before
 
 
 @pytest.mark.parametrize("base_url", [HERE, f"{HERE}/"])
-def test_the_address_it_was_entered_for_gets_it(stored, base_url):
+def test_key_is_used_for_the_address_it_was_entered_for(stored, base_url):
     assert key_for(stored.project_id, address(base_url)) == KEY
 
 
@@ -58,19 +58,19 @@ def test_the_address_it_was_entered_for_gets_it(stored, base_url):
     "base_url",
     ["https://llm.example.org", "https://llm.example.org.elsewhere.org/v1", "http://llm.example.org/v1"],
 )
-def test_no_other_address_gets_it(stored, monkeypatch, base_url):
+def test_key_is_not_used_for_another_address(stored, monkeypatch, base_url):
     monkeypatch.setenv("SOME_API_KEY", "workers-own")
     assert key_for(stored.project_id, address(base_url)) == "workers-own"
 
 
-def test_no_other_project_gets_it(stored, monkeypatch):
+def test_key_is_not_used_for_another_project(stored, monkeypatch):
     monkeypatch.delenv("SOME_API_KEY", raising=False)
     with pytest.raises(EvaluatorError, match=r"no key for https://llm.*SOME_API_KEY is not set") as refused:
         key_for(make_project().pk, address())
     assert refused.value.permanent
 
 
-def test_a_key_that_was_removed_is_gone(stored, manager, monkeypatch):
+def test_removed_key_is_gone(stored, manager, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "workers-own")
     remove_key(stored, manager)
     stored.refresh_from_db()
@@ -79,15 +79,15 @@ def test_a_key_that_was_removed_is_gone(stored, manager, monkeypatch):
 
 
 @pytest.mark.parametrize("setting", ["SECRET_KEY", "ENDPOINT_KEYS_SECRET"])
-def test_under_another_secret_the_worker_says_what_to_do(stored, settings, monkeypatch, setting):
+def test_worker_says_what_to_do_after_a_secret_has_changed(stored, settings, monkeypatch, setting):
     monkeypatch.setenv("SOME_API_KEY", "workers-own")
     setattr(settings, setting, "x" * 50)
-    with pytest.raises(EvaluatorError, match=r"cannot be decrypted.*Enter it anew") as refused:
+    with pytest.raises(EvaluatorError, match=r"cannot be decrypted.*Enter it again") as refused:
         key_for(stored.project_id, address())
     assert refused.value.permanent
 
 
-def test_with_a_secret_of_its_own_another_secret_key_changes_nothing(endpoint, manager, settings):
+def test_changed_secret_key_is_harmless_with_a_separate_secret_for_keys(endpoint, manager, settings):
     settings.ENDPOINT_KEYS_SECRET = "y" * 50
     set_key(endpoint, KEY, manager)
     settings.SECRET_KEY = "x" * 50
@@ -95,22 +95,22 @@ def test_with_a_secret_of_its_own_another_secret_key_changes_nothing(endpoint, m
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "line\nbreak", "clé", "k" * 2001])
-def test_what_no_header_can_carry_is_refused_without_being_quoted(endpoint, manager, key):
-    with pytest.raises(DomainError, match="cannot be a key") as refused:
+def test_key_that_no_header_can_carry_is_refused_without_quoting_it(endpoint, manager, key):
+    with pytest.raises(DomainError, match="ASCII letters") as refused:
         set_key(endpoint, key, manager)
     assert not key.strip() or key not in str(refused.value)
     endpoint.refresh_from_db()
     assert endpoint.encrypted_key == ""
 
 
-def test_a_workers_key_that_no_header_can_carry_is_refused_without_being_quoted(endpoint, monkeypatch):
+def test_workers_key_that_no_header_can_carry_is_refused_without_quoting_it(endpoint, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "sk-secret\n")
-    with pytest.raises(EvaluatorError, match="SOME_API_KEY holds no key") as refused:
+    with pytest.raises(EvaluatorError, match="SOME_API_KEY holds no valid key") as refused:
         key_for(endpoint.project_id, address())
     assert "sk-secret" not in str(refused.value)
 
 
-def test_researchers_set_and_remove_no_keys(stored):
+def test_researchers_cannot_set_or_remove_keys(stored):
     researcher = make_member(stored.project, "researcher")
     with pytest.raises(NotAllowed):
         set_key(stored, "another", researcher)
@@ -119,7 +119,7 @@ def test_researchers_set_and_remove_no_keys(stored):
     assert key_for(stored.project_id, address()) == KEY
 
 
-def test_one_nearby_needs_none(monkeypatch):
+def test_local_endpoint_needs_no_key(monkeypatch):
     monkeypatch.delenv("SOME_API_KEY", raising=False)
     project = make_project()
     assert key_for(project.pk, address("http://127.0.0.1:8000/v1")) == NO_KEY

@@ -1,12 +1,11 @@
-"""What requests cost: exact sums in dollars, and never more than was reckoned with."""
+"""Costs of requests: exact sums in dollars, and upper bounds that hold."""
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.asking.request import Request, Usage
+from scoring.contract.requests import Request, Usage
 from scoring.endpoints.prices import Price, in_dollars, most_used, price_of
 from scoring.models import EndpointModel
 
@@ -16,11 +15,11 @@ prices = st.builds(
 )
 
 
-def test_a_cost_is_exact():
+def test_cost_is_exact():
     assert Price(Decimal("2.5"), Decimal("10")).cost(Usage(1200, 8)) == Decimal("0.00308")
 
 
-def test_what_is_smaller_than_the_smallest_cost_is_rounded_up():
+def test_cost_below_the_smallest_unit_is_rounded_up():
     assert Price(Decimal("0.001"), Decimal(0)).cost(Usage(1, 0)) == Decimal("0.00000001")
 
 
@@ -30,15 +29,14 @@ def test_more_tokens_never_cost_less(price, prompt, completion, more_prompt, mor
     assert price.cost(Usage(prompt, completion)) <= price.cost(more)
 
 
-def test_the_most_that_a_request_takes_counts_both_messages_and_the_longest_reply():
+def test_upper_bound_counts_both_messages_and_the_longest_reply():
     used = most_used(Request("abc", system="de", max_tokens=7), count=len)
     assert used == Usage(3 + 2 + 2 * 16, 7)
     assert most_used(Request("abc"), count=len).prompt_tokens == 3 + 16
 
 
-@pytest.mark.parametrize(
-    ("amount", "words"),
-    [
+def test_small_amounts_are_shown_with_two_significant_digits(subtests):
+    cases = [
         ("0", "$0.00"),
         ("1234.5", "$1,234.50"),
         ("1", "$1.00"),
@@ -47,13 +45,13 @@ def test_the_most_that_a_request_takes_counts_both_messages_and_the_longest_repl
         ("0.03", "$0.03"),
         ("0.5", "$0.50"),
         ("0.00000001", "$0.00000001"),
-    ],
-)
-def test_small_amounts_are_told_with_two_digits(amount, words):
-    assert in_dollars(Decimal(amount)) == words
+    ]
+    for amount, words in cases:
+        with subtests.test(amount=amount, words=words):
+            assert in_dollars(Decimal(amount)) == words
 
 
-def test_a_model_without_a_price_has_none():
+def test_model_without_a_price_has_none():
     assert price_of(None) is None
     assert price_of(EndpointModel()) is None
     set_by_a_manager = EndpointModel(input_price=Decimal("0.15"), output_price=Decimal("0.6"))

@@ -1,10 +1,10 @@
-"""What a judge is told of a dimension."""
+"""The text and description that a judge gets for a dimension."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.contract import Item
+from scoring.contract.items import Item
 from scoring.judge.dimensions import (
     SEES,
     Dimension,
@@ -21,21 +21,21 @@ ITEM = Item("x", "A summary.", article="An article.", references=(" ", "First.",
 @pytest.mark.parametrize(
     ("sees", "text"), [("article", "An article."), ("reference", "First."), ("summary", "")]
 )
-def test_the_text_beside_the_summary(sees, text):
+def test_dimension_decides_the_text_beside_the_summary(sees, text):
     assert Dimension("x", sees).beside(ITEM) == text
 
 
 @pytest.mark.parametrize(("sees", "text"), [("article", None), ("reference", None), ("summary", "")])
-def test_a_blank_text_is_missing(sees, text):
+def test_blank_text_counts_as_missing(sees, text):
     assert Dimension("x", sees).beside(Item("x", "A summary.", article=" \n", references=("", " "))) == text
 
 
-def test_a_name_is_written_as_words_on_one_line():
+def test_title_is_one_line_of_words():
     assert Dimension("main_ideas", "article").title == "Main ideas"
     assert Dimension("a\n b", "article").title == "A b"
 
 
-def test_what_is_said_goes_before_what_is_ready():
+def test_given_entries_replace_built_in_ones():
     assert seen_beside(["relevance", "fluency"], ["relevance=article", "focus=summary"]) == {
         "relevance": "article",
         "fluency": "summary",
@@ -43,7 +43,7 @@ def test_what_is_said_goes_before_what_is_ready():
     assert described(["fluency"], "fluency=Is it smooth?")["fluency"] == "Is it smooth?"
 
 
-def test_every_ready_dimension_has_a_description():
+def test_built_in_dimensions_have_descriptions():
     assert set(described(SEES, "")) == set(SEES)
     assert len(set(described(SEES, "").values())) == len(SEES)
 
@@ -56,13 +56,13 @@ def test_descriptions_are_separated_by_semicolons_or_lines(entries):
 
 
 @given(st.text())
-def test_a_single_line_is_one_for_everyone_and_loses_only_white_space(text):
+def test_single_line_loses_only_white_space(text):
     line = single_line(text)
     assert len(line.splitlines()) <= 1
     assert line.split() == text.split()
 
 
-def test_a_json_object_may_hold_what_separates_entries():
+def test_json_object_may_contain_separators():
     table = {"a=b; c": "Is it so;\nor not = so?", "é": "Oui ?"}
     written = write_descriptions(table)
     assert read_descriptions(written) == {"a=b; c": "Is it so; or not = so?", "é": "Oui ?"}
@@ -70,16 +70,16 @@ def test_a_json_object_may_hold_what_separates_entries():
 
 
 @pytest.mark.parametrize("wrong", ['{"a": 5}', '{"a": " "}', '{"": "Is it?"}', '{"a": ["Is it?"]}'])
-def test_an_object_of_anything_but_texts_is_refused(wrong):
+def test_json_object_with_other_values_is_refused(wrong):
     with pytest.raises(ValueError, match="parameter 'descriptions': found"):
         read_descriptions(wrong)
 
 
-def test_braces_alone_make_no_object():
+def test_braces_alone_are_not_json():
     assert read_descriptions("{a}=Is it?; b={}") == {"{a}": "Is it?", "b": "{}"}
 
 
 @given(st.dictionaries(st.text(min_size=1).map(str.strip), st.text().map(single_line)))
-def test_what_was_written_is_read(table):
+def test_descriptions_round_trip(table):
     table = {name: text for name, text in table.items() if name and text}
     assert read_descriptions(write_descriptions(table)) == table

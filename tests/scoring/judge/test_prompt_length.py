@@ -1,11 +1,11 @@
-"""How long prompts are taken to be."""
+"""Estimating the number of tokens in a prompt."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
 from scoring.judge.prompt_length import MESSAGE_TOKENS, ContextWindow, at_most_tokens, token_counter
 
 
@@ -17,25 +17,25 @@ def folder_with(tokenizer, folder):
 
 @pytest.fixture(scope="module")
 def bytes_only(tmp_path_factory):
-    """The longest that a byte-level tokenizer can make of a text: it knows no token of two bytes."""
+    """Return the folder of a tokenizer with one token per byte, which gives the longest possible prompt."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({each: number for number, each in enumerate(alphabet)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return folder_with(tokenizer, tmp_path_factory.mktemp("bytes"))
 
 
-def test_a_named_tokenizer_counts_exactly(bytes_only):
+def test_named_tokenizer_counts_exactly(bytes_only):
     assert token_counter(bytes_only)("Ein Wörtchen") == 13
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs"])))
-def test_what_is_no_ascii_letter_counts_as_much_as_any_byte_level_tokenizer_can_make_of_it(bytes_only, text):
+def test_other_characters_count_one_token_per_byte(bytes_only, text):
     without = "".join(each for each in text if not (each.isascii() and (each.isalpha() or each == " ")))
     assert at_most_tokens(without) == token_counter(bytes_only)(without)
     assert at_most_tokens(text) >= at_most_tokens(without)
 
 
-def test_prose_counts_half_a_token_a_letter():
+def test_ascii_prose_counts_half_a_token_per_letter():
     assert at_most_tokens("The cat sat on the mat") == 11
     assert at_most_tokens("猫坐在垫子上") == 18
     assert at_most_tokens("20:15") == 5
@@ -43,20 +43,20 @@ def test_prose_counts_half_a_token_a_letter():
 
 
 @given(st.text(), st.text())
-def test_a_text_is_no_longer_than_its_parts(one, two):
+def test_bound_of_a_text_is_at_most_that_of_its_parts(one, two):
     assert at_most_tokens(one + two) <= at_most_tokens(one) + at_most_tokens(two)
 
 
 class TestContextWindow:
-    def test_without_a_limit_all_fits(self):
+    def test_everything_fits_without_a_limit(self):
         assert ContextWindow(0, 16).holds("x" * 10**6)
 
-    def test_messages_reply_and_what_stands_around_them_count(self):
+    def test_messages_reply_and_chat_format_count(self):
         exact = 2 * MESSAGE_TOKENS + 5 + 3 + 16
         assert ContextWindow(exact, 16).holds("12345", "", "123")
         assert not ContextWindow(exact - 1, 16).holds("12345", "", "123")
 
-    def test_a_model_without_a_tokenizer_is_refused(self, tmp_path):
+    def test_model_without_tokenizer_is_refused(self, tmp_path):
         (tmp_path / "model.safetensors").touch()
         with pytest.raises(EvaluatorError, match=r"parameter 'tokenizer': .* no tokenizer\.json"):
             ContextWindow(100, 16, str(tmp_path)).holds("x")

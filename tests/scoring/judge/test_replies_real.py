@@ -1,4 +1,4 @@
-"""The reader against 14,700 published replies of gpt-3.5-turbo-0301 (Shen et al. 2023), unedited."""
+"""The reply reader on 14,700 unedited replies of gpt-3.5-turbo-0301 (Shen et al. 2023)."""
 
 import gzip
 import json
@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from scoring.judge.marks import MarkScale, Unread
 from scoring.judge.replies import read_score
+from scoring.judge.score_marks import MarkScale, Unread
 
 SCALES = {
     "rts": MarkScale(1, 5, decimals=True),  # reasons, then a score from 1 to 5; some are 3.5
@@ -28,7 +28,7 @@ NOT_READ = {
     "the emotional plea made by the parents, therefore, it is irrelevant (1).",
     "does not accurately reflect the content of the article, therefore it is irrelevant (1).",
 }
-"""A person takes these for the mark 1; to a program it might be a footnote."""
+"""People read these as the mark 1; a program cannot exclude a footnote."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def replies(shared):
 
 
 def obvious(kind, reply):
-    """What this kind of reply says at its usual place, on an understanding of its own; None where unusual."""
+    """Return the score at the usual place of this kind of reply, or None for an unusual reply."""
     if kind == "mcq":
         return "ABCDE".index(reply.strip()) + 1
     if kind == "stareval":
@@ -57,7 +57,7 @@ def by_ending(reply, endings):
 @pytest.mark.parametrize(
     ("kind", "total", "unread"), [("rts", 4800, 2), ("stareval", 4800, 0), ("mcq", 5100, 0)]
 )
-def test_nearly_every_reply_is_read_and_as_a_person_would(replies, kind, total, unread):
+def test_reader_agrees_with_people_on_real_replies(replies, kind, total, unread):
     asked = [each for each in replies if each["prompt"] == kind]
     assert len(asked) == total
     missing = 0
@@ -75,8 +75,8 @@ def test_nearly_every_reply_is_read_and_as_a_person_would(replies, kind, total, 
     assert missing == unread
 
 
-def test_half_marks_are_no_whole_ones(replies):
-    """Of 4,800 replies to a question for 1 to 5, 162 are between two marks: they are not moved to one."""
+def test_half_marks_are_not_rounded(replies):
+    """162 of 4,800 replies on a scale of 1 to 5 lie between two marks."""
     whole = MarkScale(1, 5)
     halves = [
         each["resp"] for each in replies if each["prompt"] == "rts" and re.search(r"[1-5]\.5\b", each["resp"])

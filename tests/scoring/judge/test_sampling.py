@@ -1,14 +1,13 @@
-"""Which examples are drawn; above all that they alone lead to the same draw as the pool they come from."""
+"""The draw of examples, which gives the same result from the drawn examples alone as from the pool."""
 
 import itertools
 from collections import Counter
 from math import ceil
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.contract import PoolExample
+from scoring.contract.items import PoolExample
 from scoring.judge.sampling import bucket, draw, in_random_order
 
 LABELS = [0.0, 0.1, 0.25, 0.26, 0.5, 0.51, 0.75, 0.76, 1.0]
@@ -37,7 +36,7 @@ def pools(draw_value):
 
 
 def most_filled(pool, count):
-    """Places that can be filled from their bucket, by trying every choice of one or no example an article."""
+    """Return the number of places that their bucket can fill, by trying every choice."""
     most = ceil(count / 4)
     by_article = itertools.groupby(pool, key=lambda each: each.article_id)
     choices = [{None, *(bucket(each.labels["fluency"]) for each in group)} for _, group in by_article]
@@ -48,14 +47,14 @@ def most_filled(pool, count):
 
 
 @given(pools(), st.integers(1, 9), st.integers(0, 50), st.booleans())
-def test_the_articles_are_different_and_as_many_as_asked_for_or_there_are(pool, count, seed, stratified):
+def test_draw_takes_each_article_once_up_to_the_count(pool, count, seed, stratified):
     found = drawn(pool, count, seed, stratified)
     assert len({each.article_id for each in found}) == len(found)
     assert len(found) == min(count, len({each.article_id for each in pool}))
 
 
 @given(pools(), st.integers(1, 9), st.integers(0, 50), st.booleans(), st.data())
-def test_without_summaries_that_were_not_drawn_the_draw_is_the_same(pool, count, seed, stratified, data):
+def test_draw_is_stable_without_undrawn_summaries(pool, count, seed, stratified, data):
     found = drawn(pool, count, seed, stratified)
     others = [each for each in pool if each not in found]
     kept = data.draw(st.lists(st.sampled_from(others), unique_by=id)) if others else []
@@ -64,34 +63,33 @@ def test_without_summaries_that_were_not_drawn_the_draw_is_the_same(pool, count,
 
 
 @given(pools(), st.integers(1, 9), st.integers(0, 50))
-def test_a_stratified_draw_fills_as_many_places_as_any_assignment_could(pool, count, seed):
+def test_stratified_draw_fills_as_many_places_as_possible(pool, count, seed):
     most = ceil(count / 4)
     found = buckets_of(drawn(pool, count, seed))
     assert sum(min(most, number) for number in found.values()) >= most_filled(pool, count)
 
 
 @given(pools(), st.integers(1, 9), st.integers(0, 50), st.booleans(), st.randoms())
-def test_the_order_of_the_pool_does_not_matter(pool, count, seed, stratified, random):
+def test_pool_order_does_not_matter(pool, count, seed, stratified, random):
     mixed = random.sample(pool, len(pool))
     assert drawn(mixed, count, seed, stratified) == drawn(pool, count, seed, stratified)
 
 
-@pytest.mark.parametrize(
-    ("label", "number"),
-    [(0, 0), (0.25, 0), (0.2500001, 1), (0.5, 1), (0.5000001, 2), (0.75, 2), (0.7500001, 3), (1, 3)],
-)
-def test_a_label_between_two_buckets_belongs_to_the_lower(label, number):
-    assert bucket(label) == number
+def test_boundary_label_belongs_to_the_lower_bucket(subtests):
+    cases = [(0, 0), (0.25, 0), (0.2500001, 1), (0.5, 1), (0.5000001, 2), (0.75, 2), (0.7500001, 3), (1, 3)]
+    for label, number in cases:
+        with subtests.test(label=label, number=number):
+            assert bucket(label) == number
 
 
-def test_every_bucket_gives_one_of_four_examples_however_rare_it_is():
+def test_every_bucket_gives_one_of_four_examples():
     pool = [example(article, 0, 1.0) for article in range(50)]
     pool += [example(50, 0, 0.0), example(51, 0, 0.4), example(52, 0, 0.6)]
     for seed in range(20):
         assert buckets_of(drawn(pool, seed=seed)) == {0: 1, 1: 1, 2: 1, 3: 1}
 
 
-def test_an_article_that_two_buckets_need_is_given_to_the_one_without_another():
+def test_article_in_two_buckets_goes_to_the_one_without_another():
     pool = [
         example(0, 0, 0.1),
         example(0, 1, 0.4),
@@ -103,7 +101,7 @@ def test_an_article_that_two_buckets_need_is_given_to_the_one_without_another():
         assert buckets_of(drawn(pool, seed=seed)) == {0: 1, 1: 1, 2: 1, 3: 1}
 
 
-def test_for_an_empty_bucket_stands_an_example_of_any():
+def test_empty_bucket_is_replaced_by_any_example():
     pool = [example(article, 0, label) for article, label in enumerate([0.0, 0.3, 1.0] * 20)]
     seen = Counter()
     for seed in range(60):
@@ -113,26 +111,26 @@ def test_for_an_empty_bucket_stands_an_example_of_any():
     assert set(seen) == {0, 1, 3}
 
 
-def test_fewer_than_four_examples_are_of_different_buckets_not_always_the_same():
+def test_fewer_than_four_examples_come_from_varying_buckets():
     pool = [example(article, 0, label) for article, label in enumerate(LABELS * 5)]
     found = [buckets_of(drawn(pool, 2, seed)) for seed in range(40)]
     assert all(max(each.values()) == 1 for each in found)
     assert len({frozenset(each) for each in found}) == 6
 
 
-def test_more_than_four_examples_are_spread_evenly():
+def test_more_than_four_examples_are_spread_evenly_over_buckets():
     pool = [example(article, 0, label) for article, label in enumerate(LABELS * 5)]
     assert set(buckets_of(drawn(pool, 8)).values()) == {2}
     assert sorted(buckets_of(drawn(pool, 5)).values()) == [1, 1, 1, 2]
 
 
-def test_of_yes_and_no_alone_the_rare_one_has_its_places_too():
+def test_rarer_of_two_labels_gets_its_places():
     pool = [example(article, 0, float(article % 10 == 0)) for article in range(80)]
     assert buckets_of(drawn(pool, 2)) == {0: 1, 3: 1}
     assert buckets_of(drawn(pool, 8))[0] >= 2
 
 
-def test_within_a_bucket_every_example_is_drawn_about_equally_often():
+def test_examples_of_a_bucket_are_drawn_equally_often():
     pool = [example(article, 0, label) for article, label in enumerate([0.1, 0.3, 0.6, 0.9] * 5)]
     times = Counter(each.id for seed in range(400) for each in drawn(pool, seed=seed))
     assert len(times) == 20
@@ -140,13 +138,13 @@ def test_within_a_bucket_every_example_is_drawn_about_equally_often():
     assert all(48 < number < 112 for number in times.values())
 
 
-def test_examples_do_not_stand_in_the_order_of_their_labels():
+def test_examples_are_not_ordered_by_label():
     pool = [example(article, 0, label) for article, label in enumerate(LABELS * 5)]
     orders = {tuple(bucket(each.labels["fluency"]) for each in drawn(pool, seed=seed)) for seed in range(60)}
     assert len(orders) > 12
 
 
-def test_a_large_draw_from_a_large_pool_is_quick_enough_for_a_page():
+def test_large_draw_from_a_large_pool_is_fast():
     pool = [
         example(article, number, LABELS[(article + number) % 9])
         for article in range(500)

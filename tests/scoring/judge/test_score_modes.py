@@ -1,15 +1,15 @@
-"""How one score comes of replies or probabilities, and that what is kept of them says the same."""
+"""Scores from replies or probabilities, and reparsing that gives the same scores."""
 
 import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.asking.request import Address, Reply, Request, Wanted
-from scoring.judge.asked_marks import MARKS
-from scoring.judge.marks import Unread
+from scoring.contract.requests import Address, Reply, Request, Wanted
+from scoring.judge.prompt_marks import MARKS
+from scoring.judge.score_marks import Unread
 from scoring.judge.score_modes import LEAST_SHARE, score_mode
 
 QUESTION = Request("Summary: The cat sat.\nFluency:", system="Rate it.", shared=3, max_tokens=9)
@@ -21,18 +21,18 @@ def mode(name, marks="decimals", **more):
 
 
 def verdict(found, *replies):
-    """The score or the reason, first by the replies, then by what was kept of them; these must agree."""
+    """Return the score or reason from the replies; assert that reparsing the stored text agrees."""
     answers = [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
     number, reason = found.verdict(answers, "fluency")
     assert math.isnan(number) == bool(reason)
     kept = found.kept(answers)
-    again, why = found.reread(kept, reason, "fluency")
+    again, why = found.reparse(kept, reason, "fluency")
     assert (why or again) == (reason or number)
     return reason or number
 
 
 class TestGreedy:
-    def test_it_asks_the_question_itself(self):
+    def test_greedy_sends_the_question_unchanged(self):
         assert mode("greedy").requests(QUESTION) == [QUESTION]
         assert mode("greedy").count == 1
 
@@ -40,23 +40,23 @@ class TestGreedy:
         ("marks", "reply", "score"),
         [("decimals", "0.85", 0.85), ("1-5", "4", 0.75), ("1-5", "1", 0.0), ("yes_no", "Yes", 1.0)],
     )
-    def test_the_mark_is_brought_to_0_to_1(self, marks, reply, score):
+    def test_mark_is_scaled_to_0_to_1(self, marks, reply, score):
         assert verdict(mode("greedy", marks), reply) == score
 
-    def test_marks_of_another_kind_are_none(self):
+    def test_marks_of_another_kind_are_unparsable(self):
         assert verdict(mode("greedy", "1-5"), "0.85") == "out of range"
         assert verdict(mode("greedy", "yes_no"), "4") == "unparsable"
 
-    def test_the_reply_is_kept_as_it_is(self):
+    def test_reply_is_stored_unchanged(self):
         assert mode("greedy").kept([Reply("Fluency: 0.5")]) == "Fluency: 0.5"
 
-    def test_a_refusal_that_the_endpoint_told_stays_one(self):
-        assert mode("greedy").reread("Not this one.", "refused", "fluency")[1] == "refused"
-        assert mode("greedy").reread("0.9", "refused", "fluency") == (0.9, None)
+    def test_refusal_reported_by_the_endpoint_stays(self):
+        assert mode("greedy").reparse("Not this one.", "refused", "fluency")[1] == "refused"
+        assert mode("greedy").reparse("0.9", "refused", "fluency") == (0.9, None)
 
 
 class TestSamples:
-    def test_each_draw_is_a_request_of_its_own(self):
+    def test_each_sample_is_a_request(self):
         first, second, third = mode("samples").requests(QUESTION)
         assert {each.temperature for each in (first, second, third)} == {0.7}
         assert [each.sample for each in (first, second, third)] == [0, 1, 2]
@@ -64,25 +64,24 @@ class TestSamples:
         address = Address("http://host/v1", "m", "chat", "X_API_KEY")
         assert len({each.digest(address) for each in (first, second, third, QUESTION)}) == 4
 
-    def test_the_score_is_the_mean(self):
+    def test_score_is_the_mean_of_samples(self):
         assert verdict(mode("samples"), "0.5", "0.6", "1.0") == pytest.approx(0.7)
         assert verdict(mode("samples", "yes_no"), "Yes", "No", "Yes") == pytest.approx(2 / 3)
 
-    @pytest.mark.parametrize(
-        ("replies", "reason"),
-        [
+    def test_unreadable_sample_leaves_no_score(self, subtests):
+        cases = [
             (("0.5", "hm", "0.7"), "unparsable"),
             (("0.5", "4", "hm"), "out of range"),
             (("0.5", "", "0.7"), "empty reply"),
             (("0.5", Reply("0.6", "filtered"), "0.7"), "filtered"),
             (("0.5", Reply("0.", "truncated"), "0.7"), "truncated"),
             (("0.5", Reply("No.", "refused"), "0.7"), "refused"),
-        ],
-    )
-    def test_one_that_cannot_be_read_leaves_no_score(self, replies, reason):
-        assert verdict(mode("samples"), *replies) == reason
+        ]
+        for replies, reason in cases:
+            with subtests.test(replies=replies, reason=reason):
+                assert verdict(mode("samples"), *replies) == reason
 
-    def test_all_replies_are_kept_for_people_and_programs(self):
+    def test_all_samples_are_stored_as_json(self):
         kept = mode("samples").kept([Reply("0.5"), Reply("Größe", "truncated"), Reply("")])
         assert json.loads(kept)["replies"] == [
             {"text": "0.5"},
@@ -96,7 +95,7 @@ class TestExpected:
     def found(self, probabilities, marks="1-5", text="4", problem=None):
         return verdict(mode("expected", marks), Reply(text, problem, probabilities))
 
-    def test_it_asks_for_the_probabilities_of_all_marks(self):
+    def test_expected_requests_the_probabilities_of_all_marks(self):
         [asked] = mode("expected", "yes_no").requests(QUESTION)
         assert asked.wanted is Wanted.FIRST_TOKEN
         assert asked.marks == ("No", "Yes")
@@ -110,25 +109,25 @@ class TestExpected:
             (0.2 * 0.5 + 0.6 * 0.75 + 0.1 * 1) / 0.9
         )
 
-    def test_marks_that_are_not_shown_count_as_nothing(self):
+    def test_missing_marks_count_as_0(self):
         assert self.found({"5": 0.97}) == 1.0
 
-    def test_what_is_no_mark_plays_no_part(self):
+    def test_other_tokens_are_ignored(self):
         assert self.found({"4": 0.6, "The": 0.4}) == 0.75
 
-    def test_too_small_a_share_on_the_marks_is_no_score(self):
+    def test_too_small_a_share_on_marks_gives_no_score(self):
         assert self.found({"4": LEAST_SHARE}) == 0.75
         assert self.found({"4": LEAST_SHARE - 0.01}) == "unparsable"
 
-    def test_without_any_probability_the_words_do_not_stand_in(self):
+    def test_text_does_not_replace_missing_probabilities(self):
         assert self.found({}) == "unparsable"
         assert self.found({}, text=" ") == "empty reply"
 
-    def test_a_reply_that_goes_on_has_its_first_token_and_a_filtered_one_is_none(self):
+    def test_truncated_reply_counts_and_filtered_one_does_not(self):
         assert self.found({"4": 0.9}, problem="truncated") == 0.75
         assert self.found({"4": 0.9}, problem="filtered") == "filtered"
 
-    def test_the_share_is_kept_beside_the_probabilities(self):
+    def test_share_on_marks_is_stored(self):
         reply = Reply("4", None, {"4": 0.6, "5": 0.3})
         assert json.loads(mode("expected", "1-5").kept([reply])) == {
             "probabilities": {"4": 0.6, "5": 0.3},
@@ -137,7 +136,7 @@ class TestExpected:
         }
 
     @given(st.lists(st.floats(0.01, 1), min_size=5, max_size=5))
-    def test_it_is_within_0_and_1_whatever_the_scale_of_the_probabilities(self, weights):
+    def test_expected_score_is_within_0_and_1(self, weights):
         total = sum(weights)
         shares = dict(zip("12345", (each / total for each in weights), strict=True))
         found = self.found(shares)
@@ -147,30 +146,29 @@ class TestExpected:
 
 
 class TestCandidates:
-    def test_it_asks_for_the_likelihood_of_every_admissible_score(self):
+    def test_candidates_requests_the_likelihood_of_every_mark(self):
         [asked] = mode("candidates").requests(QUESTION)
         assert asked.wanted is Wanted.LIKELIHOOD
         assert len(asked.marks) == 21
         assert asked.marks[:2] == ("0.00", "0.05")
 
-    def test_the_score_is_the_expectation_however_small_the_likelihoods(self):
+    def test_expectation_works_for_small_likelihoods(self):
         reply = Reply("", None, {"0.20": 2e-9, "0.80": 1e-9})
         assert verdict(mode("candidates"), reply) == pytest.approx(0.4)
 
-    def test_no_likelihood_at_all_is_no_score(self):
+    def test_no_likelihood_gives_no_score(self):
         assert verdict(mode("candidates"), Reply("", None, {"0.20": 0.0})) == "unparsable"
 
 
 class TestStructured:
-    def test_the_schema_goes_with_the_request(self):
+    def test_structured_requests_have_the_schema(self):
         for name in ("greedy", "samples"):
             asked = mode(name, structured=True).requests(QUESTION)[0]
             assert asked.schema == MARKS["decimals"].schema
         assert mode("greedy").requests(QUESTION)[0].schema == ""
 
-    @pytest.mark.parametrize(
-        ("reply", "result"),
-        [
+    def test_structured_replies_must_be_an_object_with_the_mark(self, subtests):
+        cases = [
             ('{"score": 0.85}', 0.85),
             ('<think>0.2?</think>{"score": 0.85}', 0.85),
             ("0.85", "unparsable"),
@@ -180,10 +178,10 @@ class TestStructured:
             ("I'm sorry, but I can't help with that.", "refused"),
             ("", "empty reply"),
             (Reply('{"score": 0.8', "truncated"), "truncated"),
-        ],
-    )
-    def test_only_an_object_with_the_mark_counts(self, reply, result):
-        assert verdict(mode("greedy", structured=True), reply) == result
+        ]
+        for reply, result in cases:
+            with subtests.test(reply=reply, result=result):
+                assert verdict(mode("greedy", structured=True), reply) == result
 
 
 REPLIES = st.builds(
@@ -200,10 +198,7 @@ REPLIES = st.builds(
     [("greedy", False), ("greedy", True), ("samples", False), ("expected", False), ("candidates", False)],
 )
 @given(replies=st.lists(REPLIES, min_size=3, max_size=3))
-@settings(max_examples=40)
-def test_whatever_is_replied_is_a_score_from_0_to_1_or_a_reason_and_kept_as_such(
-    name, structured, marks, replies
-):
+def test_any_reply_gives_a_score_or_a_reason_and_reparses_equally(name, structured, marks, replies):
     found = mode(name, marks, structured=structured)
     result = verdict(found, *replies[: found.count])
     assert result in list(Unread) if isinstance(result, str) else 0 <= result <= 1

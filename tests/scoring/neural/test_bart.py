@@ -1,4 +1,4 @@
-"""The own pass over BART's weights beside the library's forward."""
+"""Our forward pass over BART's weights, compared with the library's."""
 
 import random
 
@@ -7,20 +7,20 @@ import torch
 import transformers
 
 from scoring.neural.bart import Bart
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import tiny_model
 
 SHAPES = {
     "plain": {},
     "relu, scaled embeddings": {"activation_function": "relu", "scale_embedding": True},
-    "unlike halves": {
+    "different halves": {
         "encoder_layers": 1,
         "decoder_layers": 3,
         "encoder_attention_heads": 4,
         "decoder_ffn_dim": 20,
     },
-    "an output matrix of its own": {"tie_word_embeddings": False},
-    "more words than a block": {"vocab_size": 2600},
+    "separate output matrix": {"tie_word_embeddings": False},
+    "more words than one block": {"vocab_size": 2600},
     "another first token": {"decoder_start_token_id": 0, "activation_function": "gelu_new"},
 }
 
@@ -31,35 +31,36 @@ def library(folder):
 
 @torch.no_grad()
 def alone(model, source, target):
-    """The library's log-probabilities [tokens, vocabulary] of one pair."""
+    """Return the library's log-probabilities [tokens, vocabulary] of one pair."""
     logits = model(input_ids=torch.tensor([source]), labels=torch.tensor([target])).logits
     return logits[0].log_softmax(dim=-1)
 
 
 def some_texts(seed, count, longest, words=400):
-    """Sequences of ids of which many begin alike."""
+    """Return sequences of ids, many of which share a beginning."""
     chance = random.Random(seed)
     texts = [tuple(chance.randrange(words) for _ in range(chance.randint(2, longest))) for _ in range(count)]
     return [*texts, *((*text[: len(text) // 2], 5, 2) for text in texts), texts[0]]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_it_is_what_the_library_computes(shape):
-    folder = tiny_model("bart", init_std=0.1, **SHAPES[shape])
-    bart, model = Bart(folder), library(folder)
-    sources = some_texts(1, 3, 60)
-    targets = [some_texts(number, 1 + number % 3, 25) for number in range(len(sources))]
-    states = bart.encode(sources)
-    found = iter(bart.log_probabilities(states, targets))
-    for source, state, group in zip(sources, states, targets, strict=True):
-        theirs = model.model.encoder(input_ids=torch.tensor([source])).last_hidden_state[0]
-        torch.testing.assert_close(state, theirs, atol=1e-5, rtol=0)
-        for target in group:
-            each = alone(model, source, target)[range(len(target)), list(target)]
-            torch.testing.assert_close(next(found), each, atol=1e-5, rtol=0)
+def test_log_probabilities_equal_the_librarys(subtests):
+    for shape in SHAPES:
+        with subtests.test(shape=shape):
+            folder = tiny_model("bart", init_std=0.1, **SHAPES[shape])
+            bart, model = Bart(folder), library(folder)
+            sources = some_texts(1, 3, 60)
+            targets = [some_texts(number, 1 + number % 3, 25) for number in range(len(sources))]
+            states = bart.encode(sources)
+            found = iter(bart.log_probabilities(states, targets))
+            for source, state, group in zip(sources, states, targets, strict=True):
+                theirs = model.model.encoder(input_ids=torch.tensor([source])).last_hidden_state[0]
+                torch.testing.assert_close(state, theirs, atol=1e-5, rtol=0)
+                for target in group:
+                    each = alone(model, source, target)[range(len(target)), list(target)]
+                    torch.testing.assert_close(next(found), each, atol=1e-5, rtol=0)
 
 
-def test_every_logit_is_the_librarys_up_to_their_normaliser():
+def test_logits_equal_the_librarys_up_to_the_normaliser():
     folder = tiny_model("bart", vocab_size=1500)
     source, words = (0, 9, 8, 7, 2), range(1500)
     bart = Bart(folder)
@@ -68,7 +69,7 @@ def test_every_logit_is_the_librarys_up_to_their_normaliser():
     torch.testing.assert_close(torch.stack([each[1] for each in found]), theirs[1], atol=1e-5, rtol=0)
 
 
-def test_a_bias_of_the_words_counts(tmp_path):
+def test_output_bias_is_included(tmp_path):
     folder = tiny_model("bart")
     model = library(folder)
     model.final_logits_bias = torch.linspace(-3, 3, model.config.vocab_size)[None]
@@ -81,7 +82,7 @@ def test_a_bias_of_the_words_counts(tmp_path):
     assert (found - unbiased).abs().max() > 0.1
 
 
-def test_improbable_words_neither_overflow_nor_vanish(tmp_path):
+def test_improbable_words_have_finite_probabilities(tmp_path):
     model = library(tiny_model("bart"))
     with torch.no_grad():
         model.model.shared.weight.mul_(400)
@@ -94,6 +95,6 @@ def test_improbable_words_neither_overflow_nor_vanish(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["t5", "bert"])
-def test_another_kind_of_model_is_refused(kind):
+def test_other_kinds_of_models_are_refused(kind):
     with pytest.raises(MissingWeights, match="only bart can be read"):
         Bart(tiny_model(kind))

@@ -1,4 +1,4 @@
-"""Batches of bounded size, in which nothing is lost or turned around."""
+"""Batches of limited size that keep every result and its order."""
 
 import pytest
 import torch
@@ -11,13 +11,13 @@ LENGTHS = st.lists(st.integers(0, 50), max_size=40)
 
 
 @given(LENGTHS, st.integers(1, 200))
-def test_results_keep_the_order_whatever_the_budget(lengths, tokens):
+def test_results_keep_the_order_for_any_budget(lengths, tokens):
     results = in_batches(lengths, lambda batch: [(index, lengths[index]) for index in batch], tokens)
     assert results == list(enumerate(lengths))
 
 
 @given(LENGTHS, st.integers(1, 200))
-def test_no_batch_exceeds_the_budget_but_a_single_sequence(lengths, tokens):
+def test_only_single_sequences_exceed_the_budget(lengths, tokens):
     batches = []
     in_batches(lengths, lambda batch: batches.append(batch) or batch, tokens)
     for batch in batches:
@@ -34,7 +34,7 @@ def test_batches_go_from_long_to_short(lengths):
 
 
 @given(st.lists(st.integers(1, 50), max_size=40), st.integers(1, 300))
-def test_what_runs_out_of_memory_is_halved_and_only_the_hopeless_is_none(lengths, memory):
+def test_out_of_memory_is_halved_down_to_single_items(lengths, memory):
     def compute(batch):
         if len(batch) * max(lengths[index] for index in batch) > memory:
             raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -44,7 +44,7 @@ def test_what_runs_out_of_memory_is_halved_and_only_the_hopeless_is_none(lengths
     assert in_batches(lengths, compute, 400) == expected
 
 
-def test_running_out_of_the_processors_memory_counts_too():
+def test_cpu_out_of_memory_is_handled():
     def compute(batch):
         if len(batch) > 1:
             raise MemoryError
@@ -53,7 +53,7 @@ def test_running_out_of_the_processors_memory_counts_too():
     assert in_batches([1, 2, 3], compute) == [None, None, None]
 
 
-def test_any_other_failure_is_not_hidden():
+def test_other_errors_are_raised():
     def compute(batch):
         raise RuntimeError("The size of tensor a must match")
 
@@ -61,7 +61,7 @@ def test_any_other_failure_is_not_hidden():
         in_batches([1, 2], compute)
 
 
-def test_a_result_too_few_is_not_hidden():
+def test_missing_result_raises():
     with pytest.raises(ValueError, match="shorter"):
         in_batches([1, 1, 1], lambda batch: batch[:2])
     with pytest.raises(ValueError, match="shorter"):
@@ -69,7 +69,7 @@ def test_a_result_too_few_is_not_hidden():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=6))
-def test_padding_stands_behind_and_under_the_mask(sequences):
+def test_padding_is_on_the_right_and_masked(sequences):
     ids, mask = padded(sequences, padding=77)
     assert ids.shape == mask.shape == (len(sequences), max(1, *map(len, sequences)))
     for row, sequence in enumerate(sequences):
@@ -78,5 +78,5 @@ def test_padding_stands_behind_and_under_the_mask(sequences):
         assert mask[row].tolist() == sorted(mask[row].tolist(), reverse=True)
 
 
-def test_the_width_can_be_asked_for():
+def test_width_can_be_chosen():
     assert padded([[1, 2]], 0, columns=5)[0].tolist() == [[1, 2, 0, 0, 0]]

@@ -10,15 +10,16 @@ import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.asking.request import TOO_LONG, Request, Wanted
-from scoring.contract import OUT_OF_MEMORY, EvaluatorError
-from scoring.judge.marks import Unread
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import TOO_LONG, Request, Wanted
+from scoring.contract.scores import OUT_OF_MEMORY
+from scoring.judge.score_marks import Unread
 from scoring.neural.causal_lm import LocalModel
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import tiny_model
 
 KINDS = ("llama", "gpt2", "mistral", "bloom")
-"""Grouped queries; positions learnt; a window that slides; no positions at all, so that nothing is shared."""
+"""Grouped queries; learnt positions; a sliding window; no positions, which excludes sharing."""
 EXAMPLES = "Summary: The cat sat on the mat.\nfluency: 0.90\n\nSummary: Talks the on went.\nfluency: 0.15\n\n"
 SUMMARIES = (
     "It was a good mat.",
@@ -41,8 +42,12 @@ def request(summary="No.", wanted=Wanted.TEXT, marks=(), system="", **changes):
 
 
 REQUESTS = [
-    *(request(each) for each in SUMMARIES),
-    *(request(each, temperature=1.0, sample=sample) for each in SUMMARIES[:2] for sample in range(2)),
+    *(request(each, max_tokens=8) for each in SUMMARIES),
+    *(
+        request(each, max_tokens=8, temperature=1.0, sample=sample)
+        for each in SUMMARIES[:2]
+        for sample in range(2)
+    ),
     *(request(each, Wanted.FIRST_TOKEN, ("0", "1", "2")) for each in SUMMARIES),
     *(request(each, Wanted.LIKELIHOOD, MARKS) for each in SUMMARIES),
 ]
@@ -69,7 +74,7 @@ def plain_model(folder):
 
 @torch.inference_mode()
 def plain_logs(folder, ids):
-    """[tokens, vocabulary], without any cache."""
+    """Return log-probabilities [tokens, vocabulary], without any cache."""
     return plain_model(folder)(torch.tensor([ids]), use_cache=False).logits[0].double().log_softmax(dim=-1)
 
 
@@ -96,8 +101,8 @@ def assert_alike(some, others):
 
 @pytest.mark.parametrize("is_chat", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-class TestAsThePlainLibrary:
-    def test_the_likeliest_text(self, kind, is_chat):
+class TestEqualsTheLibrary:
+    def test_greedy_text_equals_the_librarys(self, kind, is_chat):
         folder = tiny_model(kind)
         tokenizer = plain_tokenizer(folder)
         asked = [request(each, system="Judge." * is_chat, max_tokens=12) for each in SUMMARIES]
@@ -108,7 +113,7 @@ class TestAsThePlainLibrary:
             assert reply.text == (text if is_chat else text.split("\n")[0])
             assert reply.usage.prompt_tokens == len(ids)
 
-    def test_the_probabilities_of_first_tokens(self, kind, is_chat):
+    def test_first_token_probabilities_equal_the_librarys(self, kind, is_chat):
         folder = tiny_model(kind)
         tokenizer = plain_tokenizer(folder)
         asked = [request(each, Wanted.FIRST_TOKEN, ("0", "1"), "Judge." * is_chat) for each in SUMMARIES]
@@ -118,7 +123,7 @@ class TestAsThePlainLibrary:
                 ids = tokenizer.convert_tokens_to_ids([mark, f"\u0120{mark}"])
                 assert reply.probabilities[mark] == pytest.approx(shares[ids].sum().item(), abs=1e-5)
 
-    def test_the_likelihoods_of_whole_marks(self, kind, is_chat):
+    def test_likelihoods_of_whole_marks_equal_the_librarys(self, kind, is_chat):
         folder = tiny_model(kind)
         tokenizer = plain_tokenizer(folder)
         ends = [tokenizer.eos_token_id, *([] if is_chat else line_ends(tokenizer))]
@@ -132,51 +137,52 @@ class TestAsThePlainLibrary:
                 assert reply.probabilities[mark] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("is_chat", [True, False])
-def test_neither_batches_nor_their_order_move_a_reply(kind, is_chat):
-    folder = tiny_model(kind)
-    model = LocalModel(folder, is_chat=is_chat)
-    together = model.replies(REQUESTS)
-    assert_alike(model.replies(REQUESTS[::-1])[::-1], together)
-    alone = LocalModel(folder, is_chat=is_chat)
-    assert_alike([alone.replies([each])[0] for each in REQUESTS], together)
+def test_replies_do_not_depend_on_batches_or_order(subtests):
+    for is_chat in [True, False]:
+        for kind in KINDS:
+            with subtests.test(kind=kind, is_chat=is_chat):
+                folder = tiny_model(kind)
+                model = LocalModel(folder, is_chat=is_chat)
+                together = model.replies(REQUESTS)
+                assert_alike(model.replies(REQUESTS[::-1])[::-1], together)
+                alone = LocalModel(folder, is_chat=is_chat)
+                assert_alike([alone.replies([each])[0] for each in REQUESTS], together)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_shared_moves_no_reply(kind):
-    model = LocalModel(tiny_model(kind), is_chat=False)
-    plain = [replace(each, shared=0) for each in REQUESTS]
-    assert_alike(model.replies(REQUESTS), model.replies(plain))
+def test_sharing_does_not_change_replies(subtests):
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            model = LocalModel(tiny_model(kind), is_chat=False)
+            plain = [replace(each, shared=0) for each in REQUESTS]
+            assert_alike(model.replies(REQUESTS), model.replies(plain))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     summaries=st.lists(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=30), min_size=1, max_size=4
     ),
     shared=st.integers(0, len(EXAMPLES) + 9),
 )
-def test_wherever_the_shared_part_ends_and_whatever_follows(summaries, shared):
+def test_any_shared_part_gives_the_same_ids(summaries, shared):
     model = local_model("llama")
     asked = [replace(request(each, Wanted.LIKELIHOOD, MARKS), shared=shared) for each in summaries]
     assert_alike(model.replies(asked), model.replies([replace(each, shared=0) for each in asked]))
 
 
 @pytest.mark.parametrize("window", [16, 120, 4096])
-def test_a_window_that_slides_hides_the_same_tokens(window):
-    """Shorter than what follows the examples, shorter than the prompt, longer than all."""
+def test_sliding_window_hides_the_same_tokens(window):
+    """The windows are shorter than the text after the examples, shorter than the prompt, and longer."""
     folder = tiny_model("mistral", sliding_window=window)
-    for each, reply in zip(REQUESTS, LocalModel(folder, is_chat=False).replies(REQUESTS), strict=True):
-        if each.wanted == Wanted.FIRST_TOKEN:
-            shares = plain_logs(folder, ids_of(folder, each, False))[-1].exp()
-            tokenizer = plain_tokenizer(folder)
-            ids = tokenizer.convert_tokens_to_ids(["1", "\u01201"])
-            assert reply.probabilities["1"] == pytest.approx(shares[ids].sum().item(), abs=1e-5)
+    ids = plain_tokenizer(folder).convert_tokens_to_ids(["1", "\u01201"])
+    asked = [each for each in REQUESTS if each.wanted == Wanted.FIRST_TOKEN]
+    for each, reply in zip(asked, LocalModel(folder, is_chat=False).replies(asked), strict=True):
+        shares = plain_logs(folder, ids_of(folder, each, False))[-1].exp()
+        assert reply.probabilities["1"] == pytest.approx(shares[ids].sum().item(), abs=1e-5)
 
 
-class Counted:
-    """Tokens that go through a model's first layer."""
+class TokenCounter:
+    """Count the tokens that go through a model's first layer."""
 
     def __init__(self, model):
         self.tokens = 0
@@ -186,12 +192,12 @@ class Counted:
         self.tokens += given[0].numel()
 
 
-def test_a_beginning_is_read_once_for_all_summaries_and_calls():
+def test_beginning_is_computed_once_for_all_calls():
     model = LocalModel(tiny_model("llama", rope_theta=9000.0), is_chat=False)
     asked = [request(each, Wanted.LIKELIHOOD, MARKS) for each in SUMMARIES]
     examples = model._prompts.of(asked[0]).shared
     assert examples == len(ids_of(tiny_model("llama"), Request(EXAMPLES), is_chat=False))
-    counted = Counted(model)
+    counted = TokenCounter(model)
     model.replies([replace(each, shared=0) for each in asked])
     plain = counted.tokens
     model.replies(asked)
@@ -201,9 +207,9 @@ def test_a_beginning_is_read_once_for_all_summaries_and_calls():
     assert counted.tokens - plain - shared == shared - examples
 
 
-def test_draws_from_one_prompt_read_it_once():
+def test_samples_compute_their_prompt_once():
     model = LocalModel(tiny_model("llama", rope_theta=8000.0), is_chat=False)
-    counted = Counted(model)
+    counted = TokenCounter(model)
     draws = [request(temperature=1.0, sample=sample, max_tokens=1) for sample in range(6)]
     model.replies(draws[:1])
     once = counted.tokens
@@ -211,7 +217,7 @@ def test_draws_from_one_prompt_read_it_once():
     assert counted.tokens - once < once
 
 
-def test_of_many_beginnings_the_last_ones_are_kept():
+def test_cache_keeps_the_last_beginnings():
     model = local_model("llama")
     for number in range(12):
         text = f"Example {number}.\n\n"
@@ -219,7 +225,7 @@ def test_of_many_beginnings_the_last_ones_are_kept():
     assert len(model._model._beginnings) == 8
 
 
-def test_draws_follow_the_models_probabilities():
+def test_samples_follow_the_models_probabilities():
     model = local_model("llama", is_chat=True)
     draws = [request(temperature=2.0, sample=sample, max_tokens=1) for sample in range(600)]
     found = Counter(reply.text for reply in model.replies(draws))
@@ -233,25 +239,25 @@ def test_draws_follow_the_models_probabilities():
         assert found[text] / 600 == pytest.approx(share, abs=spread)
 
 
-def test_another_sample_is_another_draw_and_the_same_one_is_not():
+def test_sample_number_decides_the_draw():
     model = local_model("llama")
     first, second = (request(temperature=1.0, sample=sample) for sample in range(2))
     assert model.replies([first])[0].text != model.replies([second])[0].text
     assert model.replies([second, first])[1] == model.replies([first])[0]
 
 
-def test_where_hardly_any_chance_is_left_draws_are_greedy():
+def test_low_temperature_is_greedy():
     model = local_model("llama")
     drawn, greedy = model.replies([request(temperature=0.001), request()])
     assert drawn.text == greedy.text
 
 
-def test_a_reply_that_is_cut_says_so():
+def test_truncated_reply_is_marked():
     [reply] = local_model("llama", is_chat=True).replies([request(max_tokens=2)])
     assert (reply.problem, reply.usage.completion_tokens) == (Unread.TRUNCATED, 2)
 
 
-def test_a_completion_ends_with_its_line_and_a_chat_does_not():
+def test_completion_ends_at_the_end_of_its_line():
     folder = tiny_model("llama")
     tokenizer = plain_tokenizer(folder)
     asked = [request(each, temperature=3.0, sample=sample) for each in SUMMARIES for sample in range(40)]
@@ -263,21 +269,21 @@ def test_a_completion_ends_with_its_line_and_a_chat_does_not():
     assert tokenizer.eos_token not in "".join(each.text for each in completions)
 
 
-def test_likelihoods_of_all_replies_of_one_token_are_those_of_its_first_tokens():
-    """To the end of the reply: over all ends, and all tokens before them, they add up to no more than 1."""
+def test_likelihoods_of_all_marks_sum_to_less_than_1():
+    """Over all ends and all tokens before them, likelihoods sum to at most 1."""
     [whole] = local_model("llama").replies([request(wanted=Wanted.LIKELIHOOD, marks=MARKS)])
     assert 0 < sum(whole.probabilities.values()) < 1
     assert whole.text == max(whole.probabilities, key=whole.probabilities.get)
 
 
-def test_a_mark_that_is_no_single_token_is_refused():
+def test_mark_of_several_tokens_is_refused():
     with pytest.raises(EvaluatorError, match=r"'0\.50' is not a single token") as raised:
         local_model("llama").replies([request(wanted=Wanted.FIRST_TOKEN, marks=("1", "0.50"))])
     assert raised.value.permanent
 
 
 def test_a_schema_is_refused():
-    with pytest.raises(EvaluatorError, match="no reply to a schema"):
+    with pytest.raises(EvaluatorError, match="do not support JSON schemas"):
         local_model("llama").replies([request(schema="{}")])
 
 
@@ -292,19 +298,19 @@ def test_a_chat_needs_a_template():
 
 
 @pytest.mark.parametrize(("kind", "head"), [("bert", "ForMaskedLM"), ("roberta", "ForMaskedLM"), ("t5", "")])
-def test_a_model_that_is_not_causal_is_refused(kind, head):
+def test_non_causal_model_is_refused(kind, head):
     with pytest.raises(MissingWeights, match=r"reads ahead|cannot be loaded"):
         LocalModel(tiny_model(kind, head), is_chat=False).replies([Request("The cat.")])
 
 
-def test_what_exceeds_the_models_positions_is_too_long():
+def test_prompt_beyond_the_positions_is_too_long():
     model = local_model("gpt2", n_positions=256)
     fitting, too_long = model.replies([Request("The cat."), Request("The cat. " * 100)])
     assert (fitting.problem, too_long.problem) != (TOO_LONG, None)
     assert too_long.problem == TOO_LONG
 
 
-def test_what_runs_out_of_memory_is_halved_and_then_said():
+def test_out_of_memory_is_retried_in_halves_and_reported():
     model = LocalModel(tiny_model("llama", rope_theta=7000.0), is_chat=False)
     expected = model.replies(REQUESTS)
     inner = model._model._model

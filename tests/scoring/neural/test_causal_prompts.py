@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.asking.request import Request
-from scoring.contract import EvaluatorError
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.requests import Request
 from scoring.neural.causal_lm import LocalModel
 from tests.scoring.neural.test_causal_lm import ids_of, request
 from tests.scoring.tiny_models import tiny_model
@@ -40,7 +40,7 @@ def test_special_tokens_in_a_completion_are_text():
         "<s>{{ m.role }}\n{{ m.content }}</s>\n{% endfor %}{{ '<s>assistant\n' }}",
     ],
 )
-def test_templates_that_trim_or_know_no_system(template, tmp_path):
+def test_templates_may_trim_or_lack_a_system_role(template, tmp_path):
     folder = with_template(tmp_path, template)
     prompts = LocalModel(folder, is_chat=True)._prompts
     asked = request("No.", system="Judge.")
@@ -51,13 +51,13 @@ def test_templates_that_trim_or_know_no_system(template, tmp_path):
     assert (spaced == prompts.of(asked).ids) == ("trim" in template)
 
 
-def test_a_template_that_says_the_texts_otherwise_is_refused(tmp_path):
+def test_template_that_changes_texts_is_refused(tmp_path):
     folder = with_template(tmp_path, "{% for m in messages %}{{ m.role }}{% endfor %}")
     with pytest.raises(EvaluatorError, match="changes the texts"):
         LocalModel(folder, is_chat=True).replies([request()])
 
 
-def test_the_day_does_not_change_a_prompt(tmp_path):
+def test_prompt_does_not_depend_on_the_date(tmp_path):
     template = (
         "{% if not date_string is defined %}{% set date_string = strftime_now('%s') %}{% endif %}"
         "{{ date_string }}{% for m in messages %}{{ m.content }}{% endfor %}"

@@ -1,4 +1,4 @@
-"""Pickled checkpoints become safetensors, and never run."""
+"""Converting pickled checkpoints to safetensors without running their code."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from tests.scoring.tiny_models import tiny_model
 
 @pytest.fixture
 def source(tmp_path):
-    """A folder with configuration and vocabulary of a tiny model, and no weights."""
+    """Create a folder with the configuration and vocabulary of a tiny model, without weights."""
     folder = tmp_path / "source"
     folder.mkdir()
     for path in tiny_model("bert").iterdir():
@@ -29,7 +29,7 @@ def state():
     return load_file(tiny_model("bert") / "model.safetensors")
 
 
-def test_a_model_comes_out_as_it_went_in(source, state, tmp_path):
+def test_conversion_keeps_the_model(source, state, tmp_path):
     torch.save(state, source / "pytorch_model.bin")
     done = convert(source, tmp_path / "new")
     assert done.tensors == {"model.safetensors": len(state)}
@@ -49,20 +49,20 @@ def test_a_model_comes_out_as_it_went_in(source, state, tmp_path):
     ],
     ids=["lightning", "several cards", "parameters"],
 )
-def test_what_training_put_around_it_is_taken_off(source, state, tmp_path, wrapped):
+def test_wrappers_of_training_frameworks_are_removed(source, state, tmp_path, wrapped):
     torch.save(wrapped(state), source / "model.ckpt")
     convert(source / "model.ckpt", tmp_path / "new")
     assert load_file(tmp_path / "new" / "model.safetensors").keys() == state.keys()
 
 
-def test_names_of_wrapped_encoders_stay(source, state, tmp_path):
+def test_names_of_inner_encoders_are_kept(source, state, tmp_path):
     torch.save({"state_dict": {f"encoder.model.{name}": state[name] for name in state}}, source / "a.ckpt")
     convert(source, tmp_path / "new")
     written = load_file(tmp_path / "new" / "model.safetensors")
     assert all(name.startswith("encoder.model.embeddings.") for name in sorted(written)[:2])
 
 
-def test_parts_go_into_files_of_their_own(source, state, tmp_path):
+def test_parts_are_written_to_separate_files(source, state, tmp_path):
     head = {"_classifier.weight": torch.ones(2, 32), "_classifier.bias": torch.zeros(2)}
     encoder = {f"_roberta.{name}": tensor for name, tensor in state.items()}
     torch.save({**encoder, **head, "counter": torch.tensor(3)}, source.parent / "doc_to_summ.ckpt")
@@ -77,7 +77,7 @@ def test_parts_go_into_files_of_their_own(source, state, tmp_path):
     assert done.left_out == ("counter",)
 
 
-def test_tied_matrices_and_parts_of_others_are_written_under_each_name(source, tmp_path):
+def test_tied_tensors_are_written_under_each_name(source, tmp_path):
     one = torch.arange(12.0).reshape(3, 4)
     torch.save({"a": one, "b": one, "turned": one.T, "row": one[1]}, source / "pytorch_model.bin")
     convert(source, tmp_path / "new")
@@ -88,7 +88,7 @@ def test_tied_matrices_and_parts_of_others_are_written_under_each_name(source, t
     assert torch.equal(written["row"], one[1])
 
 
-def test_half_numbers_whole_numbers_and_single_ones_keep_their_type(source, tmp_path):
+def test_tensors_keep_their_type(source, tmp_path):
     state = {
         "half": torch.tensor([1.5, float("nan")], dtype=torch.bfloat16),
         "whole": torch.tensor([1, 2]),
@@ -102,7 +102,7 @@ def test_half_numbers_whole_numbers_and_single_ones_keep_their_type(source, tmp_
     }
 
 
-def test_a_model_in_several_files_becomes_one(source, state, tmp_path):
+def test_model_in_several_files_becomes_one(source, state, tmp_path):
     names = sorted(state)
     files = {"pytorch_model-1.bin": names[:5], "pytorch_model-2.bin": names[5:]}
     for file, each in files.items():
@@ -123,7 +123,7 @@ class Malicious:
 
 
 @pytest.mark.parametrize("new_format", [True, False])
-def test_a_malicious_pickle_does_not_run(source, state, tmp_path, new_format):
+def test_malicious_pickle_does_not_run(source, state, tmp_path, new_format):
     trace = tmp_path / "it ran"
     content = {"state_dict": state, "x": Malicious(trace)}
     torch.save(content, source / "pytorch_model.bin", _use_new_zipfile_serialization=new_format)
@@ -133,9 +133,9 @@ def test_a_malicious_pickle_does_not_run(source, state, tmp_path, new_format):
     assert not (tmp_path / "new").exists()
 
 
-def test_what_holds_other_objects_is_refused_by_their_name(source, state, tmp_path):
+def test_other_objects_are_refused_by_name(source, state, tmp_path):
     torch.save({"state_dict": state, "hyper_parameters": Namespace(lr=1)}, source / "model.ckpt")
-    with pytest.raises(NotConvertible, match=r"argparse\.Namespace.*save its tensors alone"):
+    with pytest.raises(NotConvertible, match=r"argparse\.Namespace.*save only its tensors"):
         convert(source, tmp_path / "new")
 
 
@@ -147,19 +147,19 @@ def test_what_holds_other_objects_is_refused_by_their_name(source, state, tmp_pa
         (torch.ones(3), "no tensors by name"),
     ],
 )
-def test_what_is_no_model_is_refused(source, tmp_path, content, reason):
+def test_file_without_a_model_is_refused(source, tmp_path, content, reason):
     torch.save(content, source / "pytorch_model.bin")
     with pytest.raises(NotConvertible, match=reason):
         convert(source, tmp_path / "new")
 
 
-def test_a_damaged_file_is_refused(source, tmp_path):
+def test_damaged_file_is_refused(source, tmp_path):
     (source / "pytorch_model.bin").write_bytes(b"PK no checkpoint")
     with pytest.raises(NotConvertible, match=r"is no checkpoint|holds more than tensors"):
         convert(source, tmp_path / "new")
 
 
-def test_a_folder_says_what_it_lacks(source, state, tmp_path):
+def test_incomplete_folder_is_refused_with_a_reason(source, state, tmp_path):
     with pytest.raises(NotConvertible, match="has 0 pickled files"):
         convert(source, tmp_path / "new")
     torch.save(state, source / "one.bin")
@@ -173,12 +173,12 @@ def test_a_folder_says_what_it_lacks(source, state, tmp_path):
         convert(source / "one.bin", tmp_path / "newer")
 
 
-def test_nothing_is_overwritten_and_nothing_half_done_stays(source, state, tmp_path):
+def test_existing_folder_is_kept_and_partial_output_removed(source, state, tmp_path):
     torch.save(state, source / "pytorch_model.bin")
     target = tmp_path / "new"
     target.mkdir()
     (target / "notes.txt").write_text("mine")
-    with pytest.raises(NotConvertible, match="nothing is overwritten"):
+    with pytest.raises(NotConvertible, match="is not overwritten"):
         convert(source, target)
     assert [path.name for path in target.iterdir()] == ["notes.txt"]
     (target / "notes.txt").unlink()
@@ -187,7 +187,7 @@ def test_nothing_is_overwritten_and_nothing_half_done_stays(source, state, tmp_p
     assert {path.name for path in tmp_path.iterdir()} == {"source", "new"}
 
 
-def test_a_part_that_is_not_there_is_refused(source, state, tmp_path):
+def test_missing_part_is_refused(source, state, tmp_path):
     torch.save(state, source / "pytorch_model.bin")
     with pytest.raises(NotConvertible, match=r"no tensor's name begins with '_roberta\.'"):
         convert(source, tmp_path / "new", parts={"_roberta.": "model"})

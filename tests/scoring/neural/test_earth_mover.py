@@ -1,4 +1,4 @@
-"""The earth mover's distance against linear programming."""
+"""The earth mover's distance compared with linear programming."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scoring.neural.earth_mover import transport_cost
 
 
 def by_linear_programming(cost, supply, demand):
-    """All of the lighter side is moved; of the heavier side at most what it has."""
+    """Move all mass of the lighter side; the heavier side gives at most what it has."""
     if supply.sum() > demand.sum():
         cost, supply, demand = cost.T, demand, supply
     rows, columns = cost.shape
@@ -18,7 +18,7 @@ def by_linear_programming(cost, supply, demand):
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1 + 1e-6, 1 - 1e-4, 0.5, 3.0])
-def test_it_is_the_optimum_of_the_linear_programme(ratio):
+def test_cost_is_the_optimum_of_the_linear_programme(ratio):
     generator = np.random.default_rng(1)
     cost = generator.random((7, 9))
     supply, demand = generator.random(7), generator.random(9)
@@ -29,17 +29,17 @@ def test_it_is_the_optimum_of_the_linear_programme(ratio):
     )
 
 
-def test_what_has_no_mass_costs_nothing_and_takes_nothing():
+def test_points_without_mass_have_no_effect():
     cost = np.array([[1.0, np.inf], [2.0, np.nan]])
     assert transport_cost(cost, np.array([0.5, 0.5]), np.array([1.0, 0.0])) == pytest.approx(1.5)
 
 
-def test_equal_heaps_cost_nothing():
+def test_equal_distributions_cost_nothing():
     masses = np.array([0.2, 0.8])
     assert transport_cost(1 - np.eye(2), masses, masses) == 0
 
 
-def test_nothing_to_move_is_refused():
+def test_side_without_mass_is_refused():
     cost = np.ones((2, 2))
     with pytest.raises(ValueError, match="no mass"):
         transport_cost(cost, np.zeros(2), np.ones(2))
@@ -47,6 +47,6 @@ def test_nothing_to_move_is_refused():
         transport_cost(np.ones((0, 2)), np.ones(0), np.ones(2))
 
 
-def test_a_cost_that_is_not_finite_is_refused():
+def test_infinite_cost_is_refused():
     with pytest.raises(ValueError, match="not finite"):
         transport_cost(np.array([[np.nan]]), np.ones(1), np.ones(1))

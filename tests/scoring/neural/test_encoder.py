@@ -1,4 +1,4 @@
-"""Encoding: each distinct sequence once, whatever else is in the batch."""
+"""Encoding of sequences: each distinct one once, independent of its batch."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scoring.neural.encoder import Encoder
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import LAYERS, POSITIONS, tiny_model
 
 
@@ -17,7 +17,7 @@ def encoder(request):
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
-def test_the_limit_is_the_tokenizers_or_that_of_the_positions(kind):
+def test_limit_comes_from_the_tokenizer_or_the_positions(kind):
     assert Encoder(tiny_model(kind)).limit == POSITIONS
     short = Encoder(tiny_model(kind, max_position_embeddings=40))
     assert short.limit <= 40
@@ -29,7 +29,7 @@ def test_the_limit_is_the_tokenizers_or_that_of_the_positions(kind):
 @pytest.mark.parametrize(
     ("kind", "dead"), [("MPNet", 2), ("XLMRobertaXL", 2), ("DistilBert", 0), ("Electra", 0)]
 )
-def test_the_limit_of_other_kinds_is_what_their_positions_can_take(tmp_path, kind, dead):
+def test_limit_of_other_models_comes_from_their_positions(tmp_path, kind, dead):
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model("bert"))
     tokenizer.model_max_length = 10**30
     tokenizer.save_pretrained(tmp_path)
@@ -55,7 +55,7 @@ SEQUENCES = st.lists(st.lists(st.integers(5, 60), min_size=1, max_size=12).map(t
 
 @given(SEQUENCES)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_neighbours_in_a_batch_change_nothing(encoder, sequences):
+def test_batches_do_not_change_vectors(encoder, sequences):
     together = encoder.states(sequences, [1, -1])
     for sequence, found in zip(sequences, together, strict=True):
         [alone] = encoder.states([sequence], [1, -1])
@@ -78,7 +78,7 @@ def test_each_distinct_sequence_is_computed_once(encoder, monkeypatch):
     assert torch.equal(found[0], found[2])
 
 
-def test_what_runs_out_of_memory_has_no_vectors_and_the_others_have(encoder, monkeypatch):
+def test_out_of_memory_gives_none_and_leaves_others(encoder, monkeypatch):
     compute = encoder._states
 
     def small_memory(sequences, *rest):
@@ -92,13 +92,13 @@ def test_what_runs_out_of_memory_has_no_vectors_and_the_others_have(encoder, mon
     assert found[3].shape[1] == 8
 
 
-def test_layers_count_from_the_embeddings_or_from_the_last(encoder):
+def test_layers_count_from_either_end(encoder):
     [found] = encoder.states([(5, 6, 7)], [0, LAYERS, -1])
     assert torch.equal(found[1], found[2])
     assert not torch.allclose(found[0], found[1], atol=1e-2)
 
 
 @pytest.mark.parametrize("depth", [-1, LAYERS + 1])
-def test_a_layer_that_is_not_there_is_refused(depth):
+def test_missing_layer_is_refused(depth):
     with pytest.raises(MissingWeights, match=f"has {LAYERS} layers, so there is no {depth}"):
         Encoder(tiny_model("bert"), depth=depth)

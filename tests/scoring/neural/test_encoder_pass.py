@@ -1,4 +1,4 @@
-"""Vectors of an encoder beside those of the library's own forward pass."""
+"""Vectors of our encoder compared with the library's forward pass."""
 
 import random
 
@@ -13,7 +13,7 @@ LAYERS = [0, 1, 3, -1]
 
 
 def sequences_for(encoder, number=12):
-    """Texts of unequal and of equal length, among them one with the padding's own id inside."""
+    """Return sequences of equal and unequal lengths, one with the padding id inside."""
     chooser = random.Random(1)
     words = TEXT.split()
     texts = [" ".join(chooser.choices(words, k=chooser.choice((1, 4, 4, 9, 30)))) for _ in range(number)]
@@ -21,8 +21,8 @@ def sequences_for(encoder, number=12):
     return [*found, (*found[0][:-1], encoder.tokens.padding, *found[1][1:])]
 
 
-CALM = 0.1
-"""Spread of weights under which float32 does not lose the digits that are compared."""
+SMALL_SPREAD = 0.1
+"""Spread of weights at which float32 keeps all compared digits."""
 
 
 def library_states(folder, sequences):
@@ -42,12 +42,12 @@ def assert_equal_to_the_library(folder):
     for ours, theirs in zip(found, library_states(folder, sequences), strict=True):
         assert ours.shape == theirs.shape
         assert (ours - theirs).abs().max() < 1e-5
-    assert found[0].std() > 0.1, "all vectors alike would prove nothing"
+    assert found[0].std() > 0.1, "equal vectors would prove nothing"
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
-def test_it_gives_the_librarys_vectors(kind):
-    assert_equal_to_the_library(tiny_model(kind, initializer_range=CALM))
+def test_vectors_equal_the_librarys(kind):
+    assert_equal_to_the_library(tiny_model(kind, initializer_range=SMALL_SPREAD))
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_it_gives_the_librarys_vectors(kind):
     ],
     ids=str,
 )
-def test_the_configuration_says_how_it_computes(changes):
-    assert_equal_to_the_library(tiny_model("bert", initializer_range=CALM, **changes))
+def test_configuration_is_respected(changes):
+    assert_equal_to_the_library(tiny_model("bert", initializer_range=SMALL_SPREAD, **changes))
 
 
-def test_another_kind_of_encoder_runs_as_the_library_has_it(tmp_path):
+def test_other_encoders_run_in_the_library(tmp_path):
     transformers.AutoTokenizer.from_pretrained(tiny_model("bert")).save_pretrained(tmp_path)
     config = transformers.DistilBertConfig(
         vocab_size=400, dim=32, hidden_dim=48, n_layers=3, n_heads=2, initializer_range=0.3
@@ -74,7 +74,7 @@ def test_another_kind_of_encoder_runs_as_the_library_has_it(tmp_path):
     assert_equal_to_the_library(tmp_path)
 
 
-def test_layers_above_the_depth_are_not_missed():
+def test_layers_above_the_depth_are_not_needed():
     folder = tiny_model("roberta")
     whole, short = Encoder(folder), Encoder(folder, depth=1)
     sequences = sequences_for(whole)
@@ -82,7 +82,7 @@ def test_layers_above_the_depth_are_not_missed():
         assert (one - two).abs().max() < 1e-5
 
 
-def test_what_is_made_of_layers_is_made_token_by_token():
+def test_layers_are_combined_token_by_token():
     encoder = Encoder(tiny_model("bert"))
     sequences = sequences_for(encoder)
     plain = encoder.states(sequences, [1, 2])

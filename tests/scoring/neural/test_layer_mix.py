@@ -1,4 +1,4 @@
-"""The mix of normalised layers, against its definition."""
+"""The mix of normalised layers, compared with its definition."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ LENGTHS = (3, 7, 5)
 
 @pytest.fixture
 def batch():
-    """States [layers, sequences, tokens, dimensions] with something large in the padding, and the mask."""
+    """Return states [layers, sequences, tokens, dimensions] with large padding values, and their mask."""
     draw = torch.Generator().manual_seed(0)
     states = torch.randn(LAYERS, len(LENGTHS), max(LENGTHS), DIMENSIONS, generator=draw) * 3 + 1
     mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
@@ -41,12 +41,12 @@ def defined(states, mask, members):
 
 
 @pytest.mark.parametrize("members", [[0], [1], [2], [0, 1], [0, 1, 2]])
-def test_one_mean_and_deviation_hold_for_all_that_are_normalised_together(batch, mix, members):
+def test_sequences_normalised_together_share_mean_and_deviation(batch, mix, members):
     states, mask = batch
     found = mix.vectors([sums(states, mask)[index] for index in members]).cpu()
     assert torch.allclose(found, defined(states, mask, members), atol=1e-5)
 
 
-def test_a_missing_weight_is_not_made_up():
+def test_missing_weight_raises():
     with pytest.raises(KeyError, match=r"scalar_parameters\.1"):
         LayerMix.of({"scalar_parameters.0": torch.zeros(1), "gamma": torch.ones(1)}, 2)

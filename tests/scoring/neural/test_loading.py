@@ -1,4 +1,4 @@
-"""Models from a folder: whole, from safetensors, and without any code from it."""
+"""Loading models from a folder: completely, from safetensors, and without running its code."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from scoring.neural.loading import fill, load_model, load_tensors, load_tokenizer
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import TEXT, tiny_model
 
 
@@ -27,7 +27,7 @@ def change(folder, edit):
     save_file(edit(tensors), folder / "model.safetensors", {"format": "pt"})
 
 
-def test_it_is_loaded_for_use_and_not_for_training(folder):
+def test_model_is_in_evaluation_mode(folder):
     model = load_model(folder)
     assert not model.training
     assert model.dtype == torch.float32
@@ -35,11 +35,11 @@ def test_it_is_loaded_for_use_and_not_for_training(folder):
     assert torch.equal(model.embeddings.word_embeddings.weight.cpu(), expected)
 
 
-def test_the_precision_can_be_asked_for(folder):
+def test_precision_can_be_chosen(folder):
     assert load_model(folder, precision="bfloat16").dtype == torch.bfloat16
 
 
-def test_parameters_that_the_files_lack_are_refused(folder):
+def test_missing_weights_are_refused(folder):
     change(folder, lambda each: {name: each[name] for name in each if "layer.1.output" not in name})
     with pytest.raises(
         MissingWeights, match=r"lack weights that a BertModel needs, such as encoder\.layer\.1"
@@ -47,12 +47,12 @@ def test_parameters_that_the_files_lack_are_refused(folder):
         load_model(folder)
 
 
-def test_a_head_that_the_files_lack_is_refused(folder):
+def test_missing_head_is_refused(folder):
     with pytest.raises(MissingWeights, match="they would be random"):
         load_model(folder, transformers.AutoModelForSequenceClassification)
 
 
-def test_what_plays_no_part_may_be_missing(folder):
+def test_unused_weights_may_be_missing(folder):
     change(folder, lambda each: {name: each[name] for name in each if not name.startswith("pooler.")})
     with pytest.raises(MissingWeights, match=r"pooler\.dense"):
         load_model(folder)
@@ -105,7 +105,7 @@ def test_a_folder_without_tokenizer_is_refused(folder):
         load_tokenizer(folder)
 
 
-def test_single_tensors_and_what_they_fill(folder):
+def test_tensors_fill_a_module(folder):
     save_file({"weight": torch.ones(2, 3), "bias": torch.zeros(2)}, folder / "head.safetensors")
     layer = torch.nn.Linear(3, 2)
     fill(layer, load_tensors(folder, "head.safetensors"), folder)
@@ -121,7 +121,7 @@ def test_single_tensors_and_what_they_fill(folder):
         load_tensors(folder, "other.safetensors")
 
 
-def test_tensors_in_parts_are_put_together(folder):
+def test_tensors_in_parts_are_joined(folder):
     whole = load_file(folder / "model.safetensors")
     names = sorted(whole)
     parts = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
@@ -140,7 +140,7 @@ def test_tensors_in_parts_are_put_together(folder):
 
 
 @pytest.mark.parametrize("stored", [torch.float16, torch.bfloat16])
-def test_weights_stored_in_half_are_computed_in_full(folder, stored):
+def test_half_precision_weights_are_computed_in_float32(folder, stored):
     change(folder, lambda each: {name: tensor.to(stored) for name, tensor in each.items()})
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"dtype": str(stored).removeprefix("torch.")}))
@@ -148,8 +148,8 @@ def test_weights_stored_in_half_are_computed_in_full(folder, stored):
     assert {each.dtype for each in model.parameters()} == {torch.float32}
 
 
-def test_a_vocabulary_that_is_a_sentencepiece_file_alone_is_read(tmp_path):
-    """So T5's and mT5's checkpoints are published."""
+def test_sentencepiece_file_alone_is_read(tmp_path):
+    """Checkpoints of T5 and mT5 are published this way."""
     SentencePieceTrainer.train(
         sentence_iterator=iter(TEXT.splitlines()),
         model_prefix=str(tmp_path / "spiece"),

@@ -1,4 +1,4 @@
-"""Sequences that begin alike as a tree."""
+"""Trees of sequences with common beginnings."""
 
 from itertools import chain
 
@@ -11,7 +11,7 @@ sequences = st.lists(st.integers(0, 3), max_size=6).map(tuple)
 groups = st.lists(st.lists(sequences, max_size=5), max_size=4)
 
 
-def test_a_shared_beginning_stands_once_within_a_group_but_not_across_groups():
+def test_beginnings_are_shared_within_a_group_only():
     trees = PrefixTrees([[(7, 8, 9), (7, 8, 5), (7,)], [(7, 8)]])
     assert trees.tokens == [7, 8, 9, 5, 7, 8]
     assert trees.positions == [0, 1, 2, 2, 0, 1]
@@ -21,7 +21,7 @@ def test_a_shared_beginning_stands_once_within_a_group_but_not_across_groups():
 
 
 @given(groups)
-def test_paths_spell_their_sequences_and_each_beginning_has_one_node(groups):
+def test_paths_spell_sequences_with_one_node_per_beginning(groups):
     trees = PrefixTrees(groups)
     for path, sequence in zip(trees.paths, chain.from_iterable(groups), strict=True):
         assert tuple(trees.tokens[node] for node in path) == sequence

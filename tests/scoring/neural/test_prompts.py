@@ -1,4 +1,4 @@
-"""What of article and summary goes into a prompt of bounded length."""
+"""The parts of article and summary that fit into a prompt of limited length."""
 
 import pytest
 
@@ -27,13 +27,13 @@ def pieces(tokens, text):
 
 
 @pytest.mark.parametrize("how", ["cut", "cut_end", "parts"])
-def test_a_prompt_that_fits_is_read_whole(tokens, how):
+def test_fitting_prompt_is_read_whole(tokens, how):
     found = prompted(tokens, "A {summary} sat.", "The {article}.", how)
     assert found.inputs == ((*pieces(tokens, "premise: A {summary} sat. hypothesis: The {article}."), 1),)
     assert found.shares == ()
 
 
-def test_the_articles_end_is_cut_and_the_summary_kept(tokens):
+def test_cut_keeps_the_summary(tokens):
     found = prompted(tokens, SENTENCE * 20, "The cat sat.")
     front, back = pieces(tokens, "premise: " + SENTENCE * 20), pieces(tokens, "hypothesis: The cat sat.")
     assert found.inputs == ((*front[: 63 - len(back)], *back, 1),)
@@ -43,7 +43,7 @@ def test_the_articles_end_is_cut_and_the_summary_kept(tokens):
     assert shares["summary"] == 1
 
 
-def test_the_plain_cut_loses_the_summary_and_says_so(tokens):
+def test_plain_cut_drops_the_summary_and_reports_it(tokens):
     one = prompted(tokens, SENTENCE * 20, "The cat sat.", "cut_end")
     other = prompted(tokens, SENTENCE * 20, "Officials said.", "cut_end")
     assert one.inputs == other.inputs
@@ -51,7 +51,7 @@ def test_the_plain_cut_loses_the_summary_and_says_so(tokens):
     assert 0 < dict(one.shares)["article"] < 1
 
 
-def test_parts_hold_the_whole_article_between_them_and_each_the_summary(tokens):
+def test_parts_cover_the_article_and_each_has_the_summary(tokens):
     article = (SENTENCE * 20).strip()
     found = prompted(tokens, article, "The cat sat.", "parts")
     lead, back = pieces(tokens, "premise:"), pieces(tokens, "hypothesis: The cat sat.")
@@ -66,21 +66,21 @@ def test_parts_hold_the_whole_article_between_them_and_each_the_summary(tokens):
 
 
 @pytest.mark.parametrize("how", ["cut", "parts"])
-def test_a_summary_that_fills_the_prompt_alone_is_cut_too(tokens, how):
+def test_too_long_a_summary_is_cut(tokens, how):
     found = prompted(tokens, SENTENCE * 20, SENTENCE * 30, how)
     assert found.inputs == ((*pieces(tokens, "hypothesis: " + SENTENCE * 30)[:63], 1),)
     assert dict(found.shares)["article"] == 0
     assert 0 < dict(found.shares)["summary"] < 1
 
 
-def test_parts_are_not_made_where_little_room_is_left_for_them(tokens):
+def test_little_room_prevents_parts(tokens):
     summary = SENTENCE * 4
     assert 32 < len(pieces(tokens, summary)) < 60
     found = prompted(tokens, SENTENCE * 20, summary, "parts")
     assert found == prompted(tokens, SENTENCE * 20, summary, "cut")
 
 
-def test_the_summary_may_stand_first(tokens):
+def test_summary_may_come_first(tokens):
     template = "hypothesis: {summary} premise: {article}"
     found = prompted(tokens, SENTENCE * 20, "The cat sat.", "cut", template)
     whole = pieces(tokens, "hypothesis: The cat sat. premise: " + SENTENCE * 20)

@@ -1,6 +1,5 @@
-"""Texts joined into one sequence, and the cut that takes from them together."""
+"""Texts joined into one sequence, and cut together."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,9 +8,8 @@ from scoring.neural.segments import cut_lengths, joined
 OPENING, CLOSING = 0, 2
 
 
-@pytest.mark.parametrize(
-    ("lengths", "limit", "cut"),
-    [
+def test_cut_equals_the_authors(subtests):
+    cases = [
         ((100, 280), 380, [100, 280]),
         ((30, 512), 380, [30, 350]),
         ((512, 30), 380, [350, 30]),
@@ -28,14 +26,14 @@ OPENING, CLOSING = 0, 2
         ((126, 500, 127), 380, [126, 127, 127]),
         ((130, 140, 150), 380, [116, 126, 136]),
         ((130, 512, 512), 380, [126, 126, 126]),
-    ],
-)
-def test_the_cut_is_the_authors(lengths, limit, cut):
-    assert cut_lengths(lengths, limit) == cut
+    ]
+    for lengths, limit, cut in cases:
+        with subtests.test(lengths=lengths, limit=limit, cut=cut):
+            assert cut_lengths(lengths, limit) == cut
 
 
 @given(st.lists(st.integers(2, 600), min_size=2, max_size=3), st.integers(12, 700))
-def test_a_cut_fits_and_takes_no_more_than_it_must(lengths, limit):
+def test_cut_fits_and_is_minimal(lengths, limit):
     cut = cut_lengths(lengths, limit)
     assert all(0 < new <= old for new, old in zip(cut, lengths, strict=True))
     assert sum(cut) <= limit
@@ -43,14 +41,14 @@ def test_a_cut_fits_and_takes_no_more_than_it_must(lengths, limit):
         assert sum(cut) > limit - len(lengths)
 
 
-def test_texts_stand_between_marks_and_a_cut_one_keeps_its_end_mark():
+def test_texts_are_between_special_tokens_and_cut_ones_keep_the_end_token():
     sequence, shares = joined([(10, 11), (20, 21, 22, 23), ()], OPENING, CLOSING, 5, 100)
     assert sequence.ids == (0, 10, 11, 2, 2, 20, 21, 22, 2, 2, 2)
     assert sequence.lengths == (4, 5, 2)
     assert shares == (1, 0.75, 1)
 
 
-def test_a_joint_cut_is_counted_in_the_shares():
+def test_shares_include_the_joint_cut():
     sequence, shares = joined([(10, 11), tuple(range(20, 40))], OPENING, CLOSING, 100, 16)
     assert sequence.ids == (0, 10, 11, 2, 2, *range(20, 30), 2)
     assert shares == (1, 0.5)

@@ -1,4 +1,4 @@
-"""Short answers of T5 and mT5 beside the library's modules, on random models of every make."""
+"""Short answers of T5 and mT5 compared with the library's, on random models of every kind."""
 
 import json
 
@@ -8,10 +8,10 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from scoring.neural.checkpoint import Checkpoint
-from scoring.neural.t5 import FirstToken, WholeAnswer
+from scoring.neural.t5 import Answers
 from scoring.neural.t5_layers import position_buckets
 from scoring.neural.t5_pass import T5Pass
-from scoring.weights import MissingWeights
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.t5_models import t5_model
 from tests.scoring.tiny_models import tiny_model
 
@@ -20,7 +20,7 @@ WANTED = [9, 4, 30]
 
 
 def library_logits(folder, inputs, decoder_ids):
-    """[inputs, steps, vocabulary], one input at a time."""
+    """Return the library's logits [inputs, steps, vocabulary], one input at a time."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     with torch.inference_mode():
         return torch.cat(
@@ -46,37 +46,39 @@ MAKES = {
 }
 
 
-@pytest.mark.parametrize("make", MAKES)
-def test_the_first_logits_are_the_librarys(make):
-    kind, untied, changes = MAKES[make]
-    folder = t5_model(kind, untied=untied, **changes)
-    model = FirstToken(folder)
-    expected = library_logits(folder, INPUTS, [model.start])[:, 0]
-    assert expected.std() > 0.1
-    found = torch.stack(model.logits(INPUTS, WANTED))
-    torch.testing.assert_close(found, expected[:, WANTED], atol=1e-5, rtol=0)
-    probabilities = torch.stack(model.log_probabilities(INPUTS, WANTED))
-    torch.testing.assert_close(probabilities, expected.log_softmax(-1)[:, WANTED], atol=1e-5, rtol=0)
+def test_first_logits_equal_the_librarys(subtests):
+    for make in MAKES:
+        with subtests.test(make=make):
+            kind, untied, changes = MAKES[make]
+            folder = t5_model(kind, untied=untied, **changes)
+            model = Answers(folder)
+            expected = library_logits(folder, INPUTS, [model.start])[:, 0]
+            assert expected.std() > 0.1
+            found = torch.stack(model.logits(INPUTS, WANTED))
+            torch.testing.assert_close(found, expected[:, WANTED], atol=1e-5, rtol=0)
+            probabilities = torch.stack(model.log_probabilities(INPUTS, WANTED))
+            torch.testing.assert_close(probabilities, expected.log_softmax(-1)[:, WANTED], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("make", MAKES)
-def test_answers_of_several_tokens_are_the_librarys(make):
-    kind, untied, changes = MAKES[make]
-    folder = t5_model(kind, untied=untied, **changes)
-    model = WholeAnswer(folder)
-    answers = [(9, 4, 1), (30, 1), (12,)]
-    found = torch.stack(model.answer_log_probabilities(INPUTS, answers))
-    for column, answer in enumerate(answers):
-        logits = library_logits(folder, INPUTS, [model.start, *answer[:-1]]).log_softmax(-1)
-        expected = sum(logits[:, step, token] for step, token in enumerate(answer))
-        torch.testing.assert_close(found[:, column], expected, atol=2e-5, rtol=0)
+def test_answer_probabilities_equal_the_librarys(subtests):
+    for make in MAKES:
+        with subtests.test(make=make):
+            kind, untied, changes = MAKES[make]
+            folder = t5_model(kind, untied=untied, **changes)
+            model = Answers(folder)
+            answers = [(9, 4, 1), (30, 1), (12,)]
+            found = torch.stack(model.answer_log_probabilities(INPUTS, answers))
+            for column, answer in enumerate(answers):
+                logits = library_logits(folder, INPUTS, [model.start, *answer[:-1]]).log_softmax(-1)
+                expected = sum(logits[:, step, token] for step, token in enumerate(answer))
+                torch.testing.assert_close(found[:, column], expected, atol=2e-5, rtol=0)
 
 
 @pytest.mark.parametrize("make", ["version 1.1", "multilingual"])
-def test_what_it_writes_is_what_the_library_generates(make):
+def test_generated_text_equals_the_librarys(make):
     kind, untied, changes = MAKES[make]
     folder = t5_model(kind, untied=untied, **changes)
-    model = WholeAnswer(folder)
+    model = Answers(folder)
     library = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     for ids, written in zip(INPUTS, model.written(INPUTS, at_most=10), strict=True):
         [expected] = library.generate(torch.tensor([ids]), max_new_tokens=10, do_sample=False).tolist()
@@ -84,18 +86,18 @@ def test_what_it_writes_is_what_the_library_generates(make):
     assert len({tuple(each) for each in model.written(INPUTS, at_most=10)}) > 1
 
 
-def test_it_stops_writing_at_the_closing_id():
+def test_generation_stops_at_the_closing_id():
     folder = t5_model("t5", untied=True)
     tensors = load_file(folder / "model.safetensors")
-    model = WholeAnswer(folder)
+    model = Answers(folder)
     [(first, *_)] = model.written([INPUTS[0]], at_most=1)
     tensors["lm_head.weight"][1] = 2 * tensors["lm_head.weight"][first]
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    assert WholeAnswer(folder).written([INPUTS[0]], at_most=5) == [()]
+    assert Answers(folder).written([INPUTS[0]], at_most=5) == [()]
 
 
-def test_a_batch_does_not_move_a_result():
-    model = FirstToken(t5_model("mt5", untied=True))
+def test_batches_do_not_change_results():
+    model = Answers(t5_model("mt5", untied=True))
     together = model.logits(INPUTS, WANTED)
     for ids, found in zip(INPUTS, together, strict=True):
         [alone] = model.logits([ids], WANTED)
@@ -104,11 +106,11 @@ def test_a_batch_does_not_move_a_result():
 
 
 def first_logits(folder):
-    return torch.stack(FirstToken(folder).logits(INPUTS, WANTED))
+    return torch.stack(Answers(folder).logits(INPUTS, WANTED))
 
 
-def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled():
-    """The library sets `tie_word_embeddings` in memory, whatever the file says."""
+def test_untied_matrices_stay_separate_and_unscaled():
+    """The library sets `tie_word_embeddings` in memory, regardless of the file."""
     folder = t5_model("t5", untied=True)
     model = T5Pass(folder)
     tensors = load_file(folder / "model.safetensors")
@@ -120,7 +122,7 @@ def test_two_matrices_in_the_file_stay_two_and_nothing_is_scaled():
 
 
 @pytest.mark.parametrize("half", ["encoder", "decoder"])
-def test_the_embeddings_may_be_stored_under_the_name_of_either_half(half):
+def test_embeddings_may_have_the_name_of_either_half(half):
     folder = t5_model("t5")
     before = first_logits(folder)
     tensors = load_file(folder / "model.safetensors")
@@ -129,7 +131,7 @@ def test_the_embeddings_may_be_stored_under_the_name_of_either_half(half):
     assert torch.equal(first_logits(folder), before)
 
 
-def test_a_matrix_stored_twice_counts_as_one():
+def test_matrix_stored_twice_counts_as_tied():
     folder = t5_model("t5", tie_word_embeddings=True)
     once = first_logits(folder)
     tensors = load_file(folder / "model.safetensors")
@@ -138,9 +140,8 @@ def test_a_matrix_stored_twice_counts_as_one():
     torch.testing.assert_close(first_logits(folder), once, atol=0, rtol=0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "stated", "scaled"),
-    [
+def test_tied_matrix_is_scaled_as_the_file_says(subtests):
+    cases = [
         ("t5", {"scale_decoder_outputs": True}, True),
         ("t5", {"scale_decoder_outputs": False}, False),
         ("t5", {"tie_word_embeddings": True}, True),
@@ -149,29 +150,30 @@ def test_a_matrix_stored_twice_counts_as_one():
         ("mt5", {"tie_word_embeddings": True, "transformers_version": "4.30.2"}, True),
         ("mt5", {"tie_word_embeddings": True, "transformers_version": "5.23.0"}, False),
         ("mt5", {"tie_word_embeddings": False, "transformers_version": "4.30.2"}, False),
-    ],
-)
-def test_one_matrix_for_both_scales_as_the_file_says(kind, stated, scaled):
-    folder = t5_model(kind, tie_word_embeddings=True)
-    config = json.loads((folder / "config.json").read_text())
-    for name in ("scale_decoder_outputs", "tie_word_embeddings"):
-        config.pop(name, None)
-    plain = config | {"scale_decoder_outputs": False}
-    (folder / "config.json").write_text(json.dumps(plain))
-    unscaled = first_logits(folder)
-    (folder / "config.json").write_text(json.dumps(config | stated))
-    factor = 32**-0.5 if scaled else 1
-    torch.testing.assert_close(first_logits(folder), unscaled * factor, atol=1e-5, rtol=0)
+    ]
+    for kind, stated, scaled in cases:
+        with subtests.test(kind=kind, stated=stated, scaled=scaled):
+            folder = t5_model(kind, tie_word_embeddings=True)
+            config = json.loads((folder / "config.json").read_text())
+            for name in ("scale_decoder_outputs", "tie_word_embeddings"):
+                config.pop(name, None)
+            plain = config | {"scale_decoder_outputs": False}
+            (folder / "config.json").write_text(json.dumps(plain))
+            unscaled = first_logits(folder)
+            (folder / "config.json").write_text(json.dumps(config | stated))
+            factor = 32**-0.5 if scaled else 1
+            torch.testing.assert_close(first_logits(folder), unscaled * factor, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("sees_ahead", [True, False])
-@pytest.mark.parametrize(("count", "farthest"), [(32, 128), (12, 50), (64, 1000), (8, 20)])
-def test_distances_fall_into_the_librarys_buckets(count, farthest, sees_ahead):
-    from transformers.models.t5.modeling_t5 import T5Attention
+def test_buckets_equal_the_librarys(subtests):
+    for count, farthest in [(32, 128), (12, 50), (64, 1000), (8, 20)]:
+        for sees_ahead in [True, False]:
+            with subtests.test(sees_ahead=sees_ahead, count=count, farthest=farthest):
+                from transformers.models.t5.modeling_t5 import T5Attention
 
-    distances = torch.arange(-3000, 3001)
-    expected = T5Attention._relative_position_bucket(distances, sees_ahead, count, farthest)
-    assert position_buckets(distances, count, farthest, sees_ahead).equal(expected)
+                distances = torch.arange(-3000, 3001)
+                expected = T5Attention._relative_position_bucket(distances, sees_ahead, count, farthest)
+                assert position_buckets(distances, count, farthest, sees_ahead).equal(expected)
 
 
 def test_weights_in_several_files_are_read():
@@ -188,33 +190,33 @@ def test_weights_in_several_files_are_read():
     torch.testing.assert_close(first_logits(folder), expected, atol=0, rtol=0)
 
 
-def test_a_part_that_is_not_there_is_said():
+def test_missing_part_is_reported():
     folder = t5_model("t5", untied=True)
     (folder / "model.safetensors").rename(folder / "part1.safetensors")
     index = {"weight_map": {"shared.weight": "part2.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(MissingWeights, match="cannot be read"), Checkpoint(folder):
-        pass
+    with pytest.raises(MissingWeights, match="cannot be read"):
+        Checkpoint(folder)
 
 
-def test_weights_that_are_not_there_are_said():
+def test_missing_weights_are_reported():
     folder = t5_model("t5", untied=True)
     tensors = load_file(folder / "model.safetensors")
     lacking = "decoder.block.1.layer.1.EncDecAttention.k.weight"
     del tensors[lacking]
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(MissingWeights, match=lacking):
-        FirstToken(folder)
+        Answers(folder)
 
 
-def test_another_kind_of_model_is_refused():
+def test_other_kinds_of_models_are_refused():
     with pytest.raises(MissingWeights, match="bart"):
-        FirstToken(tiny_model("bart"))
+        Answers(tiny_model("bart"))
 
 
-def test_bfloat16_comes_near():
+def test_bfloat16_is_close():
     folder = t5_model("mt5", untied=True)
-    near = torch.stack(FirstToken(folder, "bfloat16").logits(INPUTS, WANTED))
+    near = torch.stack(Answers(folder, "bfloat16").logits(INPUTS, WANTED))
     exact = first_logits(folder)
     assert (near - exact).abs().max() < 0.2 * exact.std()
     assert not near.equal(exact)

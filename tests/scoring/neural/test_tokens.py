@@ -1,4 +1,4 @@
-"""Texts as ids, as the tokenizer itself would give them."""
+"""Texts as token ids, equal to the tokenizer's own."""
 
 import pytest
 from hypothesis import given
@@ -16,13 +16,13 @@ def tokenizer(request):
     return TextTokenizer(tiny_model(request.param))
 
 
-def test_whole_texts_are_what_the_tokenizer_gives(tokenizer):
+def test_whole_texts_equal_the_tokenizers_ids(tokenizer):
     expected = tokenizer.tokenizer(TEXTS)["input_ids"]
     assert [list(each.ids) for each in tokenizer.whole(TEXTS, None)] == expected
     assert {each.share_read for each in tokenizer.whole(TEXTS, None)} == {1.0}
 
 
-def test_cut_texts_are_what_the_tokenizer_gives(tokenizer):
+def test_cut_texts_equal_the_tokenizers_ids(tokenizer):
     text = "The cat sat on the mat. " * 20
     expected = tokenizer.tokenizer(text, truncation=True, max_length=16)["input_ids"]
     [cut] = tokenizer.whole([text], 16)
@@ -37,7 +37,7 @@ def test_pieces_have_no_special_ids(tokenizer):
     assert list(map(list, tokenizer.pieces(TEXTS))) == expected
 
 
-def test_a_special_token_written_in_a_text_is_text(tokenizer):
+def test_special_token_in_a_text_is_text(tokenizer):
     specials = tokenizer.tokenizer.all_special_tokens
     unknown = tokenizer.tokenizer.unk_token_id
     for pieces in tokenizer.pieces([f"The cat {special} sat." for special in specials]):
@@ -45,13 +45,13 @@ def test_a_special_token_written_in_a_text_is_text(tokenizer):
 
 
 @pytest.mark.parametrize(("kind", "mark"), [("bert", "[SEP]"), ("t5", "</s>")])
-def test_a_prompt_made_of_special_tokens_is_read_with_them(kind, mark):
+def test_prompt_with_special_tokens_keeps_them(kind, mark):
     tokens = TextTokenizer(tiny_model(kind), reads_specials=True)
     [pieces] = tokens.pieces([f"The cat {mark} sat."])
     assert tokens.tokenizer.convert_tokens_to_ids(mark) in pieces
 
 
-def test_a_text_met_before_is_not_tokenised_again(tokenizer, monkeypatch):
+def test_texts_are_tokenised_once(tokenizer, monkeypatch):
     text = "The cat sat on a mat that nobody has met."
     first = tokenizer.pieces([text])
 
@@ -62,7 +62,7 @@ def test_a_text_met_before_is_not_tokenised_again(tokenizer, monkeypatch):
     assert tokenizer.pieces([text, text]) == first * 2
 
 
-def test_no_more_than_the_last_texts_are_remembered(monkeypatch):
+def test_cache_of_texts_is_bounded(monkeypatch):
     monkeypatch.setattr(tokens_module, "REMEMBERED_TEXTS", 3)
     tokenizer = TextTokenizer(tiny_model("bert"))
     texts = [f"The cat {number}." for number in range(10)]
@@ -71,13 +71,13 @@ def test_no_more_than_the_last_texts_are_remembered(monkeypatch):
     assert len(tokenizer._pieces) == 3
 
 
-def test_byte_level_tokenizers_alone_heed_a_space_before_the_text():
+def test_only_byte_level_tokenizers_distinguish_leading_spaces():
     kinds = ("bert", "roberta", "t5")
     assert [TextTokenizer(tiny_model(kind)).heeds_spaces for kind in kinds] == [False, True, False]
 
 
 @given(st.lists(st.integers(0, 99), max_size=60), st.integers(1, 20))
-def test_chunks_are_the_whole_in_order_and_as_equal_as_can_be(pieces, room):
+def test_chunks_are_complete_ordered_and_equal(pieces, room):
     parts = chunks(pieces, room)
     assert [each for part in parts for each in part] == pieces
     lengths = [len(part) for part in parts]
@@ -87,7 +87,7 @@ def test_chunks_are_the_whole_in_order_and_as_equal_as_can_be(pieces, room):
 
 
 @given(st.lists(st.integers(0, 99), max_size=30), st.integers(0, 40))
-def test_a_cut_text_stays_within_the_limit(pieces, limit):
+def test_cut_text_stays_within_the_limit(pieces, limit):
     cut = TextTokenizer.between((1,), pieces, (2, 3), limit)
     assert len(cut) <= max(limit, 3)
     assert cut.ids[:1] == (1,)

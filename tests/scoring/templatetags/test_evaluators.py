@@ -1,12 +1,26 @@
-"""Names for programs as pages write them for people."""
+"""Template filters for names of evaluators and dimensions."""
 
-from scoring.templatetags.evaluators import dimension_title, evaluator_title
+import pytest
+
+from scoring.templatetags.evaluators import dimension_title, dimensions_in_words, evaluator_title
 
 
-def test_an_evaluator_bears_its_title_or_what_is_known_of_it():
+def test_evaluator_is_shown_by_its_title_or_else_its_name():
     assert evaluator_title("ice") == "ICE"
     assert evaluator_title("of an earlier version") == "of an earlier version"
 
 
-def test_a_dimension_is_words():
+def test_dimension_is_shown_in_words():
     assert dimension_title("main_ideas") == "Main ideas"
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "higher_is_better", "words"),
+    [
+        (None, True, "each dimension of its parameters or of the labelled pool"),
+        (["general"], False, "one number, compared with every dimension; lower is better"),
+        (["fluency", "coherence"], True, "fluency, coherence"),
+    ],
+)
+def test_dimensions_of_an_evaluator_are_described_in_words(dimensions, higher_is_better, words):
+    assert dimensions_in_words({"dimensions": dimensions, "higher_is_better": higher_is_better}) == words

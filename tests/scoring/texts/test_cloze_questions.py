@@ -1,13 +1,10 @@
-"""Names and numbers as answers, by rule."""
-
-import pytest
+"""Finding names and numbers as answers of cloze questions."""
 
 from scoring.texts.cloze_questions import answer_spans, cloze_questions
 
 
-@pytest.mark.parametrize(
-    ("sentence", "answers"),
-    [
+def test_finds_names_and_numbers(subtests):
+    cases = [
         ("The harbour of Port Alder froze for 9 days in January.", ["Port Alder", "9", "January"]),
         ("Emma Brandström cried.", ["Brandström"]),
         ("“Le Petit Chat” won 5,000 € in Zürich.", ["Petit Chat", "5,000", "Zürich"]),
@@ -20,13 +17,13 @@ from scoring.texts.cloze_questions import answer_spans, cloze_questions
         ("Am Montag sprach der Minister.", ["Montag", "Minister"]),
         ("猫在2021年坐在垫子上。", ["2021"]),
         ("猫坐在垫子上。", []),
-    ],
-)
-def test_names_and_numbers(sentence, answers):
-    assert [sentence[start:end] for start, end in answer_spans(sentence)] == answers
+    ]
+    for sentence, answers in cases:
+        with subtests.test(sentence=sentence, answers=answers):
+            assert [sentence[start:end] for start, end in answer_spans(sentence)] == answers
 
 
-def test_each_leaves_a_gap_of_its_own():
+def test_each_answer_has_its_own_question():
     assert cloze_questions(["We met Ann and Ann.", "No.", "It was 9."]) == [
         ("We met MASKED and Ann.", "Ann"),
         ("We met Ann and MASKED.", "Ann"),

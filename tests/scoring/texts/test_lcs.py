@@ -12,18 +12,18 @@ def bits(number):
 
 
 @given(st.lists(words, max_size=6), words)
-def test_lengths_are_those_of_the_full_table_for_all_sequences_at_once(sequences, candidate):
+def test_lengths_equal_the_full_table(sequences, candidate):
     expected = [_lcs_table(each, candidate)[-1][-1] for each in sequences]
     assert SearchableSequences(sequences).lcs_lengths(candidate) == expected
 
 
 @given(words, words)
-def test_positions_are_those_that_rouge_score_reads_back(sequence, candidate):
+def test_positions_equal_rouge_scores(sequence, candidate):
     expected = _backtrack_norec(_lcs_table(sequence, candidate), sequence, candidate)
     assert bits(SearchableSequence(sequence).lcs_positions(candidate)) == expected
 
 
-def test_it_works_far_beyond_a_machine_word():
+def test_long_sequences_work():
     sequence = [str(index) for index in range(1000)]
     assert SearchableSequences([sequence, sequence[::-1]]).lcs_lengths(sequence) == [1000, 1]
     assert bits(SearchableSequence(sequence).lcs_positions(sequence[::2])) == list(range(0, 1000, 2))

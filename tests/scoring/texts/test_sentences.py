@@ -1,4 +1,4 @@
-"""Sentences in the languages of the data."""
+"""Splitting sentences in the languages of the data."""
 
 import re
 
@@ -58,20 +58,17 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [(language, expected) for language in LANGUAGES for expected in EXAMPLES[language]],
-    ids=lambda value: value if isinstance(value, str) else value[0][:30],
-)
-def test_abbreviations_initials_ordinals_and_quotes_end_no_sentence(language, expected):
-    assert list(sentences(" ".join(expected), language)) == expected
+def test_abbreviations_initials_ordinals_and_quotes_do_not_end_a_sentence(subtests):
+    for language, expected in ((name, each) for name in LANGUAGES for each in EXAMPLES[name]):
+        with subtests.test(language=language, expected=expected):
+            assert list(sentences(" ".join(expected), language)) == expected
 
 
-def test_a_blank_text_has_none():
+def test_blank_text_has_no_sentences():
     assert sentences("") == sentences(" \n\t ") == ()
 
 
-def test_an_empty_line_ends_a_sentence_without_a_stop():
+def test_empty_line_ends_a_sentence():
     assert sentences("A headline\n\nthe text begins. It goes on.") == (
         "A headline",
         "the text begins.",
@@ -79,7 +76,7 @@ def test_an_empty_line_ends_a_sentence_without_a_stop():
     )
 
 
-def test_a_language_that_is_not_known_is_read_as_english():
+def test_unknown_language_is_read_as_english():
     text = "Dr. Smith met Mr. Jones. They talked."
     assert sentences(text) == sentences(text, "en") == sentences(text, "en-GB") == sentences(text, "xx")
 
@@ -88,7 +85,7 @@ def test_chinese_sentences_need_no_spaces():
     assert sentences("猫坐在垫子上。很好。", "zh") == ("猫坐在垫子上。", "很好。")
 
 
-def test_given_sentences_go_before_found_ones():
+def test_given_sentences_replace_the_splitter():
     assert sentences_of("One. Two.", "en", ("One. Two.", " ")) == ("One. Two.",)
     assert (
         sentences_of("One. Two.", "en", (" ",)) == sentences_of("One. Two.", "en", None) == ("One.", "Two.")
@@ -105,21 +102,21 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from(LANGUAGES))
-def test_nothing_is_lost_but_white_space(text, language):
+def test_only_white_space_is_lost(text, language):
     found = sentences(text, language)
     assert re.sub(r"\s", "", "".join(found)) == re.sub(r"\s", "", text)
     assert all(each and each == each.strip() for each in found)
 
 
 @given(PIECES, st.sampled_from(LANGUAGES))
-def test_sentences_stand_in_the_text_as_they_are(text, language):
+def test_sentences_are_substrings_of_the_text(text, language):
     position = 0
     for each in sentences(text, language):
         position = text.index(each, position) + len(each)
 
 
 @pytest.mark.parametrize("code", ["de", "DE", "de-DE", "de_AT"])
-def test_a_language_is_known_with_a_region_and_in_capitals(code):
+def test_language_may_have_region_and_capitals(code):
     assert sentences("Am 3. Mai kam Abg. Müller. Er blieb.", code) == (
         "Am 3. Mai kam Abg. Müller.",
         "Er blieb.",

@@ -1,10 +1,10 @@
-"""Statistics of agreement when summaries or raters are drawn again."""
+"""Bootstraps of agreement statistics over summaries or raters."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import stats as scipy_stats
 
 from metaeval.stats.agreement.agreement_bootstrap import (
@@ -13,38 +13,35 @@ from metaeval.stats.agreement.agreement_bootstrap import (
     unit_draws,
     units_left_out,
 )
-from metaeval.stats.agreement.agreement_counts import agreement_counts
-from metaeval.stats.agreement.all_agree_share import ALL_AGREE
 from metaeval.stats.agreement.fleiss_kappa import FLEISS
 from metaeval.stats.agreement.gwet import GWET
 from metaeval.stats.agreement.krippendorff import ALPHA, SCALES
-from metaeval.stats.agreement.pairwise_agreement import PAIRWISE
+from metaeval.stats.agreement.pairwise_agreement import ALL_AGREE, PAIRWISE
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.agreement.unit_patterns import unit_patterns
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.bca_interval import bca_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
-from tests.metaeval.stats.rating_lists import N_ANSWERS, columns, rated, units_of
+from tests.metaeval.stats.rating_lists import N_ANSWERS, columns, counts_of, rated, units_of
 
 STATISTICS = [ALPHA, PAIRWISE, ALL_AGREE, FLEISS, GWET]
 NUMBERS = np.array([1.0, 2.0, 4.0])
 
 
-def skewed(n_units=200, seed=0):
+def make_skewed(n_units=200, seed=0):
     rng = np.random.default_rng(seed)
     truth = rng.random(n_units) < 0.9
     answers = np.where(rng.random((2, n_units)) < 0.85, truth, ~truth).astype(int).T.ravel()
     return np.repeat(np.arange(n_units), 2), answers
 
 
-def patterns(n_units=200, seed=0):
-    return unit_patterns(*skewed(n_units, seed), n_units=n_units, n_answers=2).units
+def make_patterns(n_units=200, seed=0):
+    return unit_patterns(*make_skewed(n_units, seed), n_units=n_units, n_answers=2).units
 
 
 @given(rated)
-@settings(max_examples=40, deadline=None)
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_resample_of_patterns_is_the_statistic_of_the_rows_it_stands_for(scale, ratings):
+def test_resampling_patterns_equals_resampling_their_rows(scale, ratings):
     units = units_of(ratings)
     if not units:
         return
@@ -66,11 +63,11 @@ def test_a_resample_of_patterns_is_the_statistic_of_the_rows_it_stands_for(scale
         assert values[:, at].tolist() == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-def test_draws_of_units_spread_as_a_bootstrap_of_rows_does():
+def test_resampled_units_spread_like_scipys_bootstrap():
     """The 1,000 patterns of alpha against SciPy's bootstrap over the rows."""
-    units, answers = skewed()
-    table = agreement_counts(units, answers, n_units=200, n_answers=2)
-    (values,) = replicates([ALPHA], unit_draws(patterns(), 2000, 0), "nominal", np.arange(2.0))
+    units, answers = make_skewed()
+    table = counts_of(units, answers, n_units=200, n_answers=2)
+    (values,) = replicates([ALPHA], unit_draws(make_patterns(), 2000, 0), "nominal", np.arange(2.0))
 
     def alpha(rows):
         return ALPHA.values(RatedUnits.of_counts(table[rows]), "nominal", np.arange(2.0))[0]
@@ -82,18 +79,18 @@ def test_draws_of_units_spread_as_a_bootstrap_of_rows_does():
     assert percentile_interval(values) == pytest.approx(expected.confidence_interval, abs=0.03)
 
 
-def test_the_seed_decides_the_draws_and_blocks_do_not(monkeypatch):
+def test_draws_depend_on_the_seed_but_not_on_blocks(monkeypatch):
     whole, again, other = (
-        replicates([ALPHA], unit_draws(patterns(), 100, seed), "nominal", NUMBERS) for seed in (0, 0, 1)
+        replicates([ALPHA], unit_draws(make_patterns(), 100, seed), "nominal", NUMBERS) for seed in (0, 0, 1)
     )
     assert whole.tolist() == again.tolist() != other.tolist()
     monkeypatch.setattr("metaeval.stats.agreement.agreement_bootstrap.LARGEST_BLOCK", 30)
-    blocks = list(unit_draws(patterns(), 100, 0))
+    blocks = list(unit_draws(make_patterns(), 100, 0))
     assert len(blocks) > 3
     assert replicates([ALPHA], blocks, "nominal", NUMBERS).tolist() == whole.tolist()
 
 
-def test_resamples_of_constant_data_are_the_value_of_the_data():
+def test_resamples_of_constant_data_equal_the_value_of_the_data():
     units = unit_patterns(np.repeat(np.arange(9), 2), np.ones(18, int), n_units=9, n_answers=2).units
     values = replicates(STATISTICS, unit_draws(units, 100, 0), "nominal", np.arange(2.0))
     expected = [math.nan, 1, 1, math.nan, 1]
@@ -101,7 +98,10 @@ def test_resamples_of_constant_data_are_the_value_of_the_data():
 
 
 def naive_rater_draw(ratings, times):
-    """Alpha and pairwise agreement with rater r taken times[r] times, nobody compared with their own copy."""
+    """Compute alpha and pairwise agreement with times[r] copies of rater r.
+
+    A rater is never compared with their own copy.
+    """
     pairs_of, totals, observed, agreeing, n_pairs = [], {}, 0.0, 0, 0
     for unit in units_of(ratings):
         copies = [(rater, answer) for rater, answer in unit.items() for _ in range(times[rater])]
@@ -120,8 +120,7 @@ def naive_rater_draw(ratings, times):
 
 
 @given(rated)
-@settings(max_examples=40, deadline=None)
-def test_draws_of_raters_are_the_definition_copy_by_copy(ratings):
+def test_resampled_raters_equal_the_definition_with_copied_raters(ratings):
     paired = [(u, r, a) for u, r, a in ratings if sum(unit == u for unit, *_ in ratings) > 1]
     if not paired:
         return
@@ -137,9 +136,9 @@ def test_draws_of_raters_are_the_definition_copy_by_copy(ratings):
 
 
 def test_three_raters_leave_too_many_resamples_undefined():
-    """All three draws are one rater in 3 of 27, and nobody is left to compare with; nor where a pair shares
-    no summary."""
-    units, answers = skewed()
+    """In 3 of 27 resamples one rater is drawn three times and has nobody to be compared with. The same
+    happens when the raters drawn share no summary."""
+    units, answers = make_skewed()
     raters = np.tile([0, 1], 200)
     raters[::6] = 2
     draws = rater_draws(units, raters, answers, n_answers=2, resamples=1000, seed=0)
@@ -149,10 +148,10 @@ def test_three_raters_leave_too_many_resamples_undefined():
         percentile_interval(values)
 
 
-def test_bca_is_that_of_scipy():
-    units, answers = skewed(120, 3)
-    table = agreement_counts(units, answers, n_units=120, n_answers=2)
-    found = patterns(120, 3)
+def test_bca_interval_matches_scipy():
+    units, answers = make_skewed(120, 3)
+    table = counts_of(units, answers, n_units=120, n_answers=2)
+    found = make_patterns(120, 3)
 
     def share(rows):
         return PAIRWISE.values(RatedUnits.of_counts(table[rows]), "nominal", NUMBERS)[0]
@@ -166,8 +165,8 @@ def test_bca_is_that_of_scipy():
     assert bca_interval(value, values, left, found.times[:, 0]) == pytest.approx(expected, abs=0.012)
 
 
-def test_leaving_out_a_unit_of_each_pattern_is_leaving_out_its_row():
-    found = patterns(30)
+def test_jackknife_of_patterns_equals_jackknife_of_rows():
+    found = make_patterns(30)
     (left,) = replicates([ALPHA], units_left_out(found), "nominal", NUMBERS)
     dense = np.zeros((len(found), 2), dtype=int)
     dense[found.cells.units, found.cells.answers] = found.counts[:, 0]

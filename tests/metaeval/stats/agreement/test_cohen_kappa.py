@@ -1,4 +1,4 @@
-"""Cohen's kappa of two raters, and its mean over pairs of more."""
+"""Cohen's kappa of two raters, and its mean over pairs of several raters."""
 
 import math
 from itertools import combinations
@@ -14,8 +14,8 @@ from tests.metaeval.stats.rating_lists import N_ANSWERS, columns, rated, units_o
 NUMBERS = [1.0, 2.0, 4.0]
 
 
-def of_table(table, **options):
-    """Of two raters, from how often the one gave the answer of the row and the other that of the column."""
+def kappa_of_table(table, **options):
+    """Compute kappa from a table that counts each pair of answers."""
     answers = [
         (k, other) for k, row in enumerate(table) for other, times in enumerate(row) for _ in range(times)
     ]
@@ -26,7 +26,7 @@ def of_table(table, **options):
 
 
 def naive_kappa(ratings, distance):
-    """By the definition, for every two raters, unit by unit."""
+    """Compute kappa by its definition for every pair of raters."""
     units = units_of(ratings)
     kappas = []
     for one, other in combinations(sorted({rater for unit in units for rater in unit}), 2):
@@ -40,34 +40,35 @@ def naive_kappa(ratings, distance):
 
 DISTANCES = {
     "none": lambda a, b: float(a != b),
-    "linear": lambda a, b: abs(NUMBERS[a] - NUMBERS[b]),
     "quadratic": lambda a, b: (NUMBERS[a] - NUMBERS[b]) ** 2,
 }
 
 
-# 20 times both yes, 5 yes and no, 10 no and yes, 15 both no: P = .7, P_e = .5.
-def test_two_raters_by_hand():
-    assert of_table([[20, 5], [10, 15]]).value == pytest.approx(0.4, abs=1e-12)
+# 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: P = .7, P_e = .5.
+def test_kappa_of_two_raters_matches_a_worked_example():
+    assert kappa_of_table([[20, 5], [10, 15]]).value == pytest.approx(0.4, abs=1e-12)
 
 
-# Observed |k - l|: 8 times 1 and 2 times 2 of 40; expected over marginals (20, 12, 8) and (20, 12, 8):
-# 2 (20*12 + 20*8*2 + 12*8) / 1600.
-def test_linear_weights_by_hand():
+# Observed (k - l)^2: 8 times 1 and 2 times 4 of 40; expected over marginals (20, 12, 8) and (20, 12, 8):
+# 2 (20*12 + 20*8*4 + 12*8) / 1600.
+def test_quadratic_weights_match_a_worked_example():
     table = [[16, 3, 1], [3, 8, 1], [1, 1, 6]]
-    expected = 2 * (20 * 12 + 20 * 8 * 2 + 12 * 8) / 1600
-    assert of_table(table, weights="linear").value == pytest.approx(1 - (12 / 40) / expected, abs=1e-12)
+    expected = 2 * (20 * 12 + 20 * 8 * 4 + 12 * 8) / 1600
+    assert kappa_of_table(table, weights="quadratic").value == pytest.approx(
+        1 - (16 / 40) / expected, abs=1e-12
+    )
 
 
 @given(rated)
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_it_is_the_definition_pair_by_pair(weights, ratings):
+def test_kappa_equals_its_definition(weights, ratings):
     found = cohen_kappa(*columns(ratings), n_answers=N_ANSWERS, weights=weights, numbers=NUMBERS)
     assert found.value == pytest.approx(naive_kappa(ratings, DISTANCES[weights]), abs=1e-9, nan_ok=True)
 
 
 @given(rated, st.permutations(range(5)))
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_names_of_raters_and_the_order_of_rows_do_not_matter(weights, ratings, names):
+def test_rater_names_and_row_order_do_not_matter(weights, ratings, names):
     renamed = [(unit, names[rater], answer) for unit, rater, answer in reversed(ratings)]
     found, again = (
         cohen_kappa(*columns(each), n_answers=N_ANSWERS, weights=weights).value for each in (ratings, renamed)
@@ -75,42 +76,43 @@ def test_names_of_raters_and_the_order_of_rows_do_not_matter(weights, ratings, n
     assert again == pytest.approx(found, abs=1e-9, nan_ok=True)
 
 
-def test_pairs_weigh_as_much_as_they_have_in_common():
+def test_pairs_of_raters_are_weighted_by_their_common_units():
     ratings = [(unit, rater, unit % 2) for unit in range(6) for rater in (0, 1)]
     ratings += [(unit, 2, (unit + 1) % 2) for unit in range(2)]
-    # Raters 0 and 1 agree on 6 units; each of them and rater 2 never, on 2: (6 * 1 + 2 * -1 + 2 * -1) / 10.
+    # Raters 0 and 1 agree on 6 units; both disagree with rater 2 on 2: (6 * 1 + 2 * -1 + 2 * -1) / 10.
     assert cohen_kappa(*columns(ratings), n_answers=2).value == pytest.approx(0.2, abs=1e-12)
 
 
-def test_pairs_with_one_answer_throughout_are_left_out_and_counted():
+def test_pairs_with_constant_answers_are_counted_as_left_out():
     ratings = [(unit, rater, unit % 2) for unit in range(4) for rater in (0, 1)] + [(5, 2, 1), (5, 3, 1)]
     found = cohen_kappa(*columns(ratings), n_answers=2)
     assert found.value == 1
-    assert found.left_out == {"pairs of raters with one and the same answer throughout": 1}
+    assert found.left_out == {"pairs of raters with the same answer throughout": 1}
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("second", [1.3, 2.0, 2.3])
-def test_one_answer_only_is_undefined_and_says_why(weights, second):
-    """Also where squares of its number leave something behind by rounding."""
-    found = cohen_kappa(
-        *columns([(u, r, 1) for u in range(5) for r in range(3)]),
-        n_answers=3,
-        weights=weights,
-        numbers=[1.0, second, 4.7],
-    )
-    assert math.isnan(found.value)
-    assert "0/0" in found.reason
+def test_constant_answers_are_undefined_with_a_reason(subtests):
+    """This includes numbers whose squares leave a rounding error."""
+    for second in [1.3, 2.0, 2.3]:
+        for weights in WEIGHTS:
+            with subtests.test(weights=weights, second=second):
+                found = cohen_kappa(
+                    *columns([(u, r, 1) for u in range(5) for r in range(3)]),
+                    n_answers=3,
+                    weights=weights,
+                    numbers=[1.0, second, 4.7],
+                )
+                assert math.isnan(found.value)
+                assert "0/0" in found.reason
 
 
-def test_no_common_unit_is_undefined():
+def test_raters_without_a_common_unit_are_undefined():
     found = cohen_kappa([0, 1], [0, 1], [0, 1], n_answers=2)
     assert math.isnan(found.value)
     assert found.reason == "no summary has two ratings or more"
     assert found.left_out == {"summaries with fewer than two ratings": 2}
 
 
-def test_as_many_values_as_ratings_take_no_table_of_all_values():
+def test_many_distinct_values_do_not_need_a_value_by_value_table():
     rng = np.random.default_rng(0)
     n = 20_000
     units, raters = np.repeat(np.arange(n), 2), np.tile([0, 1], n)
@@ -126,11 +128,11 @@ def test_as_many_values_as_ratings_take_no_table_of_all_values():
         ([(0, 1, 3), (0, 2, 0)], r"answers\[0\] is 3: it must lie between 0 and 2"),
     ],
 )
-def test_it_refuses_ratings_that_do_not_fit(ratings, message):
+def test_invalid_ratings_are_refused(ratings, message):
     with pytest.raises(ValueError, match=message):
         cohen_kappa(*columns(ratings), n_answers=3)
 
 
-def test_it_refuses_unknown_weights_by_name():
-    with pytest.raises(ValueError, match="'cubic' do not exist: choose from none, linear, quadratic"):
+def test_unknown_weights_are_refused_by_name():
+    with pytest.raises(ValueError, match="'cubic' do not exist: choose from none, quadratic"):
         cohen_kappa([0, 0], [0, 1], [0, 1], n_answers=2, weights="cubic")

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metaeval.stats.agreement.agreement_counts import agreement_counts
 from metaeval.stats.agreement.krippendorff import SCALES, krippendorff_alpha
+from tests.metaeval.stats.rating_lists import counts_of
 
 
 def alpha_of(units, scale):
-    """From lists of ratings, None = missing, as the golden file has them."""
+    """Compute alpha from lists of ratings; None is a missing rating, as in the golden file."""
     numbers = sorted({rating for unit in units for rating in unit if rating is not None})
     rated = [(unit, rating) for unit, ratings in enumerate(units) for rating in ratings if rating is not None]
-    counts = agreement_counts(
+    counts = counts_of(
         [unit for unit, _ in rated],
         [numbers.index(rating) for _, rating in rated],
         n_units=len(units),
@@ -31,7 +31,7 @@ units_of_ratings = st.lists(
 
 
 # By hand: o_01 + o_10 = 2, n_0 = n_1 = 3, n = 6, e_01 + e_10 = 2 * 9 / 5; alpha = 1 - 2 / 3.6.
-def test_two_answers_by_hand_on_every_scale():
+def test_two_answers_match_a_worked_example_on_every_scale():
     for scale in SCALES:
         assert krippendorff_alpha([[2, 0], [0, 2], [1, 1]], scale, [0, 1]).value == pytest.approx(4 / 9)
 
@@ -44,12 +44,12 @@ def test_two_answers_by_hand_on_every_scale():
     ("scale", "expected"),
     [("nominal", 1 - 2 / (22 / 5)), ("interval", 1 - 18 / (82 / 5)), ("ordinal", 1 - 32 / 36)],
 )
-def test_three_answers_by_hand(scale, expected):
+def test_three_answers_match_a_worked_example(scale, expected):
     alpha = krippendorff_alpha([[2, 0, 0], [0, 2, 0], [1, 0, 1]], scale, [1, 2, 4])
     assert alpha.value == pytest.approx(expected, abs=1e-12)
 
 
-def test_it_says_on_what_it_stands_and_what_was_left_out():
+def test_alpha_reports_sample_size_and_exclusions():
     alpha = krippendorff_alpha([[2, 0], [1, 2], [1, 0], [0, 0]], "nominal")
     assert (alpha.units, alpha.ratings) == (2, 5)
     assert alpha.left_out == {"summaries with fewer than two ratings": 2}
@@ -61,42 +61,42 @@ def test_the_definition_names_the_scale():
         assert f"({scale})" in krippendorff_alpha([[1, 1]], scale, [0, 1]).definition
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_one_answer_only_is_undefined(scale):
-    alpha = krippendorff_alpha([[3, 0], [2, 0], [0, 1]], scale, [0, 1])
-    assert math.isnan(alpha.value)
-    assert "same answer" in alpha.reason
-    assert (alpha.units, alpha.ratings) == (2, 5)
+def test_constant_answers_are_undefined(subtests):
+    for scale in SCALES:
+        with subtests.test(scale=scale):
+            alpha = krippendorff_alpha([[3, 0], [2, 0], [0, 1]], scale, [0, 1])
+            assert math.isnan(alpha.value)
+            assert "same answer" in alpha.reason
+            assert (alpha.units, alpha.ratings) == (2, 5)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("counts", [[[1, 0], [0, 1]], [[0, 0]], np.zeros((0, 2), dtype=int)])
-def test_no_summary_with_two_ratings_is_undefined(scale, counts):
-    alpha = krippendorff_alpha(counts, scale, [0, 1])
-    assert math.isnan(alpha.value)
-    assert alpha.reason == "no summary has two ratings or more"
-    assert (alpha.units, alpha.ratings) == (0, 0)
+def test_no_summary_with_two_ratings_is_undefined(subtests):
+    for counts in [[[1, 0], [0, 1]], [[0, 0]], np.zeros((0, 2), dtype=int)]:
+        for scale in SCALES:
+            with subtests.test(scale=scale, counts=counts):
+                alpha = krippendorff_alpha(counts, scale, [0, 1])
+                assert math.isnan(alpha.value)
+                assert alpha.reason == "no summary has two ratings or more"
+                assert (alpha.units, alpha.ratings) == (0, 0)
 
 
-def test_it_refuses_an_unknown_scale_by_name():
+def test_an_unknown_scale_is_refused_by_name():
     with pytest.raises(ValueError, match=r"'ratio' does not exist: choose from nominal, ordinal, interval"):
         krippendorff_alpha([[1, 1]], "ratio")
 
 
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
+def test_the_interval_scale_refuses_invalid_numbers(subtests):
+    cases = [
         (None, "needs the number that each answer stands for"),
         ([1, 2, 3], "one number for each of the 2 answers, not 3"),
         ([2, 1], r"ascend with the answers, not \[2\.0, 1\.0\]"),
         ([1, 1], "ascend"),
         ([1, math.nan], "ascend"),
         ([1, math.inf], r"numbers\[1\] is inf"),
-    ],
-)
-def test_the_interval_scale_refuses_numbers_that_do_not_fit(numbers, message):
-    with pytest.raises(ValueError, match=message):
-        krippendorff_alpha([[1, 1]], "interval", numbers)
+    ]
+    for numbers, message in cases:
+        with subtests.test(numbers=numbers, message=message), pytest.raises(ValueError, match=message):
+            krippendorff_alpha([[1, 1]], "interval", numbers)
 
 
 def test_the_ordinal_scale_refuses_answers_out_of_order():
@@ -115,7 +115,7 @@ def test_the_order_of_raters_and_units_does_not_matter(scale, units, random):
 
 @given(units_of_ratings)
 @pytest.mark.parametrize("scale", SCALES)
-def test_units_rated_once_do_not_matter(scale, units):
+def test_units_with_one_rating_do_not_matter(scale, units):
     expected = alpha_of(units, scale).value
     assert alpha_of([*units, [3], [None, 1]], scale).value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
@@ -128,7 +128,7 @@ def test_interval_alpha_ignores_scale_and_offset(units, factor, offset):
 
 
 @given(units_of_ratings)
-def test_ordinal_alpha_ignores_how_far_apart_the_numbers_are(units):
+def test_ordinal_alpha_ignores_distances_between_numbers(units):
     cubed = [[None if r is None else r**3 for r in unit] for unit in units]
     expected = alpha_of(units, "ordinal").value
     assert alpha_of(cubed, "ordinal").value == pytest.approx(expected, abs=1e-9, nan_ok=True)
@@ -136,7 +136,7 @@ def test_ordinal_alpha_ignores_how_far_apart_the_numbers_are(units):
 
 @given(units_of_ratings)
 @pytest.mark.parametrize("scale", SCALES)
-def test_it_is_defined_exactly_when_comparable_ratings_differ_and_never_above_1(scale, units):
+def test_alpha_is_at_most_1_and_defined_when_comparable_ratings_differ(scale, units):
     comparable = [[r for r in unit if r is not None] for unit in units]
     comparable = [unit for unit in comparable if len(unit) > 1]
     answers = {rating for unit in comparable for rating in unit}
@@ -148,7 +148,7 @@ def test_it_is_defined_exactly_when_comparable_ratings_differ_and_never_above_1(
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_golden_alpha(shared, scale):
+def test_alpha_matches_golden_values(shared, scale):
     cases = json.loads((shared / "golden" / "metaeval.json").read_text())["alpha"]
     assert len(cases) >= 11
     for case in cases:
@@ -163,7 +163,7 @@ def test_golden_alpha(shared, scale):
 
 
 @given(units_of_ratings, st.permutations([1, 2, 3, 4, 5]))
-def test_names_of_nominal_answers_do_not_matter(units, names):
+def test_names_of_nominal_answers_are_irrelevant(units, names):
     renamed = [[None if rating is None else names[rating - 1] for rating in unit] for unit in units]
     expected = alpha_of(units, "nominal").value
     assert alpha_of(renamed, "nominal").value == pytest.approx(expected, abs=1e-9, nan_ok=True)

@@ -1,4 +1,4 @@
-"""Ratings as pairs of two raters on the same unit."""
+"""Pairs of ratings by two raters on the same unit."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ rated = st.dictionaries(
 
 
 @given(rated)
-def test_pairs_are_those_of_two_raters_on_a_unit_whatever_the_codes(ratings):
+def test_every_two_raters_of_a_unit_form_a_pair(ratings):
     by_unit = {}
     for unit, rater in sorted(ratings):
         by_unit.setdefault(unit, []).append(rater)
@@ -34,7 +34,7 @@ def test_pairs_are_those_of_two_raters_on_a_unit_whatever_the_codes(ratings):
     assert kept.left_out == sum(len(raters) == 1 for raters in by_unit.values())
 
 
-def test_what_cannot_be_told_apart_or_is_off_the_scale_is_refused():
+def test_duplicate_ratings_and_invalid_answers_are_refused():
     with pytest.raises(ValueError, match="rater 7 rated unit 3 twice"):
         pairable_ratings([3, 3], [7, 7], [0, 1], n_answers=2)
     with pytest.raises(ValueError, match=r"answers\[1\] is 2: it must lie between 0 and 1"):

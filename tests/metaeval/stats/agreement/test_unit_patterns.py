@@ -1,18 +1,17 @@
-"""Units with the same answers, counted together."""
+"""Units with the same answers, grouped into patterns."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metaeval.stats.agreement.agreement_counts import agreement_counts
-from metaeval.stats.agreement.all_agree_share import ALL_AGREE
 from metaeval.stats.agreement.fleiss_kappa import FLEISS
 from metaeval.stats.agreement.gwet import GWET
 from metaeval.stats.agreement.krippendorff import ALPHA, SCALES
-from metaeval.stats.agreement.pairwise_agreement import PAIRWISE
+from metaeval.stats.agreement.pairwise_agreement import ALL_AGREE, PAIRWISE
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.agreement.unit_patterns import unit_patterns
+from tests.metaeval.stats.rating_lists import counts_of
 
 STATISTICS = [ALPHA, PAIRWISE, ALL_AGREE, FLEISS, GWET]
 NUMBERS = np.array([1.0, 2.0, 4.0])
@@ -36,7 +35,7 @@ def table(patterns):
 
 
 @given(units_of_answers)
-def test_each_unit_has_the_answers_of_its_pattern(units):
+def test_units_have_the_answers_of_their_pattern(units):
     patterns = patterns_of(units)
     assert table(patterns)[patterns.of_unit].tolist() == table_of(units).tolist()
     assert len({tuple(row) for row in table(patterns).tolist()}) == len(patterns.units)
@@ -45,7 +44,7 @@ def test_each_unit_has_the_answers_of_its_pattern(units):
 
 @given(units_of_answers)
 @pytest.mark.parametrize("scale", SCALES)
-def test_patterns_that_count_several_times_are_equal_to_rows_repeated(scale, units):
+def test_statistics_of_patterns_equal_those_of_the_repeated_rows(scale, units):
     patterns, rows = patterns_of(units).units, RatedUnits.of_counts(table_of(units))
     for statistic in STATISTICS:
         of_patterns = statistic.values(patterns, scale, NUMBERS)
@@ -53,13 +52,13 @@ def test_patterns_that_count_several_times_are_equal_to_rows_repeated(scale, uni
         assert of_patterns == pytest.approx(of_rows, abs=1e-9, nan_ok=True)
 
 
-def test_some_units_alone():
+def test_times_can_be_counted_over_chosen_units():
     patterns = patterns_of([[0, 0], [0, 1], [1, 0], [0, 0, 1]])
     times = patterns.times(np.array([1, 2, 3]))[:, 0]
     assert sorted(times.tolist()) == [0, 1, 2]
 
 
-def test_units_with_very_many_ratings_and_values_are_kept_apart():
+def test_units_with_many_ratings_and_values_stay_separate_patterns():
     rng = np.random.default_rng(0)
     units = [rng.integers(0, 100_000, 40).tolist() for _ in range(20)]
     units += [list(reversed(answers)) for answers in units]
@@ -73,6 +72,6 @@ def test_no_units_have_no_patterns():
     assert len(unit_patterns(nothing, nothing, n_units=0, n_answers=3).units) == 0
 
 
-def test_the_counts_are_those_of_the_table():
-    counts = agreement_counts([0, 0, 1, 1, 1], [0, 2, 1, 1, 2], n_units=2, n_answers=3)
+def test_counts_equal_those_of_the_count_table():
+    counts = counts_of([0, 0, 1, 1, 1], [0, 2, 1, 1, 2], n_units=2, n_answers=3)
     assert table(patterns_of([[0, 2], [1, 1, 2]])).tolist() == counts.tolist()

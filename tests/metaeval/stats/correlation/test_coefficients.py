@@ -1,4 +1,4 @@
-"""Each coefficient over one set of pairs, and over many groups at once."""
+"""Coefficients over one set of pairs, and over many groups at once."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def reason_of(name, labels, scores):
 
 @st.composite
 def varied_pairs(draw, smallest_size=2):
-    """Labels and scores with many ties, neither constant."""
+    """Draw labels and scores with many ties, neither constant."""
     size = draw(st.integers(smallest_size, 30))
     few = st.integers(-5, 5)
     labels = draw(st.lists(few, min_size=size, max_size=size))
@@ -48,12 +48,12 @@ def varied_pairs(draw, smallest_size=2):
 
 
 # Derived by hand: deviations (-1, 0, 1) and (-3, -1, 4); S_xz = 7, S_xx = 26, S_zz = 2.
-def test_pearson_of_three_pairs():
+def test_pearson_matches_a_worked_example():
     assert value_of("pearson", [1, 2, 3], [2, 4, 9]) == pytest.approx(7 / math.sqrt(52), abs=1e-12)
 
 
 # Ranks (1.5, 1.5, 3, 4) and (1, 2, 4, 3): S_xz = 3.5, S_xx = 5, S_zz = 4.5.
-def test_spearman_shares_the_rank_of_ties():
+def test_spearman_gives_ties_their_mean_rank():
     assert value_of("spearman", [1, 1, 2, 3], [10, 20, 40, 30]) == pytest.approx(
         3.5 / math.sqrt(22.5), abs=1e-12
     )
@@ -67,31 +67,33 @@ def test_kendall_b_counts_a_tie_on_one_side_in_the_denominator():
 
 
 # Four pairs of a yes and a no: (3 > 1), (3 > 2), (2 > 1), (2 = 2): 3.5 of 4.
-def test_roc_auc_counts_an_equal_score_by_half():
+def test_roc_auc_counts_an_equal_score_as_half():
     assert value_of("roc_auc", [1, 1, 0, 0], [3, 2, 2, 1]) == 3.5 / 4
 
 
-def test_negative_zero_ties_with_zero():
+def test_negative_zero_is_tied_with_zero():
     assert value_of("kendall_b", [1, 2, 3], [-0.0, 0.0, 1.0]) == pytest.approx(2 / math.sqrt(6), abs=1e-12)
 
 
-def test_values_that_differ_by_rounding_only_still_correlate_exactly():
+def test_values_that_differ_in_the_last_digit_correlate_exactly():
     just_above_one = np.nextafter(1.0, 2.0)
     assert value_of("pearson", [1, 1, 1, 2], [1, 1, 1, just_above_one]) == pytest.approx(1, abs=1e-12)
     assert value_of("pearson", [1, 2, 3], [0, 5e-324, 1e-323]) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-@pytest.mark.parametrize("pairs", [[], [1]])
-def test_fewer_than_two_pairs_are_undefined(name, pairs):
-    assert reason_of(name, pairs, pairs) == "fewer than two pairs of label and score"
+def test_fewer_than_two_pairs_are_undefined(subtests):
+    for pairs in [[], [1]]:
+        for name in COEFFICIENTS:
+            with subtests.test(name=name, pairs=pairs):
+                assert reason_of(name, pairs, pairs) == "fewer than two pairs of label and score"
 
 
-@pytest.mark.parametrize("name", CORRELATIONS)
-def test_a_constant_side_is_undefined_and_says_which(name):
-    assert reason_of(name, [0.1] * 3, [1, 2, 3]) == "all labels equal"
-    assert reason_of(name, [1, 2, 3], [0.1] * 3) == "all scores equal"
-    assert reason_of(name, [2, 2], [3, 3]) == "all labels equal"
+def test_a_constant_side_is_undefined_and_named(subtests):
+    for name in CORRELATIONS:
+        with subtests.test(name=name):
+            assert reason_of(name, [0.1] * 3, [1, 2, 3]) == "all labels equal"
+            assert reason_of(name, [1, 2, 3], [0.1] * 3) == "all scores equal"
+            assert reason_of(name, [2, 2], [3, 3]) == "all labels equal"
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -108,17 +110,18 @@ def test_roc_auc_refuses_labels_that_are_not_yes_or_no():
         value_of("roc_auc", [0, 1, 0.5], [1, 2, 3])
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_each_has_a_name_a_label_and_a_formula_for_the_reader(name):
-    coefficient = COEFFICIENTS[name]
-    assert coefficient.name == name
-    assert coefficient.label
-    assert "=" in coefficient.definition
-    assert coefficient.definition.endswith(".")
+def test_every_coefficient_has_a_name_a_label_and_a_formula(subtests):
+    for name in COEFFICIENTS:
+        with subtests.test(name=name):
+            coefficient = COEFFICIENTS[name]
+            assert coefficient.name == name
+            assert coefficient.label
+            assert "=" in coefficient.definition
+            assert coefficient.definition.endswith(".")
 
 
 @given(varied_pairs())
-def test_they_agree_with_scipy(pairs):
+def test_correlations_match_scipy(pairs):
     labels, scores = pairs
     assert value_of("pearson", *pairs) == pytest.approx(scipy.stats.pearsonr(labels, scores)[0], abs=1e-9)
     assert value_of("spearman", *pairs) == pytest.approx(scipy.stats.spearmanr(labels, scores)[0], abs=1e-9)
@@ -128,7 +131,7 @@ def test_they_agree_with_scipy(pairs):
 
 
 @given(varied_pairs())
-def test_roc_auc_is_the_share_of_yes_no_pairs_in_the_right_order(pairs):
+def test_roc_auc_is_the_share_of_correctly_ordered_yes_no_pairs(pairs):
     answers = (pairs[0] > pairs[0].min()).astype(float)
     scores = pairs[1]
     differences = np.subtract.outer(scores[answers == 1], scores[answers == 0])
@@ -138,20 +141,20 @@ def test_roc_auc_is_the_share_of_yes_no_pairs_in_the_right_order(pairs):
 
 @given(varied_pairs())
 @pytest.mark.parametrize("name", CORRELATIONS)
-def test_labels_and_scores_may_change_places(name, pairs):
+def test_correlations_are_symmetric_in_labels_and_scores(name, pairs):
     labels, scores = pairs
     assert value_of(name, labels, scores) == pytest.approx(value_of(name, scores, labels), abs=1e-12)
 
 
 @given(varied_pairs())
 @pytest.mark.parametrize("name", CORRELATIONS)
-def test_negated_scores_turn_the_sign(name, pairs):
+def test_negated_scores_negate_the_correlation(name, pairs):
     labels, scores = pairs
     assert value_of(name, labels, -scores) == pytest.approx(-value_of(name, labels, scores), abs=1e-12)
 
 
 @given(varied_pairs())
-def test_negated_scores_mirror_roc_auc(pairs):
+def test_negated_scores_turn_roc_auc_into_one_minus_it(pairs):
     answers = (pairs[0] > pairs[0].min()).astype(float)
     mirrored = value_of("roc_auc", answers, -pairs[1])
     assert mirrored == pytest.approx(1 - value_of("roc_auc", answers, pairs[1]), abs=1e-12)
@@ -159,7 +162,7 @@ def test_negated_scores_mirror_roc_auc(pairs):
 
 @given(varied_pairs())
 @pytest.mark.parametrize("name", RANK_COEFFICIENTS)
-def test_rank_coefficients_ignore_a_rescaling_that_keeps_the_order(name, pairs):
+def test_rank_coefficients_ignore_monotonic_rescaling(name, pairs):
     labels, scores = pairs
     assert value_of(name, np.exp(labels), scores**3) == pytest.approx(value_of(name, *pairs), abs=1e-12)
 
@@ -217,19 +220,19 @@ def assert_as_golden(coefficient, labels, scores, case):
 
 
 @pytest.mark.parametrize("name", [*CORRELATIONS, "acc_eq"])
-def test_golden_values_without_groups(shared, name):
+def test_ungrouped_values_match_golden_values(shared, name):
     for case in golden_cases(shared, "flat"):
         assert_as_golden(name, case["y"], case["x"], case)
 
 
 @pytest.mark.parametrize("name", GOLDEN_NAMES)
-def test_golden_values_of_yes_no_labels(shared, name):
+def test_values_of_yes_no_labels_match_golden_values(shared, name):
     for case in golden_cases(shared, "binary"):
         assert_as_golden(name, case["labels"], case["scores"], case)
 
 
 @given(varied_pairs())
-def test_a_coefficient_of_order_is_the_same_for_other_numbers_in_the_same_order(pairs):
+def test_order_based_coefficients_depend_only_on_the_order(pairs):
     labels, scores = (np.array(values, dtype=float) for values in pairs)
     places = [np.unique(values, return_inverse=True)[1] for values in (labels, scores)]
     for name, coefficient in COEFFICIENTS.items():

@@ -11,7 +11,7 @@ from metaeval.stats.correlation.pair_counts import PairCounts, inversions, pair_
 from metaeval.stats.groups import Groups
 
 
-def counted(labels, scores, sizes):
+def count_pairs(labels, scores, sizes):
     counts = pair_counts(
         np.array(labels, dtype=float), np.array(scores, dtype=float), Groups(np.array(sizes))
     )
@@ -29,7 +29,7 @@ def counted(labels, scores, sizes):
     )
 
 
-def one_by_one(labels, scores):
+def count_one_by_one(labels, scores):
     kinds = {"C": 0, "D": 0, "labels": 0, "scores": 0, "both": 0}
     for (z1, x1), (z2, x2) in combinations(zip(labels, scores, strict=True), 2):
         if z1 == z2:
@@ -41,9 +41,9 @@ def one_by_one(labels, scores):
     return list(kinds.values())
 
 
-def test_each_kind_of_pair_is_told_apart():
-    # One article with one pair of each kind of two rows, as five groups of two.
-    counts = counted(
+def test_each_kind_of_pair_is_counted():
+    # Five groups of two rows, each with one kind of pair.
+    counts = count_pairs(
         labels=[1, 2, 1, 2, 1, 1, 1, 2, 1, 1], scores=[1, 2, 2, 1, 1, 2, 1, 1, 1, 1], sizes=[2, 2, 2, 2, 2]
     )
     assert counts == PairCounts(
@@ -62,10 +62,10 @@ def test_each_kind_of_pair_is_told_apart():
         max_size=6,
     )
 )
-def test_every_group_is_counted_as_pair_by_pair(groups):
+def test_counts_of_every_group_equal_counting_pair_by_pair(groups):
     pairs = [pair for group in groups for pair in group]
-    counts = counted([z for z, _ in pairs], [x for _, x in pairs], [len(group) for group in groups])
-    expected = [one_by_one([z for z, _ in group], [x for _, x in group]) for group in groups]
+    counts = count_pairs([z for z, _ in pairs], [x for _, x in pairs], [len(group) for group in groups])
+    expected = [count_one_by_one([z for z, _ in group], [x for _, x in group]) for group in groups]
     assert [
         list(row)
         for row in zip(
@@ -80,19 +80,19 @@ def test_every_group_is_counted_as_pair_by_pair(groups):
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
-def test_inversions_are_the_pairs_in_the_wrong_order(ranks):
+def test_inversions_count_pairs_in_the_wrong_order(ranks):
     assert inversions(np.array(ranks), Groups(np.array([len(ranks)]))).tolist() == [
         sum(a > b for a, b in combinations(ranks, 2))
     ]
 
 
-def test_counts_do_not_overflow_where_pairs_exceed_32_bits():
+def test_pair_counts_above_32_bits_do_not_overflow():
     n = 100_000
     counts = pair_counts(np.arange(n, dtype=float), -np.arange(n, dtype=float), Groups(np.array([n])))
     assert counts.discordant.tolist() == [n * (n - 1) // 2]
 
 
-def test_golden_pair_counts(shared):
+def test_pair_counts_match_golden_values(shared):
     golden = json.loads((shared / "golden" / "metaeval.json").read_text())
     cases = [(case["y"], case["x"], case["expected"]["pairs"]) for case in golden["flat"]]
     cases += [(case["labels"], case["scores"], case["expected"]["pairs"]) for case in golden["binary"]]
@@ -106,7 +106,7 @@ def test_golden_pair_counts(shared):
     ]
     assert len(cases) > 20
     for labels, scores, expected in cases:
-        counts = counted(labels, scores, [len(labels)])
+        counts = count_pairs(labels, scores, [len(labels)])
         assert counts == PairCounts(
             concordant=[expected["concordant"]],
             discordant=[expected["discordant"]],

@@ -14,7 +14,7 @@ some_labels = st.lists(st.sampled_from([1.0, 2.0, 2.5, 5.0]), min_size=2, max_si
 
 
 @given(some_labels)
-def test_with_one_label_for_each_article_it_is_the_t_interval(labels):
+def test_one_label_per_article_gives_the_t_interval(labels):
     mean = label_mean([*labels, np.nan], range(len(labels) + 1))
     low, high = stats.t.interval(0.95, len(labels) - 1, np.mean(labels), stats.sem(labels))
     assert mean.value == pytest.approx(np.mean(labels))
@@ -23,7 +23,7 @@ def test_with_one_label_for_each_article_it_is_the_t_interval(labels):
 
 
 @given(some_labels)
-def test_labels_that_only_repeat_those_of_the_same_article_narrow_nothing(labels):
+def test_repeated_labels_of_an_article_do_not_narrow_the_interval(labels):
     articles = list(range(len(labels)))
     once, thrice = label_mean(labels, articles), label_mean(labels * 3, articles * 3)
     assert thrice.value == pytest.approx(once.value)
@@ -31,7 +31,7 @@ def test_labels_that_only_repeat_those_of_the_same_article_narrow_nothing(labels
 
 
 @given(some_labels)
-def test_each_article_that_is_not_known_is_one_of_its_own(labels):
+def test_each_unknown_article_counts_as_its_own_article(labels):
     known, unknown = label_mean(labels, range(len(labels))), label_mean(labels, [-1] * len(labels))
     assert (unknown.interval.low, unknown.interval.high) == pytest.approx(
         (known.interval.low, known.interval.high)
@@ -48,7 +48,7 @@ def test_each_article_that_is_not_known_is_one_of_its_own(labels):
         ([2.0, 2.0, 2.0], [0, 1, 2], 2.0, NO_SPREAD),
     ],
 )
-def test_where_there_is_no_interval_it_says_why(labels, articles, value, reason):
+def test_a_missing_interval_has_a_reason(labels, articles, value, reason):
     mean = label_mean(labels, articles)
     assert mean.value == pytest.approx(value, nan_ok=True)
     assert mean.reason == (reason if np.isnan(value) else "")
@@ -57,6 +57,6 @@ def test_where_there_is_no_interval_it_says_why(labels, articles, value, reason)
 
 
 @pytest.mark.parametrize(("labels", "articles"), [([1.0], [0, 1]), ([np.inf], [0]), ([1.0], [0.5])])
-def test_what_makes_no_sense_is_refused(labels, articles):
+def test_invalid_arguments_are_refused(labels, articles):
     with pytest.raises(ValueError, match=r"labels|articles"):
         label_mean(labels, articles)

@@ -1,4 +1,4 @@
-"""Rates of yes/no decisions, beside textbook values and the definitions written out."""
+"""Rates of yes/no decisions, compared with textbook values and their definitions."""
 
 import math
 
@@ -12,8 +12,8 @@ from metaeval.stats.scores.confusion import Confusion
 counts = st.integers(0, 50)
 
 
-def test_a_worked_example():
-    """20 and 15 agreed, 5 and 10 not: Cohen's kappa .4, the example of most textbooks."""
+def test_rates_match_a_textbook_example():
+    """20 and 15 agree, 5 and 10 disagree: Cohen's kappa is .4."""
     table = Confusion(true_yes=20, false_yes=10, false_no=5, true_no=15)
     assert table.n == 50
     assert table.kappa.value == pytest.approx(0.4)
@@ -24,7 +24,7 @@ def test_a_worked_example():
 
 
 @given(counts, counts, counts, counts)
-def test_kappa_is_agreement_beyond_chance_and_mcc_is_pearsons_r(tp, fp, fn, tn):
+def test_kappa_and_mcc_equal_their_definitions(tp, fp, fn, tn):
     table = Confusion(tp, fp, fn, tn)
     n = table.n
     if n and 0 < tp + fp < n and 0 < tp + fn < n:
@@ -39,14 +39,14 @@ def test_kappa_is_agreement_beyond_chance_and_mcc_is_pearsons_r(tp, fp, fn, tn):
         assert table.mcc.reason
 
 
-def test_what_is_undefined_says_why():
+def test_undefined_rates_have_a_reason():
     only_yes = Confusion(true_yes=3, false_yes=0, false_no=0, true_no=0)
-    assert "one and the same answer" in only_yes.kappa.reason
+    assert "the same answer" in only_yes.kappa.reason
     assert only_yes.true_no_rate.reason == "people say yes to all"
     assert only_yes.true_yes_rate.value == 1
     nothing = Confusion(0, 0, 0, 0)
     assert nothing.accuracy.reason == "no summary was decided"
 
 
-def test_the_same_decision_for_all_is_worth_nothing():
+def test_deciding_yes_for_all_has_a_kappa_of_0():
     assert Confusion(true_yes=3, false_yes=5, false_no=0, true_no=0).kappa.value == 0

@@ -10,42 +10,42 @@ NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30).map(n
 
 
 @given(NUMBERS)
-def test_they_are_scipys_mean_percentiles(values):
+def test_percentiles_match_scipy(values):
     expected = [percentileofscore(values, value, kind="mean") / 100 for value in values]
     assert percentiles(values) == pytest.approx(expected)
 
 
 @given(NUMBERS)
-def test_their_mean_is_a_half_whatever_the_ties(values):
+def test_the_mean_percentile_is_one_half(values):
     assert percentiles(values).mean() == pytest.approx(0.5)
 
 
 @given(NUMBERS)
-def test_one_alone_is_that_among_all(values):
+def test_the_percentile_of_one_value_equals_that_among_all(values):
     assert [percentile_of(value, values) for value in values] == pytest.approx(percentiles(values))
 
 
 @given(NUMBERS)
-def test_the_ranges_of_ties_have_the_percentile_in_their_middle_and_lie_side_by_side(values):
+def test_tie_ranges_are_adjacent_and_centred_on_the_percentile(values):
     low, high = tie_ranges(values)
     assert (low + high) / 2 == pytest.approx(percentiles(values))
     assert low * len(values) == pytest.approx(rankdata(values, "min") - 1)
     assert high * len(values) == pytest.approx(rankdata(values, "max"))
 
 
-def test_missing_values_count_nowhere():
+def test_missing_values_have_no_percentile_and_do_not_count():
     found = percentiles(np.array([np.nan, 1.0, 2.0]))
     assert np.isnan(found[0])
     assert found[1:].tolist() == [0.25, 0.75]
     assert np.isnan(percentile_of(float("nan"), np.array([1.0])))
 
 
-def test_nothing_has_no_percentiles():
+def test_no_values_give_no_percentiles():
     assert percentiles(np.array([])).tolist() == []
     assert [each.tolist() for each in tie_ranges(np.array([]))] == [[], []]
 
 
-def test_what_cannot_be_ranked_is_refused():
+def test_values_that_cannot_be_ranked_are_refused():
     with pytest.raises(ValueError, match="finite"):
         percentiles(np.array([1.0, np.inf]))
     with pytest.raises(ValueError, match="missing"):

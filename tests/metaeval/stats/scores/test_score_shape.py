@@ -1,4 +1,4 @@
-"""Ties and distinct values, counted pair by pair."""
+"""Ties and distinct values among scores."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from metaeval.stats.scores.score_shape import score_shape
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=25))
-def test_shares_are_those_of_counting(values):
+def test_shares_equal_counting_pair_by_pair(values):
     found = score_shape(np.array(values, dtype=float))
     present = [value for value in values if value is not None]
     pairs = list(itertools.combinations(present, 2))
@@ -27,7 +27,7 @@ def test_shares_are_those_of_counting(values):
         assert math.isnan(found.tied_pairs)
 
 
-def test_nothing_has_no_shape():
+def test_no_scores_give_an_undefined_shape():
     found = score_shape([np.nan])
     assert (found.n, found.missing, found.distinct) == (0, 1, 0)
     assert math.isnan(found.tied_scores)

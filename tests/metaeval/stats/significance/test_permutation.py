@@ -1,4 +1,4 @@
-"""Permutation tests, beside a plain rendering of their definition and nlpstats' numbers."""
+"""Permutation tests, compared with their definition and with nlpstats."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import scipy.stats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.groups import Groups
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.significance import pair_count_swaps
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.significance.swaps import Swaps, reweighted_swaps
@@ -16,8 +17,8 @@ SCHEMES = ["perm_both", "perm_inputs", "perm_systems"]
 DRAWS = 25
 
 
-def plain_p_value(scheme, level, coefficient, labels, scores, articles, systems, *, yes_no, seed):
-    """Summary by summary: swap, compute both coefficients again, count."""
+def compute_p_value(scheme, level, coefficient, labels, scores, articles, systems, *, yes_no, seed):
+    """Compute the p-value by swapping scores summary by summary."""
     rng = np.random.default_rng(seed)
     marked = []
     for codes, drawn in ((articles, scheme != "perm_systems"), (systems, scheme != "perm_inputs")):
@@ -35,7 +36,7 @@ def plain_p_value(scheme, level, coefficient, labels, scores, articles, systems,
     def difference(own, other):
         values = [
             LEVELS[level]
-            .estimate(COEFFICIENTS[coefficient], labels, each, articles, systems, yes_no=yes_no)
+            .estimate(COEFFICIENTS[coefficient], Rows(labels, each, articles, systems, yes_no=yes_no))
             .value
             for each in (own, other)
         ]
@@ -53,28 +54,28 @@ def plain_p_value(scheme, level, coefficient, labels, scores, articles, systems,
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_p_values_are_those_of_the_definition(scheme, level, coefficient):
+def test_p_values_equal_their_definition(scheme, level, coefficient):
     yes_no = COEFFICIENTS[coefficient].is_for_yes_no
     checked = 0
     for seed in range(2):
         case = random_case(seed, yes_no=yes_no)
-        found = compare_pairs(scheme, level, coefficient, *case, yes_no=yes_no, resamples=DRAWS, seed=seed)
+        found = compare_pairs(scheme, level, coefficient, Rows(*case, yes_no=yes_no), Resampling(DRAWS, seed))
         if np.isnan(found.differences[0, 1]):
             assert found.reasons[0, 1]
             continue
-        plain = plain_p_value(scheme, level, coefficient, *case, yes_no=yes_no, seed=seed)
+        plain = compute_p_value(scheme, level, coefficient, *case, yes_no=yes_no, seed=seed)
         assert found.p_values[0, 1] == pytest.approx(plain, abs=1e-12)
         checked += 1
     assert checked or (level, yes_no) == ("system", True)
 
 
 @pytest.mark.parametrize("scheme", ["inputs", "systems", "both"])
-def test_golden_p_values(shared, scheme):
+def test_p_values_match_golden_values(shared, scheme):
     cases, arguments = golden(shared)
     for case in cases["permutation"]:
         expected = case["expected"][scheme]
         found = compare_pairs(
-            f"perm_{scheme}", "article", "kendall_b", *arguments(case), resamples=10_000, seed=1
+            f"perm_{scheme}", "article", "kendall_b", Rows(*arguments(case)), Resampling(10_000, 1)
         )
         assert found.differences[0, 1] == pytest.approx(expected["observed_difference"], abs=1e-12)
         share = (
@@ -83,52 +84,58 @@ def test_golden_p_values(shared, scheme):
         assert share == pytest.approx(expected["p_two_sided"], abs=expected["tol_for_10000_resamples"])
 
 
-def test_the_smallest_p_value_is_one_in_one_more_than_the_draws():
+def test_the_smallest_p_value_is_one_over_draws_plus_one():
     rng = np.random.default_rng(0)
     labels = rng.normal(size=400)
     scores = np.array([labels, rng.normal(size=400)])
     articles, systems = np.divmod(np.arange(400), 4)
-    found = compare_pairs("perm_inputs", "pooled", "pearson", labels, scores, articles, systems, resamples=99)
+    found = compare_pairs(
+        "perm_inputs", "pooled", "pearson", Rows(labels, scores, articles, systems), Resampling(99)
+    )
     assert found.p_values[0, 1] == 0.01
 
 
-# One article, marked or not: swapped as a whole, the difference only changes its sign.
-def test_with_a_single_article_perm_inputs_finds_nothing():
+# Swapping the only article as a whole just changes the sign of the difference.
+def test_perm_inputs_on_a_single_article_has_a_p_value_of_1():
     labels, scores, _, systems = random_case(1)
     found = compare_pairs(
-        "perm_inputs", "pooled", "kendall_b", labels, scores, np.zeros_like(systems), systems
+        "perm_inputs", "pooled", "kendall_b", Rows(labels, scores, np.zeros_like(systems), systems)
     )
     assert found.p_values[0, 1] == 1
 
 
 @pytest.mark.parametrize("scheme", ["perm_systems", "perm_both"])
-def test_an_unknown_system_cannot_be_marked(scheme):
+def test_unknown_systems_cannot_be_permuted(scheme):
     labels, scores, articles, systems = random_case(2)
-    found = compare_pairs(scheme, "pooled", "pearson", labels, scores, articles, systems - 1, resamples=20)
+    found = compare_pairs(
+        scheme, "pooled", "pearson", Rows(labels, scores, articles, systems - 1), Resampling(20)
+    )
     assert np.isnan(found.p_values[0, 1])
     assert "by system" in found.reasons[0, 1]
 
 
-def test_a_summary_of_unknown_article_is_marked_on_its_own():
+def test_summaries_of_unknown_articles_are_permuted_one_by_one():
     labels, scores, articles, systems = random_case(2)
-    unknown = compare_pairs("perm_both", "pooled", "pearson", labels, scores, articles * 0 - 1, systems)
-    own = compare_pairs("perm_both", "pooled", "pearson", labels, scores, np.arange(len(labels)), systems)
+    unknown = compare_pairs("perm_both", "pooled", "pearson", Rows(labels, scores, articles * 0 - 1, systems))
+    own = compare_pairs(
+        "perm_both", "pooled", "pearson", Rows(labels, scores, np.arange(len(labels)), systems)
+    )
     assert unknown.p_values[0, 1] == own.p_values[0, 1]
 
 
-def test_an_unknown_system_does_not_matter_where_articles_are_marked():
+def test_unknown_systems_do_not_matter_when_articles_are_permuted():
     labels, scores, articles, systems = random_case(2)
     whole = compare_pairs(
-        "perm_inputs", "article", "pearson", labels, scores, articles, systems, resamples=20
+        "perm_inputs", "article", "pearson", Rows(labels, scores, articles, systems), Resampling(20)
     )
     systems[:] = -1
     without = compare_pairs(
-        "perm_inputs", "article", "pearson", labels, scores, articles, systems, resamples=20
+        "perm_inputs", "article", "pearson", Rows(labels, scores, articles, systems), Resampling(20)
     )
     assert without.p_values[0, 1] == whole.p_values[0, 1]
 
 
-def grouped_swaps(seed, *, yes_no):
+def make_swaps(seed, *, yes_no):
     labels, scores, articles, systems = random_case(seed, articles=30, yes_no=yes_no)
     kept = ~np.isnan(labels) & ~np.isnan(scores).any(axis=0)
     order = np.flatnonzero(kept)[np.argsort(articles[kept], kind="stable")]
@@ -145,8 +152,8 @@ def grouped_swaps(seed, *, yes_no):
         ("roc_auc", pair_count_swaps.roc_auc_swaps),
     ],
 )
-def test_the_quick_way_gives_what_the_general_one_gives(coefficient, quick, seed):
-    swaps = grouped_swaps(seed, yes_no=coefficient == "roc_auc")
+def test_the_fast_path_equals_the_general_one(coefficient, quick, seed):
+    swaps = make_swaps(seed, yes_no=coefficient == "roc_auc")
     anew = reweighted_swaps(COEFFICIENTS[coefficient], swaps)
     assert np.isnan(anew.first).any()
     for found, expected in zip(quick(swaps), anew, strict=True):
@@ -155,27 +162,27 @@ def test_the_quick_way_gives_what_the_general_one_gives(coefficient, quick, seed
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall_b"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_working_in_blocks_changes_nothing(monkeypatch, level, coefficient):
+def test_computing_in_blocks_does_not_change_the_p_value(monkeypatch, level, coefficient):
     case = random_case(1, articles=10)
-    whole = compare_pairs("perm_both", level, coefficient, *case, resamples=DRAWS)
+    whole = compare_pairs("perm_both", level, coefficient, Rows(*case), Resampling(DRAWS))
     for place in ("swaps.CELLS_AT_ONCE", "permuted_levels.CELLS_AT_ONCE"):
         monkeypatch.setattr(f"metaeval.stats.significance.{place}", 500)
-    blocks = compare_pairs("perm_both", level, coefficient, *case, resamples=DRAWS)
+    blocks = compare_pairs("perm_both", level, coefficient, Rows(*case), Resampling(DRAWS))
     assert blocks.p_values[0, 1] == whole.p_values[0, 1]
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_fits_no_table_goes_the_general_way(monkeypatch, level):
+def test_data_too_large_for_tables_use_the_general_path(monkeypatch, level):
     case = random_case(2, articles=10)
-    by_tables = compare_pairs("perm_both", level, "kendall_b", *case, resamples=DRAWS)
+    by_tables = compare_pairs("perm_both", level, "kendall_b", Rows(*case), Resampling(DRAWS))
     monkeypatch.setattr("metaeval.stats.significance.pair_count_swaps.MOST_CELLS", 0)
-    anew = compare_pairs("perm_both", level, "kendall_b", *case, resamples=DRAWS)
+    anew = compare_pairs("perm_both", level, "kendall_b", Rows(*case), Resampling(DRAWS))
     assert anew.p_values[0, 1] == by_tables.p_values[0, 1]
 
 
-# Two evaluators that rank the summaries of each article: their scores are the same numbers in another order,
-# whose means differ by rounding, which must not part what is tied after a swap.
-def test_equal_scores_of_two_evaluators_stay_tied_when_swapped():
+# Both evaluators give an article the same scores in another order. Their means differ by rounding, which must
+# not break ties after a swap.
+def test_equal_scores_of_two_evaluators_stay_tied_after_a_swap():
     rng = np.random.default_rng(5)
     labels = rng.normal(size=30)
     scores = np.array(
@@ -183,7 +190,9 @@ def test_equal_scores_of_two_evaluators_stay_tied_when_swapped():
     )
     articles, systems = np.divmod(np.arange(30), 3)
     coarse, fine = (
-        compare_pairs("perm_systems", "article", "kendall_b", labels, each, articles, systems).p_values[0, 1]
+        compare_pairs("perm_systems", "article", "kendall_b", Rows(labels, each, articles, systems)).p_values[
+            0, 1
+        ]
         for each in (np.rint(scores * 10), scores)
     )
     assert coarse == fine

@@ -1,4 +1,4 @@
-"""Letters of evaluators that are not told apart."""
+"""Letters of evaluators that do not differ significantly."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def comparisons(draw):
 
 
 @given(comparisons())
-def test_two_evaluators_share_a_letter_exactly_if_not_told_apart(case):
+def test_two_evaluators_share_a_letter_unless_they_differ_significantly(case):
     values, apart = case
     letters = rank_clusters(values, apart)
     for first in range(len(values)):
@@ -29,7 +29,7 @@ def test_two_evaluators_share_a_letter_exactly_if_not_told_apart(case):
 
 
 @given(comparisons())
-def test_no_letter_stands_for_what_another_says_already(case):
+def test_no_letter_is_redundant(case):
     letters = rank_clusters(*case)
     holders = [{at for at, own in enumerate(letters) if letter in own} for letter in set("".join(letters))]
     assert not any(one < other for one in holders for other in holders)
@@ -37,7 +37,7 @@ def test_no_letter_stands_for_what_another_says_already(case):
 
 
 @given(comparisons())
-def test_the_best_has_the_first_letter_and_no_letter_is_passed_over(case):
+def test_the_best_gets_the_first_letter_and_no_letter_is_skipped(case):
     values, apart = case
     letters = rank_clusters(values, apart)
     if letters:
@@ -46,15 +46,15 @@ def test_the_best_has_the_first_letter_and_no_letter_is_passed_over(case):
         assert used == [chr(ord("a") + at) for at in range(len(used))]
 
 
-def test_all_alike_share_one_letter():
+def test_evaluators_without_significant_differences_share_one_letter():
     assert rank_clusters([0.1, 0.5, 0.3], np.zeros((3, 3))) == ["a", "a", "a"]
 
 
-def test_all_told_apart_are_ranked():
+def test_evaluators_that_all_differ_get_letters_by_rank():
     assert rank_clusters([0.1, 0.5, 0.3], ~np.eye(3, dtype=bool)) == ["c", "a", "b"]
 
 
-def test_an_undefined_value_comes_last():
+def test_an_undefined_value_is_ranked_last():
     assert rank_clusters([np.nan, 0.5], ~np.eye(2, dtype=bool)) == ["b", "a"]
 
 
@@ -64,6 +64,6 @@ def test_more_groups_than_letters_get_pairs_of_letters():
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.triu(np.ones((3, 3)), 1)])
-def test_comparisons_that_are_not_symmetric_are_refused(wrong):
+def test_asymmetric_comparisons_are_refused(wrong):
     with pytest.raises(ValueError, match="symmetric"):
         rank_clusters([1, 2, 3], wrong)

@@ -5,6 +5,7 @@ import pytest
 
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.significance.compare_pairs import TESTS, compare_pairs
 from metaeval.stats.significance.compared import compared
 from metaeval.stats.significance.subsamples import win_shares
@@ -16,7 +17,7 @@ DRAWS = 25
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("cells_at_once", [1_000_000, 30])
-def test_p_values_are_those_of_the_definition(monkeypatch, level, coefficient, cells_at_once):
+def test_p_values_equal_their_definition(monkeypatch, level, coefficient, cells_at_once):
     monkeypatch.setattr("metaeval.stats.significance.subsamples.CELLS_AT_ONCE", cells_at_once)
     yes_no = COEFFICIENTS[coefficient].is_for_yes_no
     labels, scores, articles, systems = random_case(0, articles=6, yes_no=yes_no)
@@ -24,13 +25,8 @@ def test_p_values_are_those_of_the_definition(monkeypatch, level, coefficient, c
         "subsample80",
         level,
         coefficient,
-        labels,
-        scores,
-        articles,
-        systems,
-        yes_no=yes_no,
-        resamples=DRAWS,
-        seed=4,
+        Rows(labels, scores, articles, systems, yes_no=yes_no),
+        Resampling(DRAWS, 4),
     )
     if (level, yes_no) == ("system", True):
         assert np.isnan(found.p_values[0, 1])
@@ -47,11 +43,7 @@ def test_p_values_are_those_of_the_definition(monkeypatch, level, coefficient, c
         one, other = (
             LEVELS[level].estimate(
                 COEFFICIENTS[coefficient],
-                labels[rows],
-                row[rows],
-                articles[rows],
-                systems[rows],
-                yes_no=yes_no,
+                Rows(labels[rows], row[rows], articles[rows], systems[rows], yes_no=yes_no),
             )
             for row in scores
         )
@@ -67,7 +59,7 @@ def _in_article_of_equal_scores(scores):
     return np.repeat(equal, 16)
 
 
-def test_golden_shares(shared):
+def test_shares_match_golden_values(shared):
     cases, arguments = golden(shared)
     for case in cases["subsample80"]:
         for key, level, coefficient in (
@@ -79,10 +71,14 @@ def test_golden_shares(shared):
             draws = 1000 if level == "article" else 300
             labels, scores, articles, systems = arguments(case)
             if level == "article":
-                # These golden values are means of differences, so of articles where both are defined.
+                # The golden values average the differences of articles where both coefficients are defined.
                 labels[_in_article_of_equal_scores(scores)] = np.nan
             found = compare_pairs(
-                "subsample80", level, coefficient, labels, scores, articles, systems, resamples=draws, seed=2
+                "subsample80",
+                level,
+                coefficient,
+                Rows(labels, scores, articles, systems),
+                Resampling(draws, 2),
             )
             assert found.differences[0, 1] == pytest.approx(expected["full_difference"], abs=1e-9)
             loses = (found.p_values[0, 1] * (draws + 1) / 2 - 1) / draws
@@ -91,30 +87,27 @@ def test_golden_shares(shared):
             assert share == pytest.approx(expected["share_x_better"], abs=tolerance)
 
 
-def test_the_definition_warns():
+def test_the_definition_contains_a_warning():
     assert "Warning" in TESTS["subsample80"].definition
     assert ".21" in TESTS["subsample80"].definition
 
 
-def test_it_gives_no_interval():
-    found = compare_pairs("subsample80", "article", "pearson", *random_case(1), resamples=DRAWS)
-    assert np.isnan(found.low).all()
-    assert np.isnan(found.high).all()
-
-
 # As if each were the only summary of its article.
-def test_summaries_of_unknown_articles_are_drawn_each_on_its_own():
+def test_summaries_of_unknown_articles_are_drawn_one_by_one():
     labels, scores, articles, systems = random_case(1, articles=8)
-    unknown = compare_pairs("subsample80", "system", "pearson", labels, scores, articles * 0 - 1, systems)
-    own = compare_pairs("subsample80", "system", "pearson", labels, scores, np.arange(len(labels)), systems)
+    unknown = compare_pairs(
+        "subsample80", "system", "pearson", Rows(labels, scores, articles * 0 - 1, systems)
+    )
+    own = compare_pairs(
+        "subsample80", "system", "pearson", Rows(labels, scores, np.arange(len(labels)), systems)
+    )
     assert unknown.p_values[0, 1] == own.p_values[0, 1]
 
 
 @pytest.mark.parametrize("level", ["pooled", "article"])
-def test_shares_of_wins_are_those_the_p_values_are_made_of(level):
+def test_win_shares_are_consistent_with_p_values(level):
     labels, scores, articles, systems = random_case(3, articles=8)
-    of_both = {"yes_no": False, "resamples": 40, "seed": 2, "orientation": None, "bootstrap": None}
-    data = compared(level, "kendall_b", labels, scores, articles, systems, **of_both)
+    data = compared(level, "kendall_b", Rows(labels, scores, articles, systems), Resampling(40, 2))
     shares = win_shares(data)
     p_value = TESTS["subsample80"].tester(data)(0, 1).p_value
     assert np.isnan(np.diag(shares)).all()
@@ -122,7 +115,7 @@ def test_shares_of_wins_are_those_the_p_values_are_made_of(level):
     assert p_value == pytest.approx(min(1, 2 * (40 * min(1 - shares[0, 1], 1 - shares[1, 0]) + 1) / 41))
 
 
-def test_the_better_evaluator_wins_and_nobody_wins_against_an_equal_one():
+def test_the_better_evaluator_always_wins_and_equal_ones_never_do():
     labels = np.arange(40.0)
     noise = np.random.default_rng(0).permutation(40).astype(float)
     scores = np.array([labels, noise, labels])
@@ -130,15 +123,8 @@ def test_the_better_evaluator_wins_and_nobody_wins_against_an_equal_one():
     data = compared(
         "pooled",
         "spearman",
-        labels,
-        scores,
-        nowhere,
-        nowhere,
-        yes_no=False,
-        resamples=30,
-        seed=0,
-        orientation=None,
-        bootstrap=None,
+        Rows(labels, scores, nowhere, nowhere),
+        Resampling(30),
     )
     shares = win_shares(data)
     assert (shares[0, 1], shares[1, 0]) == (1, 0)
@@ -146,9 +132,8 @@ def test_the_better_evaluator_wins_and_nobody_wins_against_an_equal_one():
 
 
 @pytest.mark.parametrize("labels", [[1.0, 2, 3, 4, 5], [np.nan] * 5])
-def test_where_a_coefficient_is_undefined_there_is_no_share(labels):
+def test_undefined_coefficients_have_no_win_share(labels):
     scores = np.array([[1.0, 1, 1, 1, 1], [1.0, 2, 3, 4, 5]])
     nowhere = np.full(5, -1)
-    options = {"yes_no": False, "resamples": 5, "seed": 0, "orientation": None, "bootstrap": None}
-    data = compared("pooled", "spearman", labels, scores, nowhere, nowhere, **options)
+    data = compared("pooled", "spearman", Rows(labels, scores, nowhere, nowhere), Resampling(5))
     assert np.isnan(win_shares(data)).all()

@@ -11,7 +11,7 @@ from metaeval.stats.uncertainty.fisher_interval import fisher_interval
 RANK_TOO = ["pearson", "spearman", "kendall_b"]
 
 
-def test_pearsons_is_that_of_scipy():
+def test_interval_of_pearson_matches_scipy():
     labels, scores = [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 7, 5]
     result = scipy.stats.pearsonr(labels, scores)
     expected = result.confidence_interval(0.95)
@@ -22,22 +22,23 @@ def test_pearsons_is_that_of_scipy():
 @pytest.mark.parametrize(
     ("name", "expected"), [("spearman", (0.174954, 0.836536)), ("kendall_b", (0.353321, 0.768667))]
 )
-def test_rank_correlations_have_variances_of_their_own(name, expected):
+def test_rank_correlations_have_their_own_variances(name, expected):
     assert fisher_interval(name, 0.6, 20) == pytest.approx(expected, abs=1e-6)
 
 
 @given(st.floats(-0.99, 0.99), st.integers(5, 1000))
 @pytest.mark.parametrize("name", RANK_TOO)
-def test_it_holds_the_value_within_minus_1_and_1_and_mirrors_with_it(name, value, n):
+def test_interval_contains_the_value_within_minus_1_and_1(name, value, n):
     low, high = fisher_interval(name, value, n)
     assert -1 <= low < value < high <= 1
     assert fisher_interval(name, -value, n) == pytest.approx((-high, -low), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", RANK_TOO)
-def test_more_pairs_make_it_narrower(name):
-    widths = [high - low for low, high in (fisher_interval(name, 0.3, n) for n in (10, 20, 40))]
-    assert widths == sorted(widths, reverse=True)
+def test_more_pairs_narrow_the_interval(subtests):
+    for name in RANK_TOO:
+        with subtests.test(name=name):
+            widths = [high - low for low, high in (fisher_interval(name, 0.3, n) for n in (10, 20, 40))]
+            assert widths == sorted(widths, reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,6 @@ def test_more_pairs_make_it_narrower(name):
         ("spearman", -1.0, 20, "around -1 or 1"),
     ],
 )
-def test_without_an_interval_it_says_why(name, value, n, message):
+def test_a_missing_interval_has_a_reason(name, value, n, message):
     with pytest.raises(NoIntervalError, match=message):
         fisher_interval(name, value, n)

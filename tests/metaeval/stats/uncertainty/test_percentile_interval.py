@@ -1,4 +1,4 @@
-"""The percentile interval, and when replicates make none."""
+"""The percentile interval, and the reasons for a missing one."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval, undefined_told
 
 
-def test_the_ends_leave_out_a_fortieth_on_either_side():
+def test_the_ends_leave_out_2_5_percent_on_each_side():
     assert percentile_interval(np.arange(1001.0)) == pytest.approx((25, 975))
 
 
@@ -16,7 +16,7 @@ def test_a_few_undefined_replicates_are_left_out():
     assert percentile_interval(replicates) == pytest.approx((25, 975))
 
 
-def test_how_many_are_left_out_is_told():
+def test_the_number_of_undefined_resamples_is_reported():
     assert undefined_told(np.array([1.0, np.nan, 2])) == (
         "In 1 of 3 resamples it is undefined; these are left out."
     )
@@ -33,6 +33,6 @@ def test_how_many_are_left_out_is_told():
         ([1, np.nextafter(1, 0), 1], "every resample gives the same value"),
     ],
 )
-def test_without_an_interval_it_says_why(replicates, message):
+def test_a_missing_interval_has_a_reason(replicates, message):
     with pytest.raises(NoIntervalError, match=message):
         percentile_interval(np.array(replicates, dtype=float))

@@ -1,0 +1,1 @@
+"""Declared settings: the parameters of evaluators and the options of import formats."""

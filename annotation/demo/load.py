@@ -1,0 +1,97 @@
+"""The demo project: our own texts in six languages, with content for every page."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
+
+from annotation.imports.import_file import import_file
+from annotation.imports.reading.importer import open_import
+from annotation.models import Answer, Membership, Project, Rater, Rating, Role
+from annotation.projects.settings import create_project
+from annotation.protocol import SEAHORSE
+
+FOLDER = Path(__file__).resolve().parent
+SLUG = "demo"
+LANGUAGES = ["de", "en", "es", "ru", "tr", "vi"]
+DAYS_OF_WORK = 10  # the demo ratings are spread over the days before the first start
+
+
+@dataclass(frozen=True)
+class DemoLogin:
+    username: str
+    password: str
+    part: str
+
+
+def load_demo_project() -> list[DemoLogin]:
+    """Load the demo project and make its logins with random passwords.
+
+    Return the logins, whose passwords are not stored; none if the project exists already.
+    """
+    with transaction.atomic():
+        if Project.objects.filter(slug=SLUG).exists():
+            return []
+        project = create_project("Demo: six languages", SEAHORSE, slug=SLUG)
+        project.description = "Invented articles and systems of different quality, to try things out."
+        project.extra_share, project.extra_redundancy = 0.3, 3
+        project.daily_goal, project.gold_round_size, project.gold_retry_size = 20, 6, 4
+        project.gold_threshold = 0.7
+        project.save()
+        _import(project, "examples", "examples.jsonl")
+        _import(project, "gold", "gold.jsonl")
+        _import(project, "ratings", "ratings.csv", map=["group==demo"])
+        _spread_ratings(project)
+        project.bump_revision()
+        return _make_logins(project)
+
+
+def _import(project: Project, format_name: str, file_name: str, **options: object) -> None:
+    report = import_file(project, open_import(format_name, FOLDER / file_name, options=options))
+    if report.refused:
+        raise RuntimeError(f"{file_name}: {report.refused} {report.problems}")
+
+
+def _spread_ratings(project: Project) -> None:
+    """Spread the imported ratings evenly over the days before now."""
+    ratings = list(Rating.objects.filter(rater__project=project).order_by("pk"))
+    now = timezone.now()
+    for position, rating in enumerate(ratings):
+        rating.completed_at = now - timedelta(days=DAYS_OF_WORK) * (1 - position / len(ratings))
+        rating.created_at = rating.completed_at - timedelta(seconds=90)
+    Rating.objects.bulk_update(ratings, ["created_at", "completed_at"])
+    begun = Rating.objects.filter(pk=OuterRef("rating")).values("created_at")
+    Answer.objects.filter(rating__in=ratings).update(created_at=Subquery(begun))
+
+
+def _make_logins(project: Project) -> list[DemoLogin]:
+    logins = []
+
+    def make(username: str, part: str) -> User:
+        there = get_user_model().objects.filter(username=username).first()
+        if there is not None:
+            logins.append(DemoLogin(username, "(unchanged)", part))
+            return there
+        password = secrets.token_urlsafe(9)
+        logins.append(DemoLogin(username, password, part))
+        return get_user_model().objects.create_user(username=username, password=password)
+
+    for role in (Role.MANAGER, Role.RESEARCHER):
+        Membership.objects.create(project=project, user=make(f"demo-{role}", role), role=role)
+    qualified = make("demo-annotator", "annotator, qualified in all six languages")
+    newcomer = make("demo-newcomer", "annotator in training, in English")
+    Rater.objects.create(
+        project=project,
+        user=qualified,
+        pseudonym="rater-1",
+        languages=LANGUAGES,
+        status=Rater.Status.QUALIFIED,
+    )
+    Rater.objects.create(project=project, user=newcomer, pseudonym="rater-2", languages=["en"])
+    return logins

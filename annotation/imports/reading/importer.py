@@ -1,0 +1,116 @@
+"""The base of import formats: a file in, records out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from annotation.declared.settings import SettingsRefused, read_settings
+from annotation.errors import suggestion
+from annotation.imports.formats import IMPORTERS
+from annotation.imports.reading.lines import TextFile
+from annotation.imports.reading.records import Entry, Rejected
+from annotation.protocol import Questionnaire
+
+
+class UnknownFormat(LookupError):
+    """There is no format of that name. The message suggests similar ones."""
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A second file of a format. `name` is the command-line option without dashes."""
+
+    name: str
+    label: str
+    help: str
+
+    @property
+    def flag(self) -> str:
+        return f"--{self.name}"
+
+
+ARTICLES = Companion(
+    name="articles",
+    label="Articles",
+    help="Examples file with article_id (or id), article, and optionally title, language, dataset, split "
+    "and references.",
+)
+
+
+class Importer:
+    """Base of all formats. `entries` can be called repeatedly, with equal results."""
+
+    do_not_call_in_templates = True
+    name: ClassVar[str]
+    title: ClassVar[str]
+    description: ClassVar[str]
+    Options: ClassVar[type[Any]]
+    """Frozen dataclass of `annotation.declared.settings.setting` fields."""
+    companion: ClassVar[Companion | None] = None
+    answers: ClassVar[Questionnaire | None] = None
+    """The questionnaire that files of this format answer, if it is always the same."""
+    proposes: ClassVar[Literal["", "inferred", "interval"]] = ""
+    """Whether the file's questions may become a questionnaire, and with which scales."""
+
+    def __init__(
+        self,
+        file: TextFile,
+        companion: TextFile | None,
+        options: Any,
+        dimensions: Sequence[str],
+    ) -> None:
+        """Read `file`. `dimensions` are those of the project's questionnaire."""
+        self.file = file
+        self.companion_file = companion
+        self.options = options
+        self.dimensions = tuple(dimensions)
+        self.notes: list[str] = []
+        """Remarks on the file, complete after a pass over `entries`."""
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Check and interpret the options. Raises SettingsRefused."""
+
+    def entries(self) -> Iterator[Entry | Rejected]:
+        """Yield the entries of the file in order. Raises FileRefused if it cannot be read."""
+        raise NotImplementedError
+
+    @property
+    def files(self) -> tuple[TextFile, ...]:
+        return (self.file,) if self.companion_file is None else (self.file, self.companion_file)
+
+
+def importer_class(name: str) -> type[Importer]:
+    """Return the format of that name. Raises UnknownFormat."""
+    if name not in IMPORTERS:
+        raise UnknownFormat(f"no import format is called {name!r}; {suggestion(name, IMPORTERS)}")
+    module, _, class_name = IMPORTERS[name].rpartition(".")
+    found: type[Importer] = getattr(import_module(module), class_name)
+    return found
+
+
+def open_import(
+    format_name: str,
+    path: Path,
+    *,
+    companion: Path | None = None,
+    options: Mapping[str, object] | None = None,
+    dimensions: Sequence[str] = (),
+    name: str = "",
+    companion_name: str = "",
+) -> Importer:
+    """Return an importer of `path`. Messages call the files `name` and `companion_name`.
+
+    Raises UnknownFormat, SettingsRefused, and FileRefused if a file is missing or not readable.
+    """
+    found = importer_class(format_name)
+    if companion is not None and found.companion is None:
+        raise SettingsRefused({"companion": f"the format {format_name} takes no second file"})
+    return found(
+        TextFile(path, name),
+        None if companion is None else TextFile(companion, companion_name),
+        read_settings(found.Options, options or {}, of=f"the format {format_name}"),
+        dimensions,
+    )

@@ -1,0 +1,54 @@
+"""Detecting whether a table was written with CSV quoting or with literal quotation marks."""
+
+from annotation.imports.reading.lines import TextFile
+from annotation.imports.reading.records import Problem, Rejected
+from annotation.imports.reading.tables import Quoting, header_line, records
+
+
+def found_quoting(file: TextFile, delimiter: str) -> Quoting:
+    """Return the convention that fits the file best.
+
+    If a convention breaks rows, the other one fits better. Otherwise count rows that a CSV writer could not
+    have written (a quotation mark in an unquoted field, or one that is not doubled) against rows that only a
+    CSV writer would write (doubled quotation marks inside quotes). Needlessly quoted fields count for CSV if
+    at least half of the rows have them, and against it otherwise. Without quotation marks both are the same.
+    """
+    width = header_line(file).count(delimiter) + 1
+    csv = plain = rows = quoted_for_nothing = 0
+    broken = False
+    for _, line in file.lines():
+        if isinstance(line, Problem) or not line.strip(" "):
+            continue
+        rows += 1
+        fields = line.split(delimiter)
+        broken = broken or len(fields) != width
+        if '"' not in line:
+            continue
+        marked = [field for field in fields if '"' in field]
+        if not all(_is_quoted(field) for field in marked):
+            plain += 1
+        elif any('""' in field[1:-1] for field in marked):
+            csv += 1
+        else:
+            quoted_for_nothing += 1
+    if quoted_for_nothing * 2 >= rows:
+        csv += quoted_for_nothing
+    else:
+        plain += quoted_for_nothing
+    if broken:
+        in_csv, in_plain = (_broken_rows(file, delimiter, width, quoting) for quoting in Quoting)
+        if in_csv != in_plain:
+            return Quoting.CSV if in_csv < in_plain else Quoting.NONE
+    return Quoting.CSV if csv > plain else Quoting.NONE
+
+
+def _is_quoted(field: str) -> bool:
+    inner = field[1:-1]
+    return len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
+
+
+def _broken_rows(file: TextFile, delimiter: str, width: int, quoting: Quoting) -> int:
+    return sum(
+        isinstance(record, Rejected) or len(record) != width
+        for _, record in records(file, delimiter, quoting)
+    )

@@ -1,0 +1,235 @@
+"""Tables with a header line: fields separated by tabs or commas, with or without CSV quoting."""
+
+import csv
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from enum import Enum, StrEnum, auto
+from typing import cast
+
+from annotation.imports.reading.lines import LONGEST_LINE, TextFile
+from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, listed
+
+LONGEST_RECORD = 1000  # lines that one quoted record may span
+MOST_COLUMNS = 1000
+csv.field_size_limit(LONGEST_LINE)
+
+_QUOTED_TEXT = re.compile(r'(?:[^"]++|"")*+')
+
+
+class Quoting(StrEnum):
+    CSV = "csv"
+    NONE = "none"
+
+
+Line = tuple[int, str | Problem]
+Record = tuple[int, list[str] | Rejected]
+
+
+def records(file: TextFile, delimiter: str, quoting: Quoting) -> Iterator[Record]:
+    """Yield the records of a file, header included, each with its first line; blank lines are skipped.
+
+    Without quoting a line is a record. With it, a field may be in double quotes, inner quotes doubled, and
+    then span lines. A quote that is never closed, or closed in the middle of a field, invalidates only its
+    own line: reading continues with the next line, so that rows are never merged.
+    """
+    if quoting == Quoting.CSV:
+        yield from _CsvRecords(file, delimiter)
+        return
+    for number, line in file.lines():
+        if isinstance(line, Problem):
+            yield number, Rejected(file.name, number, None, (line,))
+        elif line.strip(" "):
+            yield number, line.split(delimiter)
+
+
+class _End(Enum):
+    """How a line of a quoted record ends."""
+
+    CLOSED = auto()
+    """The record may end here."""
+    OPEN = auto()
+    """A quoted field continues in the next line."""
+    BROKEN = auto()
+    """No record has such a line."""
+
+
+class _CsvRecords:
+    """Reads each line ahead only once, since all records that could span it end alike."""
+
+    def __init__(self, file: TextFile, delimiter: str) -> None:
+        self._file = file
+        self._delimiter = delimiter
+        self._stream = file.lines()
+        self._ahead: deque[tuple[Line, int]] = deque()
+        """Lines after the current one, each with the fields that end in it if a quote is open before it."""
+        self._ahead_fields = 0
+        self._ahead_size = 0
+        self._ahead_ends = _End.OPEN
+        """How the last of these lines ends, if a quote is open before the first."""
+        self._width = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        while (following := self._next()) is not None:
+            number, line = following
+            if isinstance(line, Problem):
+                yield number, Rejected(self._file.name, number, None, (line,))
+                continue
+            if not line.strip(" "):
+                continue
+            record = self._quoted(number, line) if '"' in line else line.split(self._delimiter)
+            if not self._width and not isinstance(record, Rejected):
+                self._width = len(record)
+            yield number, record
+
+    def _next(self) -> Line | None:
+        if not self._ahead:
+            return next(self._stream, None)
+        line, fields = self._ahead.popleft()
+        self._ahead_fields -= fields
+        self._ahead_size -= _size(line)
+        if not self._ahead:
+            self._ahead_ends = _End.OPEN
+        return line
+
+    def _quoted(self, number: int, line: str) -> list[str] | Rejected:
+        """Return the record that begins with `line`."""
+        try:
+            return self._parse(line)
+        except csv.Error as error:
+            found = str(error)
+        fields, end = _scan(line, self._delimiter, quoted=False)
+        if end is _End.OPEN:
+            found = "a quote that is not closed"
+            if self._is_completed(fields, len(line)):
+                parts = [line]
+                while self._ahead and (following := self._next()):
+                    parts.append(str(following[1]))
+                return self._parse("\n".join(parts))
+        problem = Problem(self._file.name, number, "line", found, "fields quoted as in CSV, or none")
+        return Rejected(self._file.name, number, line, (problem,))
+
+    def _parse(self, text: str) -> list[str]:
+        return next(csv.reader([text], delimiter=self._delimiter, strict=True))
+
+    def _is_completed(self, fields: int, size: int) -> bool:
+        """Return whether the lines ahead complete a record that has `fields` fields and `size` characters."""
+        while (
+            self._ahead_ends is _End.OPEN
+            and len(self._ahead) < LONGEST_RECORD
+            and self._ahead_size <= LONGEST_LINE
+            and (following := next(self._stream, None))
+        ):
+            self._read_ahead(following)
+        return (
+            self._ahead_ends is _End.CLOSED
+            and fields + self._ahead_fields == self._width
+            and size + self._ahead_size <= LONGEST_LINE
+        )
+
+    def _read_ahead(self, following: Line) -> None:
+        fields, self._ahead_ends = 0, _End.BROKEN
+        line = following[1]
+        if not isinstance(line, Problem) and not self._is_a_row(line):
+            fields, self._ahead_ends = _scan(line, self._delimiter, quoted=True)
+        self._ahead.append((following, fields))
+        self._ahead_fields += fields
+        self._ahead_size += _size(following)
+
+    def _is_a_row(self, line: str) -> bool:
+        """Return whether a line has as many tabs as a row of the table. Texts rarely have."""
+        return self._delimiter == "\t" and line.count("\t") + 1 == self._width
+
+
+def _size(line: Line) -> int:
+    return len(line[1]) + 1 if isinstance(line[1], str) else 0
+
+
+def _scan(line: str, delimiter: str, *, quoted: bool) -> tuple[int, _End]:
+    """Return how many fields end in a line, and how it ends.
+
+    `quoted` says whether it begins inside quotes.
+    """
+    line = line.rstrip("\r")
+    fields = position = 0
+    while True:
+        if quoted or line.startswith('"', position):
+            start = position if quoted else position + 1
+            position = cast(re.Match[str], _QUOTED_TEXT.match(line, start)).end()
+            quoted = False
+            if position == len(line):
+                return fields, _End.OPEN
+            position += 1
+            if position < len(line) and line[position] != delimiter:
+                return fields, _End.BROKEN
+        else:
+            end = line.find(delimiter, position)
+            end = len(line) if end < 0 else end
+            if "\r" in line[position:end]:
+                return fields, _End.BROKEN
+            position = end
+        fields += 1
+        if position == len(line):
+            return fields, _End.CLOSED
+        position += 1
+
+
+def table_rows(
+    file: TextFile, delimiter: str, quoting: Quoting, needed: Sequence[str]
+) -> Iterator[Row | Rejected]:
+    """Yield the rows below the header, by its column names.
+
+    Raises FileRefused where the header is missing, has more than MOST_COLUMNS, names a column twice or lacks
+    one of `needed`.
+    """
+    columns: list[str] | None = None
+    for number, record in records(file, delimiter, quoting):
+        if isinstance(record, Rejected):
+            if columns is None:
+                raise FileRefused(record.problems)
+            yield record
+        elif columns is None:
+            columns = _header(file, number, record, needed)
+        elif len(record) != len(columns):
+            found = f"{len(record)} field{'s' * (len(record) != 1)}"
+            problem = Problem(file.name, number, "line", found, f"{len(columns)} fields, as in the header")
+            yield Rejected(file.name, number, delimiter.join(record), (problem,))
+        else:
+            yield Row(file.name, number, dict(zip(columns, record, strict=True)), storable=True)
+    if columns is None:
+        raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
+
+
+def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]) -> list[str]:
+    if len(found) > MOST_COLUMNS:
+        raise FileRefused.because(
+            file.name, number, "header", f"{len(found):,} columns", f"at most {MOST_COLUMNS:,} columns"
+        )
+    columns = [name.strip() for name in found]
+    problems = [
+        Problem(file.name, number, name or "header", "this column twice", "column names without repetition")
+        for name, times in Counter(columns).items()
+        if times > 1
+    ]
+    problems += [
+        Problem(file.name, number, name, f"no such column among {listed(columns)}", "this column")
+        for name in needed
+        if name not in columns
+    ]
+    if problems:
+        raise FileRefused(problems)
+    return columns
+
+
+def header_line(file: TextFile) -> str:
+    """Return the first line that is not blank. Raises FileRefused where there is none or it is no text."""
+    for _, line in file.lines():
+        if isinstance(line, Problem):
+            raise FileRefused([line])
+        if line.strip():
+            return line
+    raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
+
+
+def delimiter_of(header: str) -> str:
+    return "\t" if "\t" in header else ","

@@ -1,0 +1,81 @@
+"""The report of an import or a dry run."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from annotation import protocol
+from annotation.imports.reading.records import Problem
+
+
+@dataclass
+class Tally:
+    """How many rows of one kind the file has."""
+
+    new: int = 0
+    present: int = 0
+    """Already stored with the same content."""
+    filled: int = 0
+    """Already stored, and completed, for example with an article's text."""
+
+
+@dataclass
+class Report:
+    """What an import stored, or a dry run would store.
+
+    `counts` has articles, systems, summaries, references, raters, ratings, answers, gold and scores, if the
+    file has any. `languages` counts its articles. `refused` says why nothing was stored; it is empty if
+    something was.
+    """
+
+    dry_run: bool = False
+    counts: dict[str, Tally] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    proposed: protocol.Questionnaire | None = None
+    """The questionnaire that the file needs instead of the project's."""
+    problems: Sequence[Problem] = ()
+    """The first MOST_PROBLEMS problems."""
+    not_listed: int = 0
+    """How many problems there are beyond those."""
+    rejected: int = 0
+    """How many rows have problems."""
+    stopped: bool = False
+    """Whether the file was not read to its end, so that skipping invalid rows is no cure."""
+    too_many_problems: bool = False
+    """Whether that was because of too many problems."""
+    refused: str = ""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the file has anything new."""
+        return any(tally.new or tally.filled for tally in self.counts.values())
+
+    def count(self, what: str) -> Tally:
+        return self.counts.setdefault(what, Tally())
+
+    def tally(self, what: str, *, new: bool) -> None:
+        tally = self.count(what)
+        tally.new += new
+        tally.present += not new
+
+    def as_json(self) -> dict[str, object]:
+        """Return everything but `problems`."""
+        return {
+            "dry_run": self.dry_run,
+            "counts": {what: asdict(tally) for what, tally in self.counts.items()},
+            "languages": dict(sorted(self.languages.items())),
+            "notes": self.notes,
+            "questionnaire": self.proposed
+            and {
+                "title": self.proposed.title,
+                "questions": [
+                    {"key": each.key, "scale": each.scale.kind.value, "answers": each.scale.expected}
+                    for each in self.proposed.questions
+                ],
+            },
+            "not_listed": self.not_listed,
+            "rejected": self.rejected,
+            "stopped": self.stopped,
+            "too_many_problems": self.too_many_problems,
+            "refused": self.refused,
+        }

@@ -1,0 +1,163 @@
+"""Importing files: upload, progress, what came of it, the errors as a file."""
+
+from itertools import chain
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.errors import InvalidImport, NotFound
+from annotation.exports.spreadsheet import plain_cell
+from annotation.imports.formats import IMPORTERS
+from annotation.imports.forms import ImportForm
+from annotation.imports.jobs import (
+    cancel_import,
+    check_without_invalid_rows,
+    load_checked,
+    queue_import,
+    rejected_rows_of,
+)
+from annotation.imports.outcome import (
+    can_skip_after_check,
+    counts_of,
+    is_loadable,
+    needs_questionnaire,
+    pace,
+)
+from annotation.imports.reading.importer import importer_class
+from annotation.imports.upload_limit import too_large_message, too_large_upload
+from annotation.lookups import one_of
+from annotation.models import ImportJob, Project
+from annotation.permissions import Permission
+from annotation.web.csv_download import csv_download
+from annotation.web.navigation import open_project
+from annotation.web.request_types import SignedInRequest
+
+JOBS_ON_A_PAGE = 20
+ERRORS_ON_A_PAGE = 100
+ERROR_FIELDS = ("file", "line", "field", "found", "expected")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def imports(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the formats, the form of the chosen one, and past imports. POST queues an import."""
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    sent = request.method == "POST"
+    chosen = (request.POST if sent else request.GET).get("format", "")
+    form = None
+    if chosen in IMPORTERS:
+        form = ImportForm(importer_class(chosen), *((request.POST, request.FILES) if sent else ()))
+        _refuse_too_large(request, form)
+        if sent and form.is_valid() and (job := _queued(request, project, form)):
+            return redirect("import_job", slug, job.pk)
+    jobs = project.imports.select_related("created_by").defer("errors", "report")
+    page = Paginator(jobs, JOBS_ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "formats": [importer_class(name) for name in IMPORTERS],
+        "form": form,
+        "chosen": form.importer if form else None,
+        "page": page,
+        "limit_mib": settings.UPLOAD_MAX_BYTES // 1024**2,
+    }
+    return render(request, "annotation/imports.html", context, status=422 if sent else 200)
+
+
+def _queued(request: SignedInRequest, project: Project, form: ImportForm) -> ImportJob | None:
+    sent = form.cleaned_data
+    try:
+        return queue_import(
+            project,
+            request.user,
+            form.importer.name,
+            sent["file"],
+            sent.get("second_file"),
+            form.options(),
+            dry_run=sent["dry_run"],
+            skip_bad=sent["skip_bad"],
+        )
+    except InvalidImport as refused:
+        form.refuse(refused.fields)
+        return None
+
+
+def _refuse_too_large(request: SignedInRequest, form: ImportForm) -> None:
+    field = too_large_upload(request)
+    if field in form.fields:
+        form.fields[field].required = False  # it was sent, and is not here
+        form.add_error(field, too_large_message())
+
+
+@require_safe
+def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
+    """Show a job. The page polls its fragment until the job has ended."""
+    job = _job(request, slug, job_id)
+    context = {
+        "job": job,
+        "ended": not job.is_unfinished,
+        "pace": pace(job, timezone.now()),
+        "counts": counts_of(job),
+        "needs_questionnaire": needs_questionnaire(job),
+        "loadable": is_loadable(job),
+        "can_skip_after_check": can_skip_after_check(job),
+        "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
+        "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,
+    }
+    template = "annotation/import_job.html#job" if request.htmx else "annotation/import_job.html"
+    return render(request, template, context)
+
+
+@require_POST
+def import_load(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
+    """Import the files of a dry run, or check them once more without their invalid rows."""
+    job = _job(request, slug, job_id)
+    if "check" in request.POST:
+        checking = check_without_invalid_rows(job, request.user)
+        messages.success(request, f"Dry run of {checking.file_name} without invalid rows started.")
+        return redirect("import_job", slug, checking.pk)
+    confirmed = {"create_questionnaire": True} if "create_questionnaire" in request.POST else {}
+    loading = load_checked(
+        job, request.user, skip_bad=job.skip_bad or "skip_bad" in request.POST, **confirmed
+    )
+    messages.success(request, f"Import of {loading.file_name} started.")
+    return redirect("import_job", slug, loading.pk)
+
+
+@require_POST
+def import_cancel(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
+    job = _job(request, slug, job_id)
+    cancel_import(job, request.user)
+    messages.success(request, f"Import of {job.file_name} cancelled. Nothing was stored.")
+    return redirect("import_job", slug, job_id)
+
+
+@require_safe
+def import_errors(request: SignedInRequest, slug: str, job_id: int) -> StreamingHttpResponse:
+    """Send all errors of a job as CSV."""
+    job = _job(request, slug, job_id)
+    rows = ([plain_cell(str(error[field])) for field in ERROR_FIELDS] for error in job.errors)
+    return csv_download(f"import-{job.pk}-errors.csv", chain([ERROR_FIELDS], rows))
+
+
+@require_safe
+def import_rejects(request: SignedInRequest, slug: str, job_id: int) -> HttpResponseBase:
+    """Send the skipped rows of a job with their problems, as JSONL."""
+    job = _job(request, slug, job_id)
+    path = rejected_rows_of(job)
+    if path is None:
+        raise NotFound("This import skipped no rows.")
+    return FileResponse(
+        path.open("rb"),
+        as_attachment=True,
+        filename=f"import-{job.pk}-rejected.jsonl",
+        content_type="application/x-ndjson",
+    )
+
+
+def _job(request: SignedInRequest, slug: str, job_id: int) -> ImportJob:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    return one_of(project.imports.select_related("project", "created_by"), job_id, "import")

@@ -1,0 +1,59 @@
+"""How many ratings a summary still needs. Only this module sets that number."""
+
+import hashlib
+from collections.abc import Iterable
+
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest
+
+from annotation.database.portions import portions
+from annotation.models import Assignment, Project, Rating, Summary
+
+
+def claim_place(summary_id: int) -> bool:
+    """Take one open place of a summary, if there is one. Safe under any concurrency."""
+    return bool(
+        Summary.objects.filter(pk=summary_id, open_places__gt=0).update(open_places=F("open_places") - 1)
+    )
+
+
+def recount_places(summary_ids: Iterable[int]) -> None:
+    """Set open places to wanted ratings less countable ratings less open leases, at least 0.
+
+    It would be negative if a reinstated rater's rating counts again after another has replaced it.
+    """
+    for ids in portions(sorted(set(summary_ids))):
+        rows = Summary.objects.filter(pk__in=ids)
+        # Lock before counting, so that no claim comes in between.
+        list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+        rows.update(open_places=Greatest(0, F("ratings_wanted") - taken_places()))
+
+
+def taken_places() -> Combinable:
+    """Return an expression for a summary's countable ratings plus open leases."""
+    leases = Assignment.objects.filter(state=Assignment.State.OPEN, round__isnull=True)
+    return _count_of(Rating.objects.countable()) + _count_of(leases)
+
+
+def _count_of(rows: QuerySet[Rating] | QuerySet[Assignment]) -> Coalesce:
+    mine = rows.filter(summary=OuterRef("pk")).order_by().values("summary")
+    return Coalesce(Subquery(mine.annotate(count=Count("pk")).values("count")), 0)
+
+
+def wanted_ratings(project: Project, article_id: str, system: str) -> int:
+    """Return how many ratings a summary needs. A share, chosen by a hash of its names, needs more.
+
+    The hash makes the choice repeatable and independent of the order of imports.
+    """
+    share = int.from_bytes(_digest(project, article_id, system)[:8], "big") / 2**64
+    return project.extra_redundancy if share < project.extra_share else project.redundancy
+
+
+def shuffle_key(project: Project, article_id: str, system: str) -> int:
+    """Return the summary's position in the order of assignment, unrelated to the order of the file."""
+    return int.from_bytes(_digest(project, article_id, system)[8:12], "big") >> 1
+
+
+def _digest(project: Project, article_id: str, system: str) -> bytes:
+    return hashlib.sha256("\x1f".join((project.slug, article_id, system)).encode()).digest()

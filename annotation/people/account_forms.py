@@ -1,0 +1,50 @@
+"""Forms for signing in, new accounts, passwords and API tokens."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UserCreationForm
+from django.contrib.auth.models import User
+
+from annotation.models import ApiToken
+
+PASSWORD_HELP = "At least 10 characters, not only digits, not common and not similar to your username."
+REPEAT_HELP = "Enter the same password again."
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": (
+            "Wrong username or password. Check both; passwords are case-sensitive. "
+            "If you forgot your password, ask your administrator to set a new one."
+        ),
+        "inactive": "This account is closed. Ask your administrator.",
+    }
+
+
+class NewAccountForm(UserCreationForm):
+    class Meta:
+        model = User
+        fields = ("username",)
+        help_texts = {"username": "You sign in with this name. Other raters never see it."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"].help_text = PASSWORD_HELP
+        self.fields["password2"].help_text = REPEAT_HELP
+
+
+class NewPasswordForm(PasswordChangeForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["new_password1"].help_text = PASSWORD_HELP
+        self.fields["new_password2"].help_text = REPEAT_HELP
+        del self.fields["old_password"].widget.attrs["autofocus"]  # the form is below the tokens
+
+
+class ApiTokenForm(forms.ModelForm):
+    class Meta:
+        model = ApiToken
+        fields = ("label",)
+        labels = {"label": "Purpose"}
+        help_texts = {"label": "For example “notebook on my laptop”. It tells your tokens apart."}

@@ -1,0 +1,100 @@
+"""Signing in and out, accepting an invitation, and the account page."""
+
+from django.contrib import messages
+from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, LogoutView
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.errors import NotFound
+from annotation.models import Project, Role
+from annotation.people.account_forms import ApiTokenForm, NewAccountForm, NewPasswordForm, SignInForm
+from annotation.people.members import accept_invitation, find_invitation, issue_api_token
+from annotation.web.request_types import SignedInRequest
+
+sign_in = LoginView.as_view(
+    template_name="registration/sign_in.html",
+    authentication_form=SignInForm,
+    redirect_authenticated_user=True,
+)
+sign_out = login_not_required(LogoutView.as_view())
+
+
+@login_not_required
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Show an invitation, and accept it with a new account or as the signed-in user."""
+    invited = find_invitation(token)
+    form = NewAccountForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and isinstance(request.user, User):
+        return _to_first_page(accept_invitation(token, request.user), invited.role)
+    if form.is_valid():
+        with transaction.atomic():
+            user = form.save()
+            project = accept_invitation(token, user)
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        return _to_first_page(project, invited.role)
+    context = {"invitation": invited, "form": form}
+    return render(request, "registration/invitation.html", context, status=422 if form.errors else 200)
+
+
+def _to_first_page(project: Project, role: str) -> HttpResponse:
+    return redirect("rate" if role == Role.ANNOTATOR else "progress", project.slug)
+
+
+@require_safe
+def account(request: SignedInRequest) -> HttpResponse:
+    return _account_page(request)
+
+
+@require_POST
+def token_new(request: SignedInRequest) -> HttpResponse:
+    """Create a token and show it. It is not stored, so a redirect could not show it."""
+    form = ApiTokenForm(request.POST)
+    if not form.is_valid():
+        return _account_page(request, token_form=form)
+    _, token = issue_api_token(request.user, form.cleaned_data["label"])
+    return _account_page(request, new_token=token)
+
+
+@require_POST
+def token_delete(request: SignedInRequest, token_id: int) -> HttpResponse:
+    token = request.user.api_tokens.filter(pk=token_id).first()
+    if token is None:
+        raise NotFound("You have no such token. It may have been deleted already.")
+    token.delete()
+    messages.success(request, f"Token “{token.label}” deleted. Programs can no longer use it.")
+    return redirect("account")
+
+
+@sensitive_post_parameters()
+@require_POST
+def password(request: SignedInRequest) -> HttpResponse:
+    form = NewPasswordForm(request.user, request.POST)
+    if not form.is_valid():
+        return _account_page(request, password_form=form)
+    update_session_auth_hash(request, form.save())
+    messages.success(request, "Password changed. You are signed out everywhere else.")
+    return redirect("account")
+
+
+def _account_page(
+    request: SignedInRequest,
+    token_form: ApiTokenForm | None = None,
+    password_form: NewPasswordForm | None = None,
+    new_token: str = "",
+) -> HttpResponse:
+    context = {
+        "tokens": request.user.api_tokens.all(),
+        "new_token": new_token,
+        "token_form": token_form or ApiTokenForm(),
+        "password_form": password_form or NewPasswordForm(request.user),
+    }
+    refused = token_form is not None or password_form is not None
+    return render(request, "registration/account.html", context, status=422 if refused else 200)

@@ -1,0 +1,208 @@
+"""Inviting people, and adding, suspending, removing and reinstating raters."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    Changed,
+    Invitation,
+    Membership,
+    Project,
+    ProjectChange,
+    Rater,
+    Rating,
+    Role,
+    Summary,
+)
+from annotation.open_places import recount_places, taken_places
+
+INVITATION_LIFE = timedelta(days=14)
+
+
+def token_hash(token: str) -> str:
+    """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def invite(
+    project: Project, role: str, languages: Sequence[str] = (), note: str = ""
+) -> tuple[Invitation, str]:
+    """Create an invitation; return it with its token.
+
+    The token is not stored, so it cannot be shown again. Raises DomainError for an annotator without
+    languages.
+    """
+    if role == Role.ANNOTATOR and not languages:
+        raise DomainError("An annotator needs at least one language.")
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        project=project,
+        role=role,
+        languages=list(languages),
+        note=note,
+        token_hash=token_hash(token),
+        expires_at=timezone.now() + INVITATION_LIFE,
+    )
+    return invitation, token
+
+
+def find_invitation(token: str) -> Invitation:
+    """Return the invitation of this token. Raises NotFound if it is unknown, used or expired."""
+    invitation = (
+        Invitation.objects.select_related("project")
+        .filter(token_hash=token_hash(token), accepted_at__isnull=True, expires_at__gt=timezone.now())
+        .first()
+    )
+    if invitation is None:
+        raise NotFound(
+            "This invitation is invalid, used or expired. Ask the project's manager for a new one."
+        )
+    return invitation
+
+
+def accept_invitation(token: str, user: User) -> Project:
+    """Give `user` the invitation's role. Raises NotFound as `find_invitation` does."""
+    with transaction.atomic():
+        invitation = find_invitation(token)
+        taken = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
+            accepted_at=timezone.now(), accepted_by=user
+        )
+        if not taken:
+            raise NotFound("This invitation has already been used. Ask the project's manager for a new one.")
+        project = invitation.project
+        if invitation.role == Role.ANNOTATOR:
+            add_rater(project, user, invitation.languages)
+        else:
+            Membership.objects.get_or_create(project=project, user=user, role=invitation.role)
+        return project
+
+
+def revoke_invitation(invitation: Invitation) -> None:
+    """Make the invitation's link invalid at once. Raises NotAllowed if it has been used."""
+    open_still = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True)
+    if not open_still.update(expires_at=timezone.now()):
+        raise NotAllowed("This invitation has already been used. Suspend or remove the person instead.")
+
+
+def remove_member(membership: Membership) -> None:
+    """End a manager's or researcher's part in the project. Raises NotAllowed for its last manager."""
+    with transaction.atomic():
+        managers = Membership.objects.select_for_update().filter(
+            project=membership.project_id, role=Role.MANAGER
+        )
+        if membership.role == Role.MANAGER and len(managers) == 1:
+            raise NotAllowed("A project needs a manager: invite another one first.")
+        membership.delete()
+
+
+def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
+    """Make `user` a rater in training, or add languages to an existing rater."""
+    rater = Rater.objects.filter(project=project, user=user).first()
+    if rater is not None:
+        rater.languages = sorted({*rater.languages, *languages})
+        rater.save(update_fields=["languages"])
+        return rater
+    taken = set(Rater.objects.filter(project=project).values_list("pseudonym", flat=True))
+    number = len(taken) + 1
+    while f"rater-{number}" in taken:
+        number += 1
+    return Rater.objects.create(
+        project=project, user=user, pseudonym=f"rater-{number}", languages=sorted(set(languages))
+    )
+
+
+def qualify_rater(rater: Rater) -> None:
+    """Qualify a rater without a gold round."""
+    _change_status(
+        rater, Rater.Status.QUALIFIED, allowed_from=[Rater.Status.TRAINING, Rater.Status.SUSPENDED]
+    )
+
+
+def suspend_rater(rater: Rater) -> None:
+    """Stop a rater from rating. Their ratings still count."""
+    with transaction.atomic():
+        _change_status(
+            rater, Rater.Status.SUSPENDED, allowed_from=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
+        )
+        _release_open(rater)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The effect of removing a rater: `ratings` no longer count, and `summaries` need a rating again."""
+
+    ratings: int
+    summaries: int
+
+
+def effect_of_removal(rater: Rater) -> Removal:
+    ratings = Rating.objects.countable().filter(rater=rater)
+    touched = Q(pk__in=ratings.values("summary")) | Q(
+        pk__in=rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).values("summary")
+    )
+    rateable = Summary.objects.filter(project=rater.project_id).rateable().filter(touched)
+    return Removal(
+        ratings=ratings.count(),
+        summaries=rateable.filter(ratings_wanted__gte=taken_places()).count(),
+    )
+
+
+def remove_rater(rater: Rater) -> None:
+    """Stop counting a rater's ratings and free their summaries. Nothing is deleted."""
+    with transaction.atomic():
+        status = Rater.objects.select_for_update().get(pk=rater.pk).status
+        if status == Rater.Status.REMOVED:
+            return
+        Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.REMOVED, status_before=status)
+        _release_open(rater)
+        _recount_rated(rater)
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
+
+
+def reinstate_rater(rater: Rater) -> None:
+    """Undo `remove_rater`, or end a suspension."""
+    with transaction.atomic():
+        locked = Rater.objects.select_for_update().get(pk=rater.pk)
+        if locked.status not in (Rater.Status.REMOVED, Rater.Status.SUSPENDED):
+            raise NotAllowed(
+                f"{locked.pseudonym} is {locked.get_status_display()}, so there is nothing to reinstate."
+            )
+        locked.status = locked.status_before or Rater.Status.TRAINING
+        locked.status_before = ""
+        locked.save(update_fields=["status", "status_before"])
+        _recount_rated(rater)
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
+
+
+def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:
+    before = Rater.objects.values_list("status", flat=True).get(pk=rater.pk)
+    if not Rater.objects.filter(pk=rater.pk, status__in=allowed_from).update(status=to, status_before=before):
+        raise NotAllowed(f"{rater.pseudonym} is {before}, so they cannot become {to.label}.")
+
+
+def _release_open(rater: Rater) -> None:
+    held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    summaries = list(held.values_list("summary", flat=True))
+    held.update(state=Assignment.State.RELEASED)
+    recount_places(summaries)
+
+
+def _recount_rated(rater: Rater) -> None:
+    recount_places(Rating.objects.filter(rater=rater, round__isnull=True).values_list("summary", flat=True))
+
+
+def issue_api_token(user: User, label: str) -> tuple[ApiToken, str]:
+    """Return a new API token and its text, which is not stored."""
+    token = secrets.token_urlsafe(32)
+    return ApiToken.objects.create(user=user, label=label, token_hash=token_hash(token)), token

@@ -1,0 +1,280 @@
+"""The progress of a project: ratings by language, system, day and rater."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from statistics import median
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.models import ArticleFlag, Assignment, Project, Rater, Rating, Summary
+
+DAYS = 14
+PACE_DAYS = 7
+LATEST_FLAGS = 20
+
+IMPORTED = Q(assignment__isnull=True)
+"""Ratings from files. Those collected here have an assignment."""
+OPEN_LEASE = Q(state=Assignment.State.OPEN, round__isnull=True)
+
+
+@dataclass
+class Group:
+    """The rateable summaries of one language, of one system, or all.
+
+    Of the `wanted` ratings, `missing` are not given yet, including leased ones. `rated` summaries have at
+    least one rating. `ratings` are all that count, also beyond what is wanted.
+    """
+
+    name: str = ""
+    summaries: int = 0
+    rated: int = 0
+    ratings: int = 0
+    wanted: int = 0
+    missing: int = 0
+
+    @property
+    def given(self) -> int:
+        return self.wanted - self.missing
+
+    @property
+    def percent(self) -> int:
+        """Rounded down, so that 100 means all."""
+        return 100 * self.given // self.wanted if self.wanted else 0
+
+
+@dataclass(frozen=True)
+class Day:
+    """How many countable ratings were finished on one day."""
+
+    date: date
+    collected: int
+    imported: int
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """A rater's work. `today` counts ratings collected today.
+
+    `seconds` is the median time in the open stages of a rating, over the last `PACE_DAYS` days.
+    """
+
+    rater: Rater
+    ratings: int
+    today: int
+    last_rating: datetime | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All figures of the page. `collected` plus `imported` are the ratings that count."""
+
+    articles: int
+    all: Group
+    languages: list[Group]
+    systems: list[Group]
+    collected: int
+    imported: int
+    days: list[Day]
+    raters: list[RaterProgress]
+    gold: list[tuple[str, int]]
+    leases: int
+    flags: list[ArticleFlag]
+    flag_count: int
+
+    @property
+    def ratings(self) -> int:
+        return self.collected + self.imported
+
+    @property
+    def today(self) -> Day:
+        return self.days[-1]
+
+    @property
+    def gold_count(self) -> int:
+        return sum(count for _, count in self.gold)
+
+    @property
+    def started(self) -> bool:
+        """Whether there are summaries to rate and raters."""
+        return bool(self.languages and self.raters)
+
+
+Cell = tuple[str, str]
+"""A language and a system."""
+
+
+def progress_version(project: Project) -> str:
+    """Return a text that changes whenever a figure of `progress_of` may have changed. Cheap."""
+    statuses = project.raters.order_by("status").values_list("status").annotate(Count("pk"))
+    return ".".join(
+        (
+            str(project.revision),
+            str(_leases(project).count()),
+            str(_flags(project).count()),
+            "".join(f"{status[0]}{count}" for status, count in statuses),
+            str(timezone.localdate().toordinal()),
+        )
+    )
+
+
+def progress_of(project: Project) -> Progress:
+    """Return all figures, in a number of queries that does not grow with the project."""
+    now = timezone.localtime()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    cells = _cells(project)
+    flags = _flags(project)
+    sources = _countable(project).aggregate(
+        collected=Count("pk", filter=~IMPORTED), imported=Count("pk", filter=IMPORTED)
+    )
+    return Progress(
+        articles=project.articles.count(),
+        all=_sum("", cells.values()),
+        languages=_by(cells, 0),
+        systems=_by(cells, 1),
+        **sources,
+        days=_days(project, midnight),
+        raters=_raters(project, midnight),
+        gold=list(
+            Summary.objects.filter(project=project, gold__isnull=False, gold__retired_at__isnull=True)
+            .values_list("article__language")
+            .annotate(Count("pk"))
+            .order_by("article__language")
+        ),
+        leases=_leases(project).count(),
+        flags=list(
+            flags.select_related("assignment__rater", "assignment__summary__article").order_by("-created_at")[
+                :LATEST_FLAGS
+            ]
+        ),
+        flag_count=flags.count(),
+    )
+
+
+def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
+    """Return project id -> its progress, without `rated` and `ratings`."""
+    groups = {project.pk: Group(project.name) for project in projects}
+    rows = Summary.objects.rateable().filter(project__in=groups).values_list("project")
+    for pk, summaries, wanted, open_places in rows.annotate(
+        Count("pk"), Sum("ratings_wanted"), Sum("open_places")
+    ):
+        groups[pk].summaries, groups[pk].wanted, groups[pk].missing = summaries, wanted, open_places
+    leases = Assignment.objects.filter(OPEN_LEASE, rater__project__in=groups, **_rateable("summary__"))
+    for pk, leased in leases.values_list("rater__project").annotate(Count("pk")):
+        groups[pk].missing += leased
+    return groups
+
+
+def ratings_by_rater(project: Project) -> dict[int, int]:
+    """Return rater id -> number of finished ratings outside gold rounds, removed raters included."""
+    return dict(_finished(project).values_list("rater").annotate(Count("pk")))
+
+
+def _finished(project: Project) -> QuerySet[Rating]:
+    return Rating.objects.filter(rater__project=project, round__isnull=True, completed_at__isnull=False)
+
+
+def _countable(project: Project) -> QuerySet[Rating]:
+    return Rating.objects.countable().filter(summary__project=project)
+
+
+def _leases(project: Project) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(OPEN_LEASE, rater__project=project)
+
+
+def _flags(project: Project) -> QuerySet[ArticleFlag]:
+    return ArticleFlag.objects.filter(assignment__rater__project=project)
+
+
+def _rateable(prefix: str) -> dict[str, object]:
+    """Return `Summary.objects.rateable()` as a filter on a relation."""
+    return {f"{prefix}ratings_wanted__gt": 0, f"{prefix}gold__isnull": True}
+
+
+def _cells(project: Project) -> dict[Cell, Group]:
+    cells = {}
+    summaries = Summary.objects.filter(project=project).rateable()
+    for language, system, count, wanted, open_places in summaries.values_list(
+        "article__language", "system__name"
+    ).annotate(Count("pk"), Sum("ratings_wanted"), Sum("open_places")):
+        cells[language, system] = Group(summaries=count, wanted=wanted, missing=open_places)
+    leases = _leases(project).filter(**_rateable("summary__"))
+    for language, system, leased in leases.values_list(
+        "summary__article__language", "summary__system__name"
+    ).annotate(Count("pk")):
+        cells[language, system].missing += leased
+    ratings = _countable(project).filter(**_rateable("summary__"))
+    for language, system, count, rated in ratings.values_list(
+        "summary__article__language", "summary__system__name"
+    ).annotate(Count("pk"), Count("summary", distinct=True)):
+        cells[language, system].ratings, cells[language, system].rated = count, rated
+    return cells
+
+
+def _by(cells: dict[Cell, Group], part: int) -> list[Group]:
+    names = sorted({cell[part] for cell in cells})
+    return [_sum(name, (group for cell, group in cells.items() if cell[part] == name)) for name in names]
+
+
+def _sum(name: str, groups: Iterable[Group]) -> Group:
+    total = Group(name)
+    for group in groups:
+        total.summaries += group.summaries
+        total.rated += group.rated
+        total.ratings += group.ratings
+        total.wanted += group.wanted
+        total.missing += group.missing
+    return total
+
+
+def _days(project: Project, midnight: datetime) -> list[Day]:
+    starts = [midnight - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    counts = {}
+    for number, start in enumerate(starts):
+        on_this_day = Q(completed_at__gte=start, completed_at__lt=start + timedelta(days=1))
+        counts[f"collected_{number}"] = Count("pk", filter=on_this_day & ~IMPORTED)
+        counts[f"imported_{number}"] = Count("pk", filter=on_this_day & IMPORTED)
+    ratings = Rating.objects.countable().filter(rater__project=project, completed_at__gte=starts[0])
+    found = ratings.aggregate(**counts)
+    return [
+        Day(start.date(), found[f"collected_{number}"], found[f"imported_{number}"])
+        for number, start in enumerate(starts)
+    ]
+
+
+def _raters(project: Project, midnight: datetime) -> list[RaterProgress]:
+    ratings = _finished(project)
+    counts = {
+        rater_id: (finished, today, last_rating)
+        for rater_id, finished, today, last_rating in ratings.values_list("rater").annotate(
+            finished=Count("pk"),
+            today=Count("pk", filter=Q(completed_at__gte=midnight) & ~IMPORTED),
+            last_rating=Max("completed_at"),
+        )
+    }
+    seconds: dict[int, list[float]] = {}
+    recent = ratings.filter(
+        assignment__isnull=False, completed_at__gte=midnight - timedelta(days=PACE_DAYS - 1)
+    )
+    for rater_id, stage_times in recent.values_list("rater", "stage_times"):
+        seconds.setdefault(rater_id, []).append(seconds_in_stages(stage_times))
+    return [
+        RaterProgress(
+            rater,
+            *counts.get(rater.pk, (0, 0, None)),
+            seconds=median(seconds[rater.pk]) if rater.pk in seconds else None,
+        )
+        for rater in project.raters.select_related("user")
+    ]
+
+
+def seconds_in_stages(stage_times: list[dict[str, str]]) -> float:
+    """Return the seconds between opening and submitting, summed over the stages of a rating."""
+    return sum(
+        (
+            datetime.fromisoformat(stage["submitted_at"]) - datetime.fromisoformat(stage["opened_at"])
+        ).total_seconds()
+        for stage in stage_times
+    )

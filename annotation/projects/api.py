@@ -1,0 +1,183 @@
+"""The API's projects and their human labels, read-only."""
+
+from django.db.models import Exists, OuterRef
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.database.consistent_read import consistent_read
+from annotation.labels import counted_labels
+from annotation.models import Project, Question, Rating, Summary
+from annotation.permissions import Permission, project_for, projects_for
+from annotation.progress.progress import progress_of
+from annotation.web.api_pages import (
+    REFUSALS,
+    Page,
+    PageQuery,
+    ProjectPage,
+    one_of,
+    page_of,
+    read_only,
+    read_query,
+)
+from annotation.web.form_choices import article_languages
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    questionnaire = serializers.CharField(source="questionnaire.key")
+
+    class Meta:
+        model = Project
+        fields: tuple[str, ...] = ("slug", "name", "description", "questionnaire", "revision", "created_at")
+        read_only_fields = fields
+
+
+class ProjectListSerializer(Page):
+    results = ProjectSerializer(many=True)
+
+
+class QuestionSerializer(serializers.ModelSerializer):
+    scale = serializers.CharField(source="scale_kind")
+    values = serializers.ListField(
+        child=serializers.CharField(), source="protocol.scale.choices", help_text="Empty for an interval."
+    )
+
+    class Meta:
+        model = Question
+        fields = ("key", "dimension", "title", "wording", "stage", "scale", "values", "needs_article")
+        read_only_fields = fields
+
+
+class ProgressSerializer(serializers.Serializer):
+    name = serializers.CharField(help_text="The language or the system; empty for all together.")
+    summaries = serializers.IntegerField(help_text="Summaries that people rate.")
+    rated = serializers.IntegerField(help_text="Summaries with at least one rating that counts.")
+    ratings = serializers.IntegerField(help_text="Ratings that count, imported ones included.")
+    wanted = serializers.IntegerField(help_text="Ratings that the project's redundancy asks for.")
+    missing = serializers.IntegerField(help_text="Wanted ratings that are not given yet.")
+
+
+class ProjectDetailSerializer(ProjectSerializer):
+    questions = QuestionSerializer(many=True)
+    articles = serializers.IntegerField()
+    progress = ProgressSerializer()
+    languages = ProgressSerializer(many=True)
+    systems = ProgressSerializer(many=True)
+
+    class Meta(ProjectSerializer.Meta):
+        fields = (
+            *ProjectSerializer.Meta.fields,
+            "questions",
+            "articles",
+            "progress",
+            "languages",
+            "systems",
+        )
+        read_only_fields = fields
+
+
+class LabelSerializer(serializers.Serializer):
+    question = serializers.CharField()
+    dimension = serializers.CharField()
+    value = serializers.FloatField(
+        allow_null=True, help_text="Mean over raters: Yes 1, No 0, a point k its k; Unsure is left out."
+    )
+    reason = serializers.CharField(help_text="Why there is no value.", required=False)
+    ratings = serializers.IntegerField(help_text="Ratings that answered the question, Unsure among them.")
+
+
+class LabelledSummarySerializer(serializers.Serializer):
+    summary = serializers.IntegerField()
+    article = serializers.CharField(help_text="The article's id in its data set.")
+    system = serializers.CharField()
+    language = serializers.CharField()
+    labels = LabelSerializer(many=True)
+
+
+class LabelListSerializer(ProjectPage):
+    results = LabelledSummarySerializer(many=True)
+
+
+class LabelQuery(PageQuery):
+    language = serializers.CharField(required=False)
+    question = serializers.CharField(required=False)
+
+
+@extend_schema(
+    operation_id="projects_list", parameters=[PageQuery], responses={200: ProjectListSerializer, **REFUSALS}
+)
+@read_only
+def project_list(request: Request) -> Response:
+    """List the projects in which you are a manager or researcher."""
+    query = read_query(request, PageQuery)
+    rows = projects_for(request.user, Permission.SEE_PROGRESS).select_related("questionnaire")
+    return Response(ProjectListSerializer(page_of(request, rows.order_by("slug"), query)).data)
+
+
+@extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})
+@read_only
+@consistent_read()
+def project_detail(request: Request, slug: str) -> Response:
+    """Show one project with its questions and progress."""
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
+    progress = progress_of(project)
+    described = {
+        **{name: getattr(project, name) for name in ProjectSerializer.Meta.fields},
+        "questions": project.questionnaire.questions.all(),
+        "articles": progress.articles,
+        "progress": progress.all,
+        "languages": progress.languages,
+        "systems": progress.systems,
+    }
+    return Response(ProjectDetailSerializer(described).data)
+
+
+@extend_schema(
+    operation_id="labels_list", parameters=[LabelQuery], responses={200: LabelListSerializer, **REFUSALS}
+)
+@read_only
+@consistent_read()
+def label_list(request: Request, slug: str) -> Response:
+    """List human labels: for each rated summary, the label and ratings of each question."""
+    project = project_for(request.user, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    query = read_query(request, LabelQuery)
+    questions = list(project.questionnaire.questions.all())
+    if "question" in query:
+        key = one_of("question", query["question"], [question.key for question in questions])
+        questions = [question for question in questions if question.key == key]
+    counted = Rating.objects.countable().filter(
+        summary=OuterRef("pk"), answers__is_current=True, answers__question__in=questions
+    )
+    summaries = Summary.objects.filter(Exists(counted), project=project)
+    if "language" in query:
+        language = one_of("language", query["language"], article_languages(project))
+        summaries = summaries.filter(article__language=language)
+    page = page_of(request, summaries.select_related("article", "system").order_by("pk"), query)
+    page["results"] = _labelled(project, questions, page["results"])
+    return Response(LabelListSerializer({"revision": project.revision, **page}).data)
+
+
+def _labelled(
+    project: Project, questions: list[Question], summaries: list[Summary]
+) -> list[dict[str, object]]:
+    ids = [summary.pk for summary in summaries]
+    labels = [(question, counted_labels(project, question, ids)) for question in questions]
+    return [
+        {
+            "summary": summary.pk,
+            "article": summary.article.external_id,
+            "system": summary.system.name,
+            "language": summary.article.language,
+            "labels": [
+                _label(question, *found[summary.pk]) for question, found in labels if summary.pk in found
+            ],
+        }
+        for summary in summaries
+    ]
+
+
+def _label(question: Question, value: float | None, ratings: int) -> dict[str, object]:
+    reason = {"reason": "all raters were unsure"} if value is None else {}
+    named = {"question": question.key, "dimension": question.dimension}
+    return {**named, "value": value, "ratings": ratings, **reason}

@@ -1,0 +1,123 @@
+"""Forms of a new project and of a project's settings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from annotation import protocol
+from annotation.models import Project, Questionnaire
+from annotation.projects.settings import SETTINGS
+from annotation.web.form_choices import offer
+
+
+class ProjectForm(forms.Form):
+    name = forms.CharField(
+        max_length=120, help_text="For example “News in six languages”. You can change it later."
+    )
+    slug = forms.SlugField(
+        label="Address",
+        required=False,
+        max_length=60,
+        help_text="Letters a-z, digits and hyphens. Empty: made from the name.",
+    )
+    questionnaire = forms.ChoiceField(widget=forms.RadioSelect, help_text="The questions that raters answer.")
+    redundancy = forms.IntegerField(
+        label="Ratings per summary",
+        min_value=1,
+        max_value=100,
+        initial=1,
+        help_text="How many people rate each summary. You can change this later.",
+    )
+
+    def __init__(self, data: Mapping[str, str] | None = None, questionnaire: str = "") -> None:
+        super().__init__(
+            data, initial={"questionnaire": questionnaire or protocol.SEAHORSE.key}, label_suffix=""
+        )
+        stored = Questionnaire.objects.exclude(key__in=protocol.BUILT_IN).order_by("title")
+        offer(
+            self,
+            "questionnaire",
+            [
+                *((key, built_in.title) for key, built_in in protocol.BUILT_IN.items()),
+                *stored.values_list("key", "title"),
+            ],
+        )
+
+    def chosen_questionnaire(self) -> protocol.Questionnaire:
+        key = self.cleaned_data["questionnaire"]
+        return protocol.BUILT_IN.get(key) or Questionnaire.objects.get(key=key).protocol
+
+
+class PercentField(forms.FloatField):
+    """A share from 0 to 1, entered and shown as a percentage."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.NumberInput(attrs={"step": "any"})
+        super().__init__(**{"min_value": 0, "max_value": 100, "widget": widget, **options})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return a share as a percentage; what somebody typed stays as it is."""
+        return f"{100 * value:.10g}" if isinstance(value, int | float) else value
+
+    def clean(self, value: Any) -> float | None:
+        percent = super().clean(value)
+        return None if percent is None else float(f"{percent / 100:.12g}")
+
+
+class SettingsForm(forms.ModelForm):
+    """A project's settings. `threshold:<key>` fields hold thresholds of single questions."""
+
+    class Meta:
+        model = Project
+        fields = [name for name in SETTINGS if name != "gold_thresholds"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+        field_classes = {"extra_share": PercentField, "gold_threshold": PercentField}
+        labels = {
+            "redundancy": "Ratings per summary",
+            "extra_share": "Rated by several (%)",
+            "extra_redundancy": "Ratings of these",
+            "lease_minutes": "Minutes per summary",
+            "gold_round_size": "First round",
+            "gold_retry_size": "Later rounds",
+            "gold_threshold": "Required agreement (%)",
+        }
+        help_texts = {
+            "redundancy": "How many people rate each summary.",
+            "extra_share": "Percentage of summaries, chosen at random.",
+            "extra_redundancy": "Use three or more to measure agreement.",
+            "lease_minutes": "After this time an unfinished summary goes to another rater.",
+            "daily_goal": "Summaries per rater. Raters can continue after reaching it.",
+            "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
+            "gold_round_size": "Gold summaries.",
+            "gold_retry_size": "Gold summaries per round.",
+            "gold_threshold": "Gold answers to match on each question.",
+        }
+
+    def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(data, instance=project, label_suffix="")
+        self.questions = project.questionnaire.protocol.questions
+        for question in self.questions:
+            self.fields[f"threshold:{question.key}"] = PercentField(
+                label=f"{question.title} (%)",
+                required=False,
+                initial=project.gold_thresholds.get(question.key),
+            )
+
+    @property
+    def thresholds(self) -> list[forms.BoundField]:
+        return [self[f"threshold:{question.key}"] for question in self.questions]
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether a question has a threshold of its own, or an error in one."""
+        return any(field.value() not in (None, "") or field.errors for field in self.thresholds)
+
+    def changes(self) -> dict[str, object]:
+        """Return the submitted values by the names of `SETTINGS`."""
+        own = {
+            question.key: self.cleaned_data[f"threshold:{question.key}"]
+            for question in self.questions
+            if self.cleaned_data[f"threshold:{question.key}"] is not None
+        }
+        return {**{name: self.cleaned_data[name] for name in self.Meta.fields}, "gold_thresholds": own}

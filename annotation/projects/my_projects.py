@@ -1,0 +1,43 @@
+"""The projects of a person, with their roles and progress."""
+
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.db.models import Count
+from django.utils import timezone
+
+from annotation.models import Membership, Project, Rater, Rating, Role
+from annotation.progress.progress import Group, overall_progress
+
+
+@dataclass
+class MyProject:
+    """A project with one's roles in it: `progress` for members, `rater` and `rated_today` for raters."""
+
+    project: Project
+    roles: list[Role] = field(default_factory=list)
+    progress: Group | None = None
+    rater: Rater | None = None
+    rated_today: int = 0
+
+
+def my_projects(user: User) -> list[MyProject]:
+    """Return the projects of `user` by name, in a fixed number of queries."""
+    parts: dict[int, MyProject] = {}
+    for membership in Membership.objects.filter(user=user).select_related("project").order_by("role"):
+        part = parts.setdefault(membership.project_id, MyProject(membership.project))
+        part.roles.append(Role(membership.role))
+    progress = overall_progress([part.project for part in parts.values()])
+    for pk, part in parts.items():
+        part.progress = progress[pk]
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = dict(
+        Rating.objects.filter(rater__user=user, round__isnull=True, completed_at__gte=midnight)
+        .values_list("rater")
+        .annotate(Count("pk"))
+    )
+    for rater in Rater.objects.in_good_standing().filter(user=user).select_related("project"):
+        part = parts.setdefault(rater.project_id, MyProject(rater.project))
+        part.roles.append(Role.ANNOTATOR)
+        part.rater, part.rated_today = rater, today.get(rater.pk, 0)
+    return sorted(parts.values(), key=lambda part: part.project.name.casefold())

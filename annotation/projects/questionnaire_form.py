@@ -1,0 +1,119 @@
+"""Forms of a questionnaire: title, stages and up to `MOST_QUESTIONS` questions."""
+
+from django import forms
+from django.forms import BaseFormSet, formset_factory
+from django.utils.text import slugify
+
+from annotation import protocol
+
+MOST_QUESTIONS = 12
+YES_NO = "yes_no_unsure"
+POINTS = "points"
+
+
+def _key(title: str) -> str:
+    return slugify(title).replace("-", "_")
+
+
+def _check_key(title: str) -> None:
+    if not _key(title):
+        raise forms.ValidationError("Use some letters a-z or digits. The key in files is made from them.")
+
+
+class QuestionnaireForm(forms.Form):
+    title = forms.CharField(
+        max_length=200, validators=[_check_key], help_text="Shown where managers choose a questionnaire."
+    )
+    stage_titles = forms.CharField(
+        label="Stages",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        initial="Language\nAgainst the article",
+        help_text="One per line, in order. Submitting a stage locks its answers.",
+    )
+
+    def clean_stage_titles(self) -> tuple[str, ...]:
+        lines = self.cleaned_data["stage_titles"].splitlines()
+        return tuple(line.strip() for line in lines if line.strip())
+
+
+class QuestionForm(forms.Form):
+    title = forms.CharField(
+        label="Name",
+        max_length=60,
+        validators=[_check_key],
+        help_text="A short name such as Fluency. It also names the dimension.",
+    )
+    wording = forms.CharField(label="Wording", widget=forms.Textarea(attrs={"rows": 2}), max_length=1000)
+    stage = forms.IntegerField(min_value=1, max_value=9, initial=1)
+    scale = forms.ChoiceField(choices=[(YES_NO, "Yes, No, Unsure"), (POINTS, "Points")], initial=YES_NO)
+    low = forms.IntegerField(label="Lowest point", required=False, initial=1, min_value=-100, max_value=100)
+    high = forms.IntegerField(label="Highest point", required=False, initial=5, min_value=-100, max_value=100)
+    needs_article = forms.BooleanField(
+        label="Show article",
+        required=False,
+        help_text="The article appears at the first stage with such a question.",
+    )
+    stops_rating_on = forms.CharField(
+        label="Answers that end the rating",
+        required=False,
+        max_length=60,
+        help_text="Separated by commas, for example “no”. Later stages are then skipped.",
+    )
+
+    def clean(self) -> dict[str, object]:
+        super().clean()
+        sent = self.cleaned_data
+        scale = protocol.YES_NO_UNSURE
+        if sent.get("scale") == POINTS:
+            low, high = sent.get("low"), sent.get("high")
+            if low is None or high is None or low >= high:
+                self.add_error("high", "Enter a lowest point and a higher highest point.")
+                return sent
+            if high - low > 100:
+                self.add_error("high", "A scale has at most 101 points.")
+                return sent
+            scale = protocol.Scale(protocol.ScaleKind.ORDINAL, low=low, high=high)
+        stops = tuple(
+            part.strip().lower() for part in sent.get("stops_rating_on", "").split(",") if part.strip()
+        )
+        if any(value not in scale.choices for value in stops):
+            self.add_error(
+                "stops_rating_on",
+                f"Found {', '.join(stops)}, expected answers of the scale: {', '.join(scale.choices)}.",
+            )
+        return sent | {"scale": scale, "stops_rating_on": stops}
+
+    def question(self) -> protocol.Question:
+        sent = self.cleaned_data
+        return protocol.Question(
+            key=_key(sent["title"]),
+            dimension=_key(sent["title"]),
+            title=sent["title"],
+            wording=sent["wording"],
+            stage=sent["stage"],
+            scale=sent["scale"],
+            needs_article=sent["needs_article"],
+            stops_rating_on=sent["stops_rating_on"],
+        )
+
+
+class _Questions(BaseFormSet):
+    def clean(self) -> None:
+        if not any(form.has_changed() for form in self.forms):
+            raise forms.ValidationError("Add at least one question.")
+
+
+QuestionFormSet = formset_factory(
+    QuestionForm, formset=_Questions, extra=MOST_QUESTIONS, max_num=MOST_QUESTIONS, validate_max=True
+)
+
+
+def defined(form: QuestionnaireForm, questions: BaseFormSet) -> protocol.Questionnaire:
+    """Return the questionnaire, questions in the order of stages. Raises ValueError if it is invalid."""
+    asked = [each.question() for each in questions.forms if each.has_changed()]
+    return protocol.Questionnaire(
+        key=_key(form.cleaned_data["title"])[:60],
+        title=form.cleaned_data["title"],
+        stage_titles=form.cleaned_data["stage_titles"],
+        questions=tuple(sorted(asked, key=lambda question: question.stage)),
+    )

@@ -1,0 +1,183 @@
+"""Creating projects, changing their settings, publishing results, and storing questionnaires."""
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Least
+from django.utils import timezone
+from django.utils.text import slugify
+
+from annotation import protocol
+from annotation.database.portions import portions
+from annotation.errors import DomainError
+from annotation.gold.qualification import Thresholds
+from annotation.models import Membership, Project, Question, Questionnaire, Rerating, Role, Summary
+from annotation.open_places import recount_places, wanted_ratings
+from annotation.permissions import Permission, Person, require
+
+RESERVED_SLUGS = {"new"}  # addresses of other pages
+LONGEST_SLUG = 60
+REDUNDANCY = ("redundancy", "extra_share", "extra_redundancy")
+BOUNDS = {
+    "redundancy": (1, 100),
+    "extra_redundancy": (1, 100),
+    "extra_share": (0, 1),
+    "lease_minutes": (1, 7 * 24 * 60),
+    "daily_goal": (1, 10_000),
+    "gold_round_size": (1, 500),
+    "gold_retry_size": (1, 500),
+}
+SETTINGS = (
+    "name",
+    "description",
+    *BOUNDS,
+    "allow_corrections",
+    "gold_threshold",
+    "gold_thresholds",
+)
+
+
+def store_questionnaire(definition: protocol.Questionnaire) -> Questionnaire:
+    """Return the stored questionnaire of `definition`, created if necessary.
+
+    Raises DomainError if another questionnaire has its key, since stored ones never change.
+    """
+    with transaction.atomic():
+        stored, created = Questionnaire.objects.get_or_create(
+            key=definition.key,
+            defaults={"title": definition.title, "stage_titles": list(definition.stage_titles)},
+        )
+        if not created:
+            if stored.protocol.questions != definition.questions:
+                raise DomainError(
+                    f"Another questionnaire has the key {definition.key!r}. Choose another title."
+                )
+            return stored
+        Question.objects.bulk_create(
+            Question(
+                questionnaire=stored,
+                position=position,
+                key=question.key,
+                dimension=question.dimension,
+                title=question.title,
+                wording=question.wording,
+                stage=question.stage,
+                scale_kind=question.scale.kind,
+                scale_values=list(question.scale.values),
+                scale_numbers=dict(question.scale.numbers or {}),
+                scale_low=question.scale.low,
+                scale_high=question.scale.high,
+                needs_article=question.needs_article,
+                stops_rating_on=list(question.stops_rating_on),
+            )
+            for position, question in enumerate(definition.questions)
+        )
+        return stored
+
+
+def create_project(
+    name: str,
+    questionnaire: protocol.Questionnaire,
+    manager: User | None = None,
+    slug: str = "",
+    redundancy: int = 1,
+) -> Project:
+    """Return a new project with its questionnaire and, if given, its first manager.
+
+    Raises DomainError if the slug is taken or reserved, or none can be made from the name.
+    """
+    slug = slug or slugify(name)[:LONGEST_SLUG].strip("-")
+    if not slug:
+        raise DomainError(f"The name {name!r} has no letters a-z or digits for an address. Enter an address.")
+    with transaction.atomic():
+        if slug in RESERVED_SLUGS or Project.objects.filter(slug=slug).exists():
+            raise DomainError(f"The address {slug!r} is taken. Choose another one.")
+        project = Project.objects.create(
+            name=name, slug=slug, questionnaire=store_questionnaire(questionnaire), redundancy=redundancy
+        )
+        if manager is not None:
+            Membership.objects.create(project=project, user=manager, role=Role.MANAGER)
+        return project
+
+
+def change_settings(project: Project, changes: Mapping[str, object]) -> int:
+    """Change some of `SETTINGS`. Return how many summaries now need a different number of ratings.
+
+    Gold and references that only evaluators read still need none. Raises DomainError for unknown settings and
+    invalid values, and then changes nothing.
+    """
+    unknown = sorted(set(changes) - set(SETTINGS))
+    if unknown:
+        raise DomainError(f"Unknown settings: {', '.join(unknown)}.")
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        before = [getattr(locked, name) for name in REDUNDANCY]
+        for name, value in changes.items():
+            setattr(locked, name, value)
+        _check_settings(locked)
+        locked.save(update_fields=list(changes))
+        affected = 0
+        if before != [getattr(locked, name) for name in REDUNDANCY]:
+            affected = _apply_redundancy(locked)
+        locked.bump_revision()
+        return affected
+
+
+def _check_settings(project: Project) -> None:
+    try:
+        project.clean_fields()
+        Thresholds(project.gold_threshold, project.gold_thresholds)
+    except ValidationError as error:
+        raise DomainError(
+            "; ".join(f"{name}: {' '.join(found)}" for name, found in error.message_dict.items())
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise DomainError(str(error)) from error
+    for name, (least, most) in BOUNDS.items():
+        if not least <= getattr(project, name) <= most:
+            raise DomainError(
+                f"{name}: found {getattr(project, name)}, expected a number from {least} to {most:,}"
+            )
+    keys = {question.key for question in project.questionnaire.questions.all()}
+    strangers = sorted(set(project.gold_thresholds) - keys)
+    if strangers:
+        raise DomainError(f"The questionnaire has no question {', '.join(strangers)}.")
+
+
+def _apply_redundancy(project: Project) -> int:
+    rows = Summary.objects.filter(project=project).rateable().order_by("pk")
+    asked = Rerating.objects.current().filter(summary__project=project)
+    once_more = dict(asked.values_list("summary", "added"))
+    affected: dict[int, list[int]] = {}
+    for pk, wanted, article_id, system in rows.values_list(
+        "pk", "ratings_wanted", "article__external_id", "system__name"
+    ):
+        anew = wanted_ratings(project, article_id, system) + once_more.get(pk, 0)
+        if anew != wanted:
+            affected.setdefault(anew, []).append(pk)
+    for wanted, ids in affected.items():
+        for portion in portions(ids):
+            Summary.objects.filter(pk__in=portion).update(
+                ratings_wanted=wanted, open_places=Least(F("open_places"), wanted)
+            )
+        recount_places(ids)
+    return sum(map(len, affected.values()))
+
+
+def publish_results(project: Project, user: Person) -> None:
+    """Let anybody read the results until `unpublish_results`.
+
+    Publishing again keeps the first date. Raises NotAllowed or NotFound unless `user` manages the project.
+    """
+    require(user, project, Permission.MANAGE_PROJECT)
+    hidden = Project.objects.filter(pk=project.pk, results_published_at__isnull=True)
+    hidden.update(results_published_at=timezone.now())
+
+
+def unpublish_results(project: Project, user: Person) -> None:
+    """Restrict the results to members again. Raises as `publish_results`."""
+    require(user, project, Permission.MANAGE_PROJECT)
+    Project.objects.filter(pk=project.pk).update(results_published_at=None)

@@ -1,0 +1,121 @@
+"""Assigning summaries to raters by leases that expire, as many as the redundancy requires."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotation.errors import AssignmentGone, NotAllowed
+from annotation.models import Assignment, Project, Rater, Summary
+from annotation.open_places import claim_place, recount_places
+
+CANDIDATES = 8  # so that eight raters at once do not all fail on the same summary
+EXPIRED_AT_ONCE = 50
+
+
+def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | None:
+    """Return the rater's open assignment, or a new one; None if no summary is left.
+
+    Raises NotAllowed unless the rater is qualified.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        if rater.status != Rater.Status.QUALIFIED:
+            raise NotAllowed("You get summaries to rate after you pass a gold round.")
+        lease_end = now + timedelta(minutes=rater.project.lease_minutes)
+        mine = (
+            rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).order_by("pk").first()
+        )
+        if mine is not None:
+            Assignment.objects.filter(pk=mine.pk).update(leased_until=lease_end)
+            mine.leased_until = lease_end
+            return mine
+        release_expired(rater.project, now)
+        return _claim_next(rater, now, lease_end)
+
+
+def _claim_next(rater: Rater, now: datetime, lease_end: datetime) -> Assignment | None:
+    had_before = Assignment.objects.filter(rater=rater, summary=OuterRef("pk"), round__isnull=True)
+    while True:
+        candidates = list(
+            Summary.objects.with_open_places(rater.project, rater.languages)
+            .filter(~Exists(had_before.exclude(state=Assignment.State.RELEASED)))
+            .values_list("pk", flat=True)[:CANDIDATES]
+        )
+        if not candidates:
+            return None
+        for summary_id in candidates:
+            if not claim_place(summary_id):
+                continue
+            assignment, created = Assignment.objects.get_or_create(
+                rater=rater,
+                summary_id=summary_id,
+                round=None,
+                defaults={"stage_opened_at": now, "leased_until": lease_end},
+            )
+            if not created:  # it had expired; answered stages stay answered
+                assignment.state = Assignment.State.OPEN
+                assignment.leased_until = lease_end
+                assignment.stage_opened_at = now
+                assignment.save(update_fields=["state", "leased_until", "stage_opened_at"])
+            return assignment
+
+
+def release_expired(project: Project, now: datetime) -> int:
+    """Release expired leases. Return how many."""
+    expired = Assignment.objects.filter(
+        rater__project=project, round__isnull=True, state=Assignment.State.OPEN, leased_until__lt=now
+    ).values_list("pk", "summary_id")[:EXPIRED_AT_ONCE]
+    released = 0
+    for pk, summary_id in expired:
+        if Assignment.objects.filter(pk=pk, state=Assignment.State.OPEN, leased_until__lt=now).update(
+            state=Assignment.State.RELEASED
+        ):
+            recount_places([summary_id])
+            released += 1
+    return released
+
+
+def skip_assignment(rater: Rater, assignment_id: int) -> None:
+    """Skip a summary. It goes to another rater and does not return to this one.
+
+    Raises AssignmentGone if it is not open, and NotAllowed in a gold round.
+    """
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        assignment = own_assignment(rater, assignment_id)
+        if assignment.round_id is not None:
+            raise NotAllowed("Gold summaries cannot be skipped. Answer Unsure where you cannot tell.")
+        if assignment.state != Assignment.State.OPEN:
+            raise AssignmentGone("This summary is no longer assigned to you.")
+        assignment.state = Assignment.State.SKIPPED
+        assignment.save(update_fields=["state"])
+        recount_places([assignment.summary_id])
+
+
+def lock_active_rater(rater: Rater) -> Rater:
+    """Return the rater, locked for this transaction. Raises NotAllowed if suspended or removed."""
+    locked = (
+        Rater.objects.select_for_update(of=("self",))
+        .select_related("project__questionnaire")
+        .get(pk=rater.pk)
+    )
+    if locked.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
+        raise NotAllowed(f"You are {locked.get_status_display()} in {locked.project.name}. Ask its manager.")
+    return locked
+
+
+def own_assignment(rater: Rater, assignment_id: int) -> Assignment:
+    """Return the rater's assignment, locked for this transaction. Raises AssignmentGone."""
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("summary__article")
+        .filter(pk=assignment_id, rater=rater)
+        .first()
+    )
+    if assignment is None:
+        raise AssignmentGone("This summary is not assigned to you.")
+    assignment.rater = rater  # with its project and questionnaire loaded
+    return assignment

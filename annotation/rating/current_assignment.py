@@ -1,0 +1,74 @@
+"""A rater's current and next assignment, and their progress today."""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from annotation.errors import AssignmentGone, NotAllowed
+from annotation.gold.rounds import next_in_round, open_round
+from annotation.models import Assignment, QualificationRound, Rater, Rating
+from annotation.rating.assigning import take_assignment
+
+GONE = {
+    Assignment.State.DONE: "You have finished this summary.",
+    Assignment.State.RELEASED: "Your time for this summary ran out, so it may be with another rater.",
+    Assignment.State.SKIPPED: "You skipped this summary and it went to another rater.",
+}
+
+
+def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
+    """Return the rater's open assignment with this id.
+
+    Raises AssignmentGone if it is another's, finished, expired or skipped, and NotAllowed for suspended
+    raters.
+    """
+    if rater.status == Rater.Status.SUSPENDED:
+        raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
+    assignment = (
+        Assignment.objects.select_related("summary__article", "flag", "round")
+        .filter(pk=assignment_id, rater=rater)
+        .first()
+    )
+    if assignment is None:
+        raise AssignmentGone("This summary is not assigned to you.")
+    if assignment.state != Assignment.State.OPEN:
+        raise AssignmentGone(GONE[Assignment.State(assignment.state)])
+    assignment.rater = rater
+    return assignment
+
+
+def next_assignment(rater: Rater) -> Assignment | None:
+    """Return the rater's next assignment: of the open gold round in training, else in production.
+
+    None in training without an open round, and if nothing is left. Raises NotAllowed for suspended raters.
+    """
+    if rater.status != Rater.Status.TRAINING:
+        return take_assignment(rater)
+    current = open_round(rater)
+    return next_in_round(current) if current else None
+
+
+@dataclass(frozen=True)
+class DailyGoal:
+    """A rater's production ratings since midnight, server time, and the daily goal."""
+
+    rated: int
+    goal: int
+
+
+def daily_goal(rater: Rater) -> DailyGoal:
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    rated = Rating.objects.filter(rater=rater, round__isnull=True, completed_at__gte=midnight).count()
+    return DailyGoal(rated, rater.project.daily_goal)
+
+
+@dataclass(frozen=True)
+class RoundProgress:
+    number: int
+    rated: int
+    size: int
+
+
+def round_progress(current: QualificationRound) -> RoundProgress:
+    states = list(current.assignments.values_list("state", flat=True))
+    return RoundProgress(current.number, states.count(Assignment.State.DONE), len(states))

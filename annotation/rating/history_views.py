@@ -1,0 +1,99 @@
+"""Pages of a rater's own past ratings, and their correction."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.errors import InvalidAnswers
+from annotation.models import Rater
+from annotation.rating.history import (
+    OpenedRating,
+    PastAnswer,
+    finished_ratings,
+    open_rating,
+    past_rating,
+    possible_values,
+)
+from annotation.rating.sheet_form import read_answer
+from annotation.rating.submitting import GivenAnswer, correct_answer
+from annotation.web.navigation import open_as_rater
+from annotation.web.request_types import SignedInRequest
+
+RATINGS_ON_A_PAGE = 20
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """A past answer with its correction form. `form` is a refused correction, or else the answer."""
+
+    past: PastAnswer
+    possible: frozenset[str]
+    form: GivenAnswer
+    error: str
+
+    @property
+    def limited(self) -> bool:
+        return len(self.possible) < len(self.past.question.scale.choices)
+
+
+@require_safe
+def history(request: SignedInRequest, slug: str) -> HttpResponse:
+    rater = open_as_rater(request, slug)
+    page = Paginator(finished_ratings(rater), RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "ratings": [past_rating(rating) for rating in page],
+        "rounds": rater.rounds.filter(decided_at__isnull=False),
+    }
+    return render(request, "annotation/history.html", context)
+
+
+@require_safe
+def history_rating(request: SignedInRequest, slug: str, rating_id: int) -> HttpResponse:
+    rater = open_as_rater(request, slug)
+    return _rating_page(request, rater, open_rating(rater, rating_id))
+
+
+@require_POST
+def history_correct(request: SignedInRequest, slug: str, rating_id: int, question_key: str) -> HttpResponse:
+    rater = open_as_rater(request, slug)
+    opened = open_rating(rater, rating_id)
+    answer = read_answer(request.POST, question_key)
+    try:
+        correct_answer(rater, rating_id, question_key, answer)
+    except InvalidAnswers as wrong:
+        # The error may be under another question's key that the answer contradicts.
+        error = wrong.fields.get(question_key) or " ".join(wrong.fields.values())
+        return _rating_page(request, rater, opened, question_key, answer, error)
+    messages.success(request, "Correction saved. Your earlier answer is kept.")
+    return redirect("history_rating", slug, rating_id)
+
+
+def _rating_page(
+    request: SignedInRequest,
+    rater: Rater,
+    opened: OpenedRating,
+    refused_key: str = "",
+    refused: GivenAnswer | None = None,
+    error: str = "",
+) -> HttpResponse:
+    questionnaire = rater.project.questionnaire.protocol
+    rows = [
+        AnswerRow(
+            past,
+            possible_values(questionnaire, opened.rating, past.question.key),
+            refused if refused and past.question.key == refused_key else past.current,
+            error if past.question.key == refused_key else "",
+        )
+        for past in opened.rating.answers
+    ]
+    context = {
+        "opened": opened,
+        "rows": rows,
+        "may_correct": rater.project.allow_corrections and rater.status != Rater.Status.SUSPENDED,
+    }
+    return render(request, "annotation/history_rating.html", context, status=422 if error else 200)

@@ -1,0 +1,256 @@
+"""What a rater does with an assignment: save a draft, submit a stage, flag the article, correct an answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import protocol
+from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageClosed
+from annotation.gold.rounds import decide_when_finished
+from annotation.models import (
+    Answer,
+    ArticleFlag,
+    Assignment,
+    Changed,
+    Project,
+    ProjectChange,
+    Question,
+    Rater,
+    Rating,
+)
+from annotation.rating.assigning import lock_active_rater, own_assignment
+
+LONGEST_COMMENT = 2000  # characters
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    value: str
+    comment: str = ""
+
+    @property
+    def comment_error(self) -> str:
+        """Why the comment cannot be stored; empty if it can."""
+        if len(self.comment) <= LONGEST_COMMENT:
+            return ""
+        return f"The comment has {len(self.comment)} characters. The limit is {LONGEST_COMMENT}."
+
+
+def submit_stage(
+    rater: Rater,
+    assignment_id: int,
+    stage: int,
+    given: Mapping[str, GivenAnswer],
+    now: datetime | None = None,
+) -> Assignment:
+    """Store the answers of one stage, and open the next stage or finish the rating.
+
+    Submitting the same answers again succeeds and changes nothing. Raises StageClosed if the stage is locked
+    with other answers or not open yet, InvalidAnswers if a question is unanswered or answered off its scale,
+    AssignmentGone if the lease was lost, and NotAllowed if the rater may not rate.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        assignment = own_assignment(rater, assignment_id)
+        questionnaire = rater.project.questionnaire.protocol
+        rating = Rating.objects.filter(assignment=assignment).first()
+        stored = current_answers(rating)
+        if stage < assignment.stage or assignment.state == Assignment.State.DONE:
+            if all(key in stored and stored[key] == answer for key, answer in given.items()):
+                return assignment
+            raise StageClosed("These answers are locked because the next stage has been shown.")
+        if assignment.state != Assignment.State.OPEN:
+            raise AssignmentGone("Your time for this summary ran out, so it may be with another rater.")
+        if stage > assignment.stage:
+            raise StageClosed("This stage is not open yet.")
+        sheet = _checked_sheet(questionnaire, stage, stored, given)
+        if rating is None:
+            rating = Rating.objects.create(
+                summary=assignment.summary,
+                rater=rater,
+                assignment=assignment,
+                round_id=assignment.round_id,
+                created_at=now,
+            )
+        _write_answers(rating, rater.project, questionnaire.stage(stage), given, now)
+        rating.stage_times = [
+            *rating.stage_times,
+            {
+                "stage": stage,
+                "opened_at": assignment.stage_opened_at.isoformat(),
+                "submitted_at": now.isoformat(),
+            },
+        ]
+        assignment.draft = {}
+        waiting = protocol.open_questions(questionnaire, sheet)
+        if waiting:
+            assignment.stage = waiting[0].stage
+            assignment.stage_opened_at = now
+            assignment.leased_until = max(
+                assignment.leased_until, now + timedelta(minutes=rater.project.lease_minutes)
+            )
+            rating.save(update_fields=["stage_times"])
+            assignment.save()
+            return assignment
+        rating.completed_at = now
+        rating.save(update_fields=["stage_times", "completed_at"])
+        assignment.state = Assignment.State.DONE
+        assignment.save()
+        if assignment.round is not None:
+            decide_when_finished(assignment.round, now)
+        else:
+            rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+        return assignment
+
+
+def current_answers(rating: Rating | None) -> dict[str, GivenAnswer]:
+    """Return the latest revision of each answer, by question key."""
+    if rating is None:
+        return {}
+    rows = rating.answers.current().values_list("question__key", "value", "comment")
+    return {key: GivenAnswer(value, comment) for key, value, comment in rows}
+
+
+def _checked_sheet(
+    questionnaire: protocol.Questionnaire,
+    stage: int,
+    stored: Mapping[str, GivenAnswer],
+    given: Mapping[str, GivenAnswer],
+) -> dict[str, str]:
+    wrong = {}
+    asked = {question.key for question in questionnaire.stage(stage)}
+    for question in questionnaire.stage(stage):
+        if question.key not in given or not given[question.key].value:
+            wrong[question.key] = "Answer this question."
+    for key, answer in given.items():
+        if key not in asked:
+            wrong[key] = "This question is not part of the open stage."
+        if answer.comment_error:
+            wrong[key] = answer.comment_error
+    if wrong:
+        raise InvalidAnswers(wrong)
+    sheet = {key: answer.value for key, answer in {**stored, **given}.items()}
+    _refuse_violations(questionnaire, sheet)
+    return sheet
+
+
+def _refuse_violations(questionnaire: protocol.Questionnaire, sheet: protocol.Sheet) -> None:
+    violations = protocol.violations(questionnaire, sheet)
+    if violations:
+        raise InvalidAnswers({violation.question: violation.message for violation in violations})
+
+
+def _write_answers(
+    rating: Rating,
+    project: Project,
+    questions: tuple[protocol.Question, ...],
+    given: Mapping[str, GivenAnswer],
+    now: datetime,
+) -> None:
+    ids = dict(Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk"))
+    Answer.objects.bulk_create(
+        Answer(
+            rating=rating,
+            question_id=ids[question.key],
+            value=given[question.key].value,
+            comment=given[question.key].comment.strip(),
+            created_at=now,
+        )
+        for question in questions
+    )
+
+
+def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str, GivenAnswer]) -> None:
+    """Save unsubmitted answers of the open stage, also for other devices.
+
+    Raises StageClosed unless `stage` is open, and InvalidAnswers.
+    """
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        assignment = own_assignment(rater, assignment_id)
+        if assignment.state != Assignment.State.OPEN or stage != assignment.stage:
+            raise StageClosed("This stage is not open.")
+        questions = {question.key: question for question in rater.project.questionnaire.protocol.stage(stage)}
+        wrong = {}
+        for key, answer in given.items():
+            if key not in questions:
+                wrong[key] = "This question is not part of the open stage."
+            elif answer.value and not questions[key].scale.admits(answer.value):
+                wrong[key] = f"found {answer.value!r}, expected {questions[key].scale.expected}"
+            elif answer.comment_error:
+                wrong[key] = answer.comment_error
+        if wrong:
+            raise InvalidAnswers(wrong)
+        assignment.draft = {
+            key: {"value": answer.value, "comment": answer.comment}
+            for key, answer in given.items()
+            if answer.value or answer.comment
+        }
+        assignment.save(update_fields=["draft"])
+
+
+def flag_article(rater: Rater, assignment_id: int, reason: str) -> ArticleFlag | None:
+    """Flag the article with a reason, or remove the flag with an empty one.
+
+    Raises NotAllowed before the article has been shown.
+    """
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        assignment = own_assignment(rater, assignment_id)
+        if not rater.project.questionnaire.protocol.shows_article(assignment.stage):
+            raise NotAllowed("An article can be flagged once it has been shown.")
+        reason = reason.strip()[:LONGEST_COMMENT]
+        if not reason:
+            ArticleFlag.objects.filter(assignment=assignment).delete()
+            return None
+        flag, _ = ArticleFlag.objects.update_or_create(assignment=assignment, defaults={"reason": reason})
+        return flag
+
+
+def correct_answer(
+    rater: Rater, rating_id: int, question_key: str, answer: GivenAnswer, now: datetime | None = None
+) -> Answer:
+    """Add a new revision of one answer of a finished rating. Earlier ones are kept.
+
+    It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
+    corrections and in gold rounds, AssignmentGone for others' ratings, and InvalidAnswers if the sheet would
+    no longer be complete and valid.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        rating = Rating.objects.select_for_update(of=("self",)).filter(pk=rating_id, rater=rater).first()
+        if rating is None or rating.completed_at is None:
+            raise AssignmentGone("You have no such finished rating.")
+        if rating.round_id is not None or not rater.project.allow_corrections:
+            raise NotAllowed("This rating cannot be corrected.")
+        questionnaire = rater.project.questionnaire.protocol
+        stored = current_answers(rating)
+        if question_key not in stored:
+            raise InvalidAnswers({question_key: "This question was not asked in this rating."})
+        if answer.comment_error:
+            raise InvalidAnswers({question_key: answer.comment_error})
+        sheet = {key: given.value for key, given in stored.items()} | {question_key: answer.value}
+        _refuse_violations(questionnaire, sheet)
+        if protocol.open_questions(questionnaire, sheet):
+            raise InvalidAnswers({question_key: "This answer would require questions that were not asked."})
+        previous = rating.answers.current().get(question__key=question_key)
+        if (previous.value, previous.comment) == (answer.value, answer.comment.strip()):
+            return previous
+        reached = max(questionnaire.question(key).stage for key in stored)
+        Answer.objects.filter(pk=previous.pk).update(is_current=False)
+        correction = Answer.objects.create(
+            rating=rating,
+            question=previous.question,
+            value=answer.value,
+            comment=answer.comment.strip(),
+            revision=previous.revision + 1,
+            after_reveal=reached > questionnaire.question(question_key).stage,
+            created_at=now,
+        )
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+        return correction

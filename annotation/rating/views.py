@@ -1,0 +1,178 @@
+"""The rating page: one summary, stage by stage."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
+
+from annotation.errors import AssignmentGone, DomainError, InvalidAnswers, StageClosed
+from annotation.models import Assignment, Rater
+from annotation.rating.assigning import skip_assignment
+from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
+from annotation.rating.round_views import round_intro
+from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
+from annotation.rating.shown_item import shown_item
+from annotation.rating.submitting import flag_article, save_draft, submit_stage
+from annotation.web.navigation import open_as_rater
+from annotation.web.request_types import SignedInRequest
+
+P = ParamSpec("P")
+View = Callable[Concatenate[SignedInRequest, P], HttpResponse]
+
+
+def show_refusals(view: View[P]) -> View[P]:
+    """Show a refusal with a link onwards: above the answers for htmx, otherwise as a page."""
+
+    @wraps(view)
+    def guarded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except DomainError as refusal:
+            context = {
+                "message": str(refusal),
+                "can_continue": isinstance(refusal, StageClosed | AssignmentGone),
+            }
+            if request.htmx:
+                response = render(request, "annotation/_trouble.html", context, status=refusal.status)
+                return reswap(retarget(response, "#trouble"), "innerHTML")
+            if context["can_continue"]:
+                return render(request, "annotation/rate_refused.html", context, status=refusal.status)
+            raise
+
+    return guarded
+
+
+@require_safe
+def rate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Redirect to the rater's next summary, or say why there is none."""
+    rater = open_as_rater(request, slug)
+    if rater.status == Rater.Status.SUSPENDED:
+        return render(request, "annotation/rate_suspended.html", status=403)
+    assignment = next_assignment(rater)
+    if assignment is not None:
+        return redirect("rate_item", slug, assignment.pk)
+    if rater.status == Rater.Status.TRAINING:
+        return round_intro(request, rater)
+    return render(request, "annotation/rate_nothing_left.html", {"rater": rater, "day": daily_goal(rater)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@show_refusals
+def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
+    """Show the open stage. POST submits it and responds with what comes next."""
+    rater = open_as_rater(request, slug)
+    if request.method != "POST":
+        return _item_page(request, open_assignment(rater, assignment_id))
+    sheet = read_sheet(request.POST)
+    try:
+        assignment = submit_stage(rater, assignment_id, sheet.stage, sheet.given)
+    except InvalidAnswers as wrong:
+        return _item_page(request, open_assignment(rater, assignment_id), sheet, wrong)
+    if assignment.state != Assignment.State.DONE:
+        return _go_to(request, assignment)
+    return _after_finishing(request, rater, assignment)
+
+
+def _after_finishing(request: SignedInRequest, rater: Rater, finished: Assignment) -> HttpResponse:
+    """Respond with the next summary, or with the review of the round that has ended."""
+    if finished.round is not None:
+        if finished.round.decided_at is not None:
+            return _leave(request, reverse("round_review", args=[rater.project.slug, finished.round.number]))
+        messages.success(request, "Saved.")
+    else:
+        messages.success(request, _saved_message(rater, finished))
+    return _go_on(request, rater)
+
+
+def _saved_message(rater: Rater, finished: Assignment) -> str:
+    day = daily_goal(rater)
+    return format_html(
+        '{} <a href="{}">{}</a>',
+        f"Saved. Rating {day.rated} of {day.goal} today."
+        if day.rated <= day.goal
+        else f"Saved. Rating {day.rated} today; the daily goal is {day.goal}.",
+        reverse("history_rating", args=[rater.project.slug, finished.rating.pk]),
+        "Correct it" if rater.project.allow_corrections else "View it",
+    )
+
+
+def _go_on(request: SignedInRequest, rater: Rater) -> HttpResponse:
+    """Respond with the next summary, or with the page that says why there is none."""
+    following = next_assignment(rater)
+    if following is None:
+        return _leave(request, reverse("rate", args=[rater.project.slug]))
+    return _go_to(request, following)
+
+
+def _go_to(request: SignedInRequest, assignment: Assignment) -> HttpResponse:
+    if request.htmx:
+        return _item_page(request, assignment)
+    return redirect("rate_item", assignment.rater.project.slug, assignment.pk)
+
+
+def _leave(request: SignedInRequest, address: str) -> HttpResponse:
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+
+
+def _item_page(
+    request: SignedInRequest,
+    assignment: Assignment,
+    sent: StageSheet | None = None,
+    wrong: InvalidAnswers | None = None,
+) -> HttpResponse:
+    item = shown_item(assignment)
+    project = assignment.rater.project
+    context = {
+        "item": item,
+        "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
+        "day": daily_goal(assignment.rater),
+        "round": round_progress(assignment.round) if assignment.round else None,
+    }
+    template = "annotation/rate.html#item" if request.htmx else "annotation/rate.html"
+    response = render(request, template, context, status=422 if wrong else 200)
+    if request.htmx:
+        return replace_url(response, reverse("rate_item", args=[project.slug, assignment.pk]))
+    return response
+
+
+@require_POST
+def rate_draft(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
+    """Save unsubmitted answers. Respond with 204, or with the refusal as plain text for the script."""
+    try:
+        sheet = read_sheet(request.POST)
+        save_draft(open_as_rater(request, slug), assignment_id, sheet.stage, sheet.given)
+    except DomainError as refusal:
+        return HttpResponse(str(refusal), status=refusal.status, content_type="text/plain; charset=utf-8")
+    return HttpResponse(status=204)
+
+
+@require_POST
+@show_refusals
+def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
+    """Flag the article. The form also holds the answers, so save them as a draft."""
+    rater = open_as_rater(request, slug)
+    sheet = read_sheet(request.POST)
+    save_draft(rater, assignment_id, sheet.stage, sheet.given)
+    reason = "" if "withdraw" in request.POST else request.POST.get("flag", "")
+    flag_article(rater, assignment_id, reason)
+    assignment = open_assignment(rater, assignment_id)
+    if request.htmx:
+        return render(request, "annotation/_flag.html", {"item": shown_item(assignment)})
+    return _go_to(request, assignment)
+
+
+@require_POST
+@show_refusals
+def rate_skip(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
+    """Skip the summary and respond with the next one."""
+    rater = open_as_rater(request, slug)
+    skip_assignment(rater, assignment_id)
+    messages.info(request, "Summary skipped. It goes to another rater and does not come back to you.")
+    return _go_on(request, rater)

@@ -1,0 +1,65 @@
+"""Pages of the project's summaries and of one summary."""
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.permissions import Permission
+from annotation.summaries.find_summaries import (
+    find_summaries,
+    flags_of,
+    rating_counts,
+    ratings_of,
+    references_of,
+    summary_in,
+)
+from annotation.summaries.forms import SummaryFilterForm
+from annotation.summaries.summary_trail import SummaryTrail
+from annotation.web.navigation import open_project
+from annotation.web.request_types import SignedInRequest
+
+SUMMARIES_ON_A_PAGE = 25
+
+
+@require_safe
+def summaries(request: SignedInRequest, slug: str) -> HttpResponse:
+    project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    form = SummaryFilterForm(project, request.GET)
+    found = find_summaries(project, **form.filters())
+    page = Paginator(found, SUMMARIES_ON_A_PAGE).get_page(request.GET.get("page"))
+    listed = list(page)
+    counts = rating_counts(listed)
+    kept = request.GET.copy()
+    kept.pop("page", None)
+    context = {
+        "form": form,
+        "page": page,
+        "rows": [(summary, counts.get(summary.pk, 0)) for summary in listed],
+        "query": kept.urlencode(),
+        "trail": SummaryTrail.of([summary.pk for summary in listed], request.get_full_path()),
+        "filtered": any(request.GET.get(name) for name in form.fields),
+        "manages": Permission.MANAGE_PROJECT in project.reader_may,
+    }
+    return render(request, "annotation/summaries.html", context)
+
+
+@require_safe
+def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    found = summary_in(project, summary_id)
+    gold = getattr(found, "gold", None)
+    trail = SummaryTrail.read(request.GET, slug)
+    context = {
+        "summary": found,
+        "trail": trail,
+        "position": trail.position(found.pk),
+        "gold": gold,
+        "gold_answers": gold.answers.select_related("question") if gold else (),
+        "references": references_of(found),
+        "questions": project.questionnaire.protocol.questions,
+        "rows": ratings_of(found),
+        "flags": flags_of(found),
+        "manages": Permission.MANAGE_PROJECT in project.reader_may,
+    }
+    return render(request, "annotation/summary.html", context)

@@ -1,0 +1,19 @@
+"""API responses for domain errors."""
+
+from typing import Any
+
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from annotation.errors import DomainError, NotSignedIn
+
+
+def domain_error_response(exception: Exception, context: dict[str, Any]) -> Response | None:
+    if isinstance(exception, NotSignedIn):
+        challenge = context["view"].get_authenticate_header(context["request"])
+        detail = {"detail": NotAuthenticated.default_detail}
+        return Response(detail, NotAuthenticated.status_code, headers={"WWW-Authenticate": challenge})
+    if isinstance(exception, DomainError):
+        return Response({"detail": str(exception)}, status=exception.status)
+    return exception_handler(exception, context)

@@ -1,0 +1,45 @@
+"""Error responses: a page with a link back, or JSON below /api/."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+
+def _page(status: int, title: str, message: str) -> Callable[..., HttpResponse]:
+    def page(request: HttpRequest, exception: object = None, reason: str = "") -> HttpResponse:  # noqa: ARG001
+        if _is_api(request):
+            return JsonResponse({"detail": message}, status=status)
+        return render(request, "refused.html", {"title": title, "message": message}, status=status)
+
+    return page
+
+
+bad_request = _page(400, "Request not understood", "Go back, reload the page and try again.")
+not_allowed = _page(403, "Access denied", "You may not open this page.")
+not_found = _page(404, "Page not found", "Nothing is at this address. Check it for typing errors.")
+wrong_method = _page(
+    405, "Nothing to show here", "This address only receives a form. Go back and use the button on the page."
+)
+form_refused = _page(
+    403,
+    "Form not accepted",
+    "The page was open too long, or the browser blocks cookies. Go back, reload the page and try again.",
+)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Render the page without the request's context, which may fail again."""
+    message = (
+        "Something went wrong on our side. Try again later; if it happens again, tell your administrator."
+    )
+    if _is_api(request):
+        return JsonResponse({"detail": message}, status=500)
+    return HttpResponse(
+        render_to_string("refused.html", {"title": "Server error", "message": message}), status=500
+    )
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")

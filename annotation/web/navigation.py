@@ -1,0 +1,90 @@
+"""The page header: the project's sections that a person may open."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+
+from annotation.models import Project, Rater
+from annotation.permissions import Permission, project_for
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    url_name: str
+    permission: Permission
+    further: tuple[str, ...] = ()
+    """URL names of other pages in the section, with all addresses below them."""
+
+
+@dataclass(frozen=True)
+class Link:
+    title: str
+    url_name: str
+    address: str
+    is_current: bool
+
+
+SECTIONS = (
+    Section("Rate", "rate", Permission.RATE),
+    Section("My ratings", "history", Permission.RATE),
+    Section("Progress", "progress", Permission.SEE_PROGRESS),
+    Section("Agreement", "agreement", Permission.SEE_RESULTS),
+    Section(
+        "Evaluators",
+        "runs",
+        Permission.SEE_PROGRESS,
+        further=("dimensions", "endpoints", "judges", "rechecks"),
+    ),
+    Section(
+        "Results",
+        "comparison",
+        Permission.SEE_RESULTS,
+        further=("evaluator_card", "systems", "planning", "disagreements", "experiments"),
+    ),
+    Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
+    Section("Import", "imports", Permission.MANAGE_PROJECT),
+    Section("People", "people", Permission.MANAGE_PEOPLE),
+    Section("Settings", "project_settings", Permission.MANAGE_PROJECT),
+)
+
+
+def open_project(request: HttpRequest, slug: str, permission: Permission) -> Project:
+    """Return the project, checked by `project_for`, and show it in the page header."""
+    project = project_for(request.user, slug, permission)
+    setattr(request, "project", project)  # noqa: B010 - HttpRequest declares no such attribute
+    return project
+
+
+def open_as_rater(request: HttpRequest, slug: str) -> Rater:
+    """Return the person's rater in the project, checked by `open_project`."""
+    project = open_project(request, slug, Permission.RATE)
+    rater = Rater.objects.get(user=request.user.pk, project=project)
+    rater.project = project
+    return rater
+
+
+def navigation(request: HttpRequest) -> dict[str, object]:
+    """Return the context of the page header, for the project that `open_project` has set."""
+    project = getattr(request, "project", None)
+    if project is None:
+        return {"project": None, "sections": ()}
+    # Lazy, because fragments have no header.
+    return {"project": project, "sections": SimpleLazyObject(lambda: sections_for(request, project))}
+
+
+def sections_for(request: HttpRequest, project: Project) -> list[Link]:
+    """Return links to the sections that the reader may open, the page's own marked as current."""
+    addresses = {
+        section: [reverse(name, args=[project.slug]) for name in (section.url_name, *section.further)]
+        for section in SECTIONS
+        if section.permission in project.reader_may
+    }
+    # All addresses begin with that of Progress, so the longest match is current.
+    around = [each for own in addresses.values() for each in own if request.path.startswith(each)]
+    current = max(around, key=len, default=None)
+    return [
+        Link(section.title, section.url_name, own[0], current in own) for section, own in addresses.items()
+    ]

@@ -1,0 +1,56 @@
+"""The API's agreement between raters, read-only: the rows of the agreement page."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Project
+from annotation.web.api_pages import OneOf, PageQuery, ProjectPage
+from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.report import agreement_report
+from metaeval.live.api import MOST_RESAMPLES, FigureSerializer, results_list
+from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.agreement.krippendorff import SCALES
+from metaeval.stats.method import NONE
+
+
+class AgreementSerializer(FigureSerializer):
+    question = serializers.CharField()
+    language = serializers.CharField(help_text=f"A language code, or '{ALL}' for all languages together.")
+    statistic = serializers.CharField()
+    scale = serializers.CharField()
+    units = serializers.IntegerField(help_text="Summaries with two ratings or more.")
+    ratings = serializers.IntegerField()
+    raters = serializers.IntegerField()
+
+
+class AgreementListSerializer(ProjectPage):
+    results = AgreementSerializer(many=True)
+
+
+class AgreementQuery(PageQuery):
+    language = serializers.CharField(
+        required=False, help_text=f"One language, or '{ALL}' for all together. Default: each of them."
+    )
+    group = serializers.CharField(required=False, help_text="One group of raters.")
+    scale = OneOf([OWN_SCALE, *SCALES], default=OWN_SCALE, help_text="Scale for alpha, AC and kappa.")
+    interval = OneOf([NONE, *INTERVALS], default=AgreementMethod.interval)
+    resamples = serializers.IntegerField(
+        default=AgreementMethod.resamples, min_value=1, max_value=MOST_RESAMPLES
+    )
+    seed = serializers.IntegerField(default=AgreementMethod.seed, min_value=0)
+
+
+@results_list("agreement_list", AgreementQuery, AgreementListSerializer)
+def agreement(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, object]]]:
+    """Return every statistic of every question, for each language and for all languages together."""
+    snapshot = snapshot_of(project)
+    figures = agreement_report(
+        snapshot.summaries,
+        snapshot.human,
+        language=query.get("language", ""),
+        group=query.get("group", ""),
+        method=AgreementMethod(query["scale"], query["interval"], query["resamples"], query["seed"]),
+    )
+    return {"revision": snapshot.revision}, [figure.as_json() for figure in figures]

@@ -1,0 +1,94 @@
+"""The API's comparison of evaluators with human labels, read-only: the rows of the comparison page."""
+
+from dataclasses import fields
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Project
+from annotation.web.api_pages import OneOf, ProjectPage
+from metaeval.comparison.report import comparison_table
+from metaeval.live.api import MOST_RESAMPLES, EvaluatorFigureSerializer, LabelsQuery, results_list
+from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import ITEMS, NONE, Method
+from metaeval.stats.significance.compare_pairs import TESTS
+from metaeval.stats.significance.corrections import CORRECTIONS
+from metaeval.stats.uncertainty.intervals import INTERVALS
+
+
+class ComparisonSerializer(EvaluatorFigureSerializer):
+    fingerprint = serializers.CharField(allow_null=True, help_text="See `evaluators`.")
+    level = serializers.CharField()
+    coefficient = serializers.CharField()
+    n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
+    articles = serializers.IntegerField()
+    systems = serializers.IntegerField()
+    is_best = serializers.BooleanField(required=False, help_text="The best of the dimension's evaluators.")
+    cluster = serializers.CharField(
+        required=False,
+        help_text="Letters. Evaluators of the dimension that share one do not differ significantly.",
+    )
+
+
+class EvaluatorSerializer(serializers.Serializer):
+    setup = serializers.IntegerField(source="key", help_text="Its value for `only`.")
+    evaluator = serializers.CharField(source="label")
+    signature = serializers.CharField()
+    fingerprint = serializers.CharField(allow_null=True)
+
+
+class ComparisonListSerializer(ProjectPage):
+    evaluators = EvaluatorSerializer(many=True, help_text="The evaluators that are compared.")
+    results = ComparisonSerializer(many=True)
+
+
+class ComparisonQuery(LabelsQuery):
+    level = OneOf(list(LEVELS), default=Method.level)
+    coefficient = OneOf(list(COEFFICIENTS), default=Method.coefficient)
+    interval = OneOf([NONE, *INTERVALS], default=Method.interval)
+    test = OneOf([NONE, *TESTS], default=Method.test, help_text="Significance test between evaluators.")
+    correction = OneOf(
+        [NONE, *CORRECTIONS], default=Method.correction, help_text="Correction for multiple testing."
+    )
+    items = OneOf(
+        list(ITEMS),
+        default=Method.items,
+        help_text="own: all that the evaluator has scored; common: what every evaluator has scored.",
+    )
+    resamples = serializers.IntegerField(default=Method.resamples, min_value=1, max_value=MOST_RESAMPLES)
+    seed = serializers.IntegerField(default=Method.seed, min_value=0)
+    dataset = serializers.CharField(default=ALL, help_text=f"One dataset, or '{ALL}' for all.")
+    system = serializers.ListField(
+        child=serializers.CharField(), default=list, help_text="A system; repeat for several. Default: all."
+    )
+    question = serializers.ListField(
+        child=serializers.CharField(), default=list, help_text="A question; repeat for several. Default: all."
+    )
+    only = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="A setup to compare; repeat for several. Default: all. Articles that one of them has seen "
+        "are left out for all, so this choice changes the numbers.",
+    )
+
+
+@results_list("comparison_list", ComparisonQuery, ComparisonListSerializer)
+def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, object]]]:
+    """Return one coefficient of each evaluator with the human labels on each dimension."""
+    snapshot = snapshot_of(project)
+    choices = ComparisonChoices(
+        language=query["language"],
+        dataset=query["dataset"],
+        systems=tuple(query["system"]),
+        questions=tuple(query["question"]),
+        group=query.get("group", ""),
+        labels=query["labels"],
+        only=tuple(query["only"]),
+    )
+    method = Method(**{field.name: query[field.name] for field in fields(Method)})
+    table = comparison_table(snapshot, choices, method)
+    return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, table.rows()

@@ -1,0 +1,300 @@
+"""The comparison of evaluators with human labels, under the contamination guard. Pure."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from metaeval.comparison.uncertainty import Column, Uncertainty, uncertainty
+from metaeval.snapshot.arrays import ALL, Labels, Scores, SetupScores, Summaries, read_only
+from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.correlation.paired import NO_SCORE, TIED_LABEL
+from metaeval.stats.method import Method
+from metaeval.stats.result import Estimate, reasons, value_and_ends
+
+NOT_SCORED_YET = "not scored yet"
+NOT_SCORED_BY_ALL = "not scored by every compared evaluator"
+GUARD = (
+    "Articles that any of the compared evaluators has seen (as examples, in training, or to choose a prompt"
+    " or a threshold) are left out for all of them."
+)
+NAMED_IN_A_REASON = 3  # evaluators; further ones are counted
+
+
+@dataclass(frozen=True)
+class ComparisonFigure:
+    """One coefficient between one evaluator's scores and the human labels on one dimension."""
+
+    evaluator: SetupScores
+    labels: Labels
+    level: str
+    coefficient: str
+    estimate: Estimate
+    merit: float
+    """The coefficient's value, of negated scores if lower is better. nan if undefined."""
+    is_best: bool = False
+    """Whether no other evaluator on the dimension has more merit; False if it is the only one."""
+    cluster: str = ""
+    """Letters. Evaluators that share one do not differ significantly. Empty without a test."""
+    test_definition: str = ""
+    """How the letters were computed: full sentences."""
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """How value, interval, letters and label are defined, and what is left out: full sentences."""
+        interval = self.estimate.interval
+        of_interval = (interval.definition,) if interval else ()
+        of_letters = (self.test_definition,) if self.cluster else ()
+        return self.estimate.definition, *of_interval, *of_letters, self.labels.definition, GUARD
+
+    def with_uncertainty(self, uncertain: Uncertainty) -> "ComparisonFigure":
+        """Return the figure with its interval and letters, if there are any."""
+        return replace(
+            self,
+            estimate=replace(self.estimate, interval=uncertain.intervals.get(self.evaluator.key)),
+            cluster=uncertain.clusters.get(self.evaluator.key, ""),
+            test_definition=uncertain.definition,
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the row of a file or API result, with `reason` if there is no value."""
+        row: dict[str, object] = {
+            "evaluator": self.evaluator.label,
+            "fingerprint": self.evaluator.fingerprint,
+            "dimension": self.labels.dimension,
+            "level": self.level,
+            "coefficient": self.coefficient,
+            **value_and_ends(self.estimate.value, self.estimate.interval),
+            "n": self.estimate.n,
+            "articles": self.estimate.articles,
+            "systems": self.estimate.systems,
+            "left_out": dict(self.estimate.left_out),
+            "definition": " ".join(self.definitions),
+        }
+        if self.is_best:
+            row["is_best"] = True
+        if self.cluster:
+            row["cluster"] = self.cluster
+        return row | reasons(self.estimate.reason, self.estimate.interval)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The summaries with both label and score; all arrays are (n,)."""
+
+    places: Ints
+    """Indices among all summaries."""
+    labels: Floats
+    label_order: Floats
+    """Integers in the same order, which are faster to rank."""
+    scores: Floats
+    score_order: Floats
+    systems: Ints
+    """Indices among the names of systems."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The compared evaluators, and the summaries that count for all of them."""
+
+    summaries: Summaries
+    evaluators: tuple[SetupScores, ...]
+    counted: Bools
+    """(summaries,) the chosen ones, without those of articles that an evaluator has seen."""
+    seen: dict[str, int]
+    """Reason -> articles left out because they were seen."""
+    _columns: dict[tuple[Labels, str], Column] = field(default_factory=dict, init=False, repr=False)
+    _scores: dict[tuple[tuple[Scores, ...], str], tuple[Floats, Floats]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def column(self, labels: Labels, items: str = "own") -> Column:
+        """Return the scores of all evaluators on the labels' dimension; cached.
+
+        `items` is one of `ITEMS`: with "common", only summaries that every evaluator has scored count.
+        """
+        if (labels, items) not in self._columns:
+            self._columns[labels, items] = self._column(labels, items)
+        return self._columns[labels, items]
+
+    def _column(self, labels: Labels, items: str) -> Column:
+        scorers = tuple(each for each in self.evaluators if each.on(labels.dimension) is not None)
+        scores, order = self._matrices(
+            tuple(evaluator.scores_on(labels.dimension) for evaluator in scorers), items
+        )
+        rows = self.summaries.rows(self.counted, labels, scores)
+        in_order = replace(rows, labels=labels.order[self.counted], scores=order)
+        return Column(labels, scorers, rows, in_order)
+
+    def _matrices(self, given: tuple[Scores, ...], items: str) -> tuple[Floats, Floats]:
+        """Return (scorers, counted) the scores and (scorers, counted) their order; cached."""
+        if (given, items) not in self._scores:
+            places = np.flatnonzero(self.counted)
+            scores = np.array([each.values.take(places) for each in given]).reshape(len(given), len(places))
+            order = np.array([each.order.take(places) for each in given]).reshape(len(given), len(places))
+            if items == "common":
+                missing = np.isnan(scores).any(axis=0)
+                scores[:, missing] = order[:, missing] = np.nan
+            self._scores[given, items] = read_only(scores), read_only(order)
+        return self._scores[given, items]
+
+    def figure(
+        self, evaluator: SetupScores, labels: Labels, level: str, coefficient: str, items: str = "own"
+    ) -> ComparisonFigure:
+        """Return one figure. Raises KeyError if the evaluator does not score the dimension."""
+        column = self.column(labels, items)
+        evaluator.scores_on(labels.dimension)
+        place = [each.key for each in column.evaluators].index(evaluator.key)
+        return self._figures(column, [place], level, coefficient)[0]
+
+    def column_figures(self, column: Column, method: Method) -> list[ComparisonFigure]:
+        """Return the figure of each evaluator on one dimension."""
+        everyone = range(len(column.evaluators))
+        figures = self._figures(column, everyone, method.level, method.coefficient)
+        merits = [figure.merit for figure in figures if not math.isnan(figure.merit)]
+        return [
+            replace(figure, is_best=len(merits) > 1 and figure.merit == max(merits)) for figure in figures
+        ]
+
+    def pairs(self, evaluator: SetupScores, labels: Labels) -> Pairs:
+        """Return the summaries of a figure. Raises KeyError if the evaluator does not score the dimension."""
+        scores = evaluator.scores_on(labels.dimension)
+        both = np.flatnonzero(self.counted & ~np.isnan(labels.values) & ~np.isnan(scores.values))
+        return Pairs(
+            places=both,
+            labels=labels.values[both],
+            label_order=labels.order[both],
+            scores=scores.values[both],
+            score_order=scores.order[both],
+            systems=self.summaries.systems[both],
+        )
+
+    def _figures(
+        self, column: Column, places: Sequence[int], level: str, coefficient: str
+    ) -> list[ComparisonFigure]:
+        estimates = column.estimates(level, coefficient, places)
+        turned = [place for place in places if not column.evaluators[place].higher_is_better]
+        merits = dict(zip(turned, column.estimates(level, coefficient, turned, negated=True), strict=True))
+        return [
+            ComparisonFigure(
+                column.evaluators[place],
+                column.labels,
+                level,
+                coefficient,
+                replace(estimate, left_out=self.seen | self._why_unscored(estimate, column, place)),
+                merits.get(place, estimate).value,
+            )
+            for place, estimate in zip(places, estimates, strict=True)
+        ]
+
+    def _why_unscored(self, estimate: Estimate, column: Column, place: int) -> dict[str, int]:
+        """Return reason -> number left out, with the reasons for missing scores."""
+        left_out = dict(estimate.left_out)
+        total = left_out.pop(NO_SCORE, 0)
+        if not total:
+            return left_out
+        labels, scores = column.labels, column.evaluators[place].scores_on(column.labels.dimension)
+        unscored = self.counted & ~np.isnan(labels.values)
+        unscored[self.counted] &= np.isnan(column.rows.scores[place])
+        if TIED_LABEL in left_out:
+            unscored &= labels.values != 0.5  # counted as tied labels
+        reasons = scores.reasons_among(unscored)
+        reasons[NOT_SCORED_BY_ALL] = int((unscored & ~np.isnan(scores.values)).sum())
+        reasons[NOT_SCORED_YET] = total - sum(reasons.values())
+        return left_out | {f"{NO_SCORE}: {why}": count for why, count in reasons.items() if count}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTable:
+    """A table of evaluators by dimensions, and the method of its figures."""
+
+    comparison: Comparison
+    columns: tuple[Column, ...]
+    """One for each dimension."""
+    method: Method
+
+    @cached_property
+    def column_figures(self) -> tuple[list[ComparisonFigure], ...]:
+        """The figures of each column, without intervals and letters."""
+        return tuple(self.comparison.column_figures(column, self.method) for column in self.columns)
+
+    def uncertainties(self) -> list[Uncertainty]:
+        """Return the uncertainty of each column. With many summaries this takes seconds."""
+        return [
+            uncertainty(column, self.method, [figure.merit for figure in figures])
+            for column, figures in zip(self.columns, self.column_figures, strict=True)
+        ]
+
+    def by_column(self, uncertain: Sequence[Uncertainty] | None = None) -> list[dict[str, ComparisonFigure]]:
+        """Return the figures of each column by the evaluator's key, with its uncertainty if given."""
+        return [
+            {
+                figure.evaluator.key: figure.with_uncertainty(uncertain[place]) if uncertain else figure
+                for figure in each
+            }
+            for place, each in enumerate(self.column_figures)
+        ]
+
+    def figures(self, uncertain: Sequence[Uncertainty] | None = None) -> list[ComparisonFigure]:
+        """Return all figures, by evaluator and dimension."""
+        found = self.by_column(uncertain)
+        return [
+            by_key[evaluator.key]
+            for evaluator in self.comparison.evaluators
+            for by_key in found
+            if evaluator.key in by_key
+        ]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return all figures with intervals and letters, as JSON values."""
+        return [figure.as_json() for figure in self.figures(self.uncertainties())]
+
+
+def table_of(comparison: Comparison, labels: Sequence[Labels], method: Method) -> ComparisonTable:
+    return ComparisonTable(
+        comparison, tuple(comparison.column(each, method.items) for each in labels), method
+    )
+
+
+def compare(
+    summaries: Summaries,
+    evaluators: Sequence[SetupScores],
+    *,
+    language: str = ALL,
+    dataset: str = ALL,
+    systems: Collection[str] = (),
+    only: Collection[str] = (),
+) -> Comparison:
+    """Return the comparison of `evaluators` (keys in `only`; none for all) under the contamination guard.
+
+    Summaries count if they are in `language`, of `dataset` and by `systems` (names; none for all). Raises
+    DomainError for an unknown name or key.
+    """
+    check_choice("language", language, (ALL, *summaries.language_names))
+    check_choice("dataset", dataset, (ALL, *summaries.dataset_names))
+    for name in systems:
+        check_choice("system", name, summaries.system_names)
+    keys = tuple(evaluator.key for evaluator in evaluators)
+    for key in only:
+        check_choice("evaluator", key, keys)
+    compared = tuple(evaluator for evaluator in evaluators if not only or evaluator.key in only)
+    chosen = summaries.in_language(language) & summaries.of_dataset(dataset) & summaries.by_systems(systems)
+    seen_by: dict[int, list[str]] = {}
+    for evaluator in compared:
+        for article in evaluator.seen:
+            seen_by.setdefault(article, []).append(evaluator.label)
+    contaminated = np.isin(summaries.articles, list(seen_by))
+    seen: dict[str, int] = {}
+    for article in np.unique(summaries.articles[chosen & contaminated]).tolist():
+        reason = f"articles seen by {_named(seen_by[article])}"
+        seen[reason] = seen.get(reason, 0) + 1
+    return Comparison(summaries, compared, chosen & ~contaminated, seen)
+
+
+def _named(labels: Sequence[str]) -> str:
+    named = ", ".join(labels[:NAMED_IN_A_REASON])
+    rest = len(labels) - NAMED_IN_A_REASON
+    return f"{named} and {rest} more" if rest > 0 else named

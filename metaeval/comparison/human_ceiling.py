@@ -1,0 +1,99 @@
+"""The human ceiling: how well one rater agrees with the others, measured like an evaluator. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, Summaries
+from metaeval.stats.agreement.rated_pairs import means_of_others, pairable_ratings
+from metaeval.stats.arrays import Bools
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.result import Estimate
+from metaeval.stats.rows import Rows
+from metaeval.stats.scores import decisions
+
+HELD_OUT = (
+    "One rater against the others: each rating of a summary is held out in turn and compared with the mean of"
+    " the summary's other ratings, on summaries with two ratings or more; the mean over the turns, each"
+    " weighted by its summaries. An evaluator is compared with the mean of all ratings, which is less noisy"
+    " than the mean of all but one."
+)
+DECISIONS_HELD_OUT = (
+    "One rater against the others: each rating of a summary is held out in turn and compared with the"
+    " majority of the summary's other ratings, on summaries with two ratings or more, unless the others are"
+    " tied; the mean over the turns, each weighted by its summaries. With three raters, the other two agree"
+    " only on the clearer summaries, while an evaluator is compared with the majority of all three on every"
+    " summary; one rater's figure is then rather high."
+)
+ONE_RATING_EACH = "no summary has two ratings or more with a number"
+
+
+def ceiling(turns: Sequence[Rows], level: str, coefficient: str) -> Estimate:
+    """Return one rater's agreement with the others, of the `rater_turns` on one question."""
+    formula = COEFFICIENTS[coefficient]
+    return _mean([LEVELS[level].estimate(formula, turn) for turn in turns], HELD_OUT, formula.definition)
+
+
+def decision_ceiling(turns: Sequence[Rows], statistic: str) -> Estimate:
+    """Return the same of decisions by one of `decisions.STATISTICS`; undefined unless yes/no."""
+    estimates = [decisions.decision_estimate(statistic, turn) for turn in turns]
+    return _mean(estimates, DECISIONS_HELD_OUT, decisions.DEFINITIONS[statistic])
+
+
+def rater_turns(
+    summaries: Summaries,
+    human: HumanRatings,
+    ratings: QuestionRatings,
+    labels: Labels,
+    counted: Bools,
+    group: str = "",
+) -> list[Rows]:
+    """Return one `Rows` per turn, with a rater's answers as scores and the means of the others as labels.
+
+    In a turn every summary gives at most one rating; the order of raters is the same for all summaries.
+    `labels` are those of the question, `counted` are (summaries,) the ones that count, and `group` selects
+    one group of raters. Answers without a number, such as Unsure, are left out.
+    """
+    numbers = ratings.numbers[ratings.answers]
+    kept = np.flatnonzero(human.of_group(ratings, group) & counted[ratings.summaries] & ~np.isnan(numbers))
+    # Summaries with a single rating, often most of them, need no sorting.
+    rated = ratings.summaries[kept]
+    kept = kept[np.bincount(rated)[rated] > 1]
+    paired = pairable_ratings(
+        ratings.summaries[kept], ratings.raters[kept], ratings.answers[kept], n_answers=len(ratings.values)
+    )
+    answers = ratings.numbers[paired.answers]
+    others = means_of_others(paired, answers)
+    times = np.bincount(paired.units, minlength=len(summaries))
+    turns = np.arange(len(answers)) - (np.cumsum(times) - times)[paired.units]
+    found = []
+    for turn in range(int(times.max(initial=0))):
+        rows = np.flatnonzero(turns == turn)
+        places = paired.units[rows]
+        found.append(
+            Rows(
+                others[rows],
+                answers[rows],
+                summaries.articles[places],
+                summaries.systems[places],
+                labels.is_yes_no,
+            )
+        )
+    return found
+
+
+def _mean(turns: list[Estimate], held_out: str, formula: str) -> Estimate:
+    defined = [turn for turn in turns if not turn.reason]
+    if not defined:
+        reason = turns[0].reason if any(turn.n for turn in turns) else ONE_RATING_EACH
+        told = f"{held_out} {formula}"
+        return Estimate(value=np.nan, n=0, articles=None, systems=None, definition=told, reason=reason)
+    n = sum(turn.n for turn in defined)
+    largest = max(defined, key=lambda turn: turn.n)
+    return replace(
+        largest,
+        value=sum(turn.value * turn.n for turn in defined) / n,
+        definition=f"{held_out} {largest.definition}",
+    )

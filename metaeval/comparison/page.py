@@ -1,0 +1,292 @@
+"""The comparison page."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from annotation.models import Project
+from annotation.templatetags.figures import noun
+from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons
+from metaeval.comparison import pending
+from metaeval.comparison.chosen_cell import CellDetails, CoefficientRow, chosen_cell, every_level
+from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable
+from metaeval.comparison.evaluators_chart import evaluators_chart
+from metaeval.comparison.pending import AsOf
+from metaeval.comparison.point_values import Points, point_values_of
+from metaeval.comparison.significance_table import SignificanceTable, significance_table
+from metaeval.comparison.uncertainty import Uncertainty
+from metaeval.export.chart import Chart
+from metaeval.live.choices import ComparisonChoices, Control
+from metaeval.live.controls import controls, method_controls, picks
+from metaeval.live.results_page import ComparedPage
+from metaeval.snapshot.arrays import Labels, SetupScores
+from metaeval.snapshot.snapshot import Snapshot, snapshot_of
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.result import Estimate, each_once
+from metaeval.templatetags.results import short_range
+
+SHORT_LEVELS = {"pooled": "pooled", "article": "articles", "system": "systems", "within_system": "within"}
+INTERVAL_TO_COME = "…"
+EARLIER = " †"
+"""Marks intervals and letters of an earlier revision."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPage(ComparedPage):
+    method_controls: Sequence[Control]
+    columns: Sequence[str]
+    rows: Sequence[HeatRow]
+    ceilings: HeatRow | None
+    """One rater's agreement with the others; None if no summary has two ratings."""
+    is_computed: bool
+    """Whether there are intervals and tests, of this revision or an earlier one."""
+    intervals_of: str
+    """The earlier revision that intervals and tests belong to, in words; empty for this one."""
+    significance: SignificanceTable | None
+    drawn: CellDetails | None
+    levels: Sequence[CoefficientRow]
+    """The chosen cell by every coefficient at every level; empty while being computed."""
+    levels_of: str
+    """The earlier revision that they belong to."""
+    evaluators_chart: Chart | None
+    """All evaluators on the chosen dimension."""
+    points: Points
+
+    @property
+    def charts(self) -> Sequence[Chart]:
+        return [
+            *(self.drawn.charts if self.drawn else ()),
+            *([self.evaluators_chart] if self.evaluators_chart else ()),
+        ]
+
+    @property
+    def undefined_reasons(self) -> list[str]:
+        return undefined_reasons(self.rows)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether intervals and tests of this revision are still being computed."""
+        return not self.is_computed or bool(self.intervals_of)
+
+    @property
+    def waits(self) -> int:
+        return self.is_pending + (self.drawn is not None and (not self.levels or bool(self.levels_of)))
+
+    @property
+    def undefined_levels(self) -> list[str]:
+        """Why some of `levels` are undefined."""
+        return each_once(figure.estimate.reason for row in self.levels for figure in row.figures)
+
+    @property
+    def paragraphs(self) -> Sequence[str]:
+        return self.paragraphs_on(self.points.compared)
+
+    @property
+    def caption(self) -> str:
+        """The caption of the table."""
+        return f"{self.coefficient}, {self.level}, of each evaluator with the human labels on each dimension"
+
+    @property
+    def compared_query(self) -> str:
+        """The query that selects the compared evaluators on another page."""
+        return urlencode([("only", each.key) for each in self.points.compared])
+
+    @property
+    def coefficients(self) -> list[str]:
+        """The labels of all coefficients."""
+        return [each.label for each in COEFFICIENTS.values()]
+
+    @property
+    def level_names(self) -> list[tuple[str, str]]:
+        """The short and the full name of each level."""
+        return [(SHORT_LEVELS[name], level.label) for name, level in LEVELS.items()]
+
+
+def page_now(project: Project, choices: ComparisonChoices) -> ComparisonPage:
+    """Return the page at once, with the intervals and tests that are ready, perhaps of an earlier revision.
+
+    Raises DomainError for a choice that does not exist.
+    """
+    snapshot = snapshot_of(project)
+    points = point_values_of(snapshot, choices)
+    pair = chosen_pair(points.table, choices)
+    levels = None
+    if pair:
+        levels = pending.levels(project, snapshot, points.table.comparison, *pair, choices)
+    wait_s = pending.wait_for(snapshot)
+    found = pending.uncertainties(project, snapshot, points.table, choices, wait_s)
+    return comparison_page(snapshot, points, choices, found, levels)
+
+
+def whole_page(project: Project, choices: ComparisonChoices) -> ComparisonPage:
+    """Return the page with intervals and tests, without the chosen cell's levels. Raises as `page_now`."""
+    snapshot = snapshot_of(project)
+    points = point_values_of(snapshot, choices)
+    found = pending.uncertainties(project, snapshot, points.table, choices, wait_s=None)
+    return comparison_page(snapshot, points, choices, found, None)
+
+
+def level_rows(project: Project, choices: ComparisonChoices) -> list[dict[str, object]]:
+    """Return the chosen cell by every coefficient at every level, as rows. Raises as `page_now`."""
+    table = point_values_of(snapshot_of(project), choices).table
+    pair = chosen_pair(table, choices)
+    rows = every_level(table.comparison, *pair) if pair else []
+    return [figure.as_json() for row in rows for figure in row.figures]
+
+
+def system_rows(project: Project, choices: ComparisonChoices) -> list[dict[str, object]]:
+    """Return the means of systems for the chosen cell, as rows. Raises as `page_now`."""
+    snapshot = snapshot_of(project)
+    drawn = comparison_page(snapshot, point_values_of(snapshot, choices), choices, None, None).drawn
+    return drawn.system_rows() if drawn else []
+
+
+def comparison_page(
+    snapshot: Snapshot,
+    points: Points,
+    choices: ComparisonChoices,
+    found: AsOf[Sequence[Uncertainty]] | None,
+    levels: AsOf[Sequence[CoefficientRow]] | None,
+) -> ComparisonPage:
+    """Return the page for `points`, which were computed for these choices.
+
+    `found` has the intervals and tests of each column, `levels` those of the chosen cell; None while they are
+    being computed.
+    """
+    table = points.table
+    uncertain = found.result if found else None
+    intervals_of = found.earlier_than(snapshot) if found else ""
+    figures = {(figure.evaluator.key, figure.labels.key): figure for figure in table.figures(uncertain)}
+    pair = chosen_pair(table, choices)
+    chosen = figures[pair[0].key, pair[1].key] if pair else None
+    labels = [column.labels for column in table.columns]
+    ceilings = _ceilings(points, choices)
+    certain = table.figures(None if intervals_of else uncertain)
+    definitions = [sentence for figure in certain for sentence in figure.definitions]
+    definitions += [ceilings.note] if ceilings else []
+    return ComparisonPage(
+        snapshot=snapshot,
+        choices=choices,
+        controls=controls(snapshot, choices),
+        method_controls=method_controls(choices),
+        picks=picks(snapshot, choices),
+        columns=[each.title for each in labels],
+        rows=[
+            HeatRow(
+                evaluator.label,
+                "",
+                [
+                    _cell(
+                        figures.get((evaluator.key, each.key)),
+                        chosen,
+                        choices,
+                        interval=INTERVAL_TO_COME if uncertain is None else "",
+                        mark=EARLIER if intervals_of else "",
+                    )
+                    for each in labels
+                ],
+                hint=evaluator.signature,
+            )
+            for evaluator in table.comparison.evaluators
+        ],
+        ceilings=ceilings,
+        is_computed=uncertain is not None,
+        intervals_of=intervals_of,
+        significance=significance_table(table, uncertain, chosen.labels.key)
+        if chosen and uncertain
+        else None,
+        seen=table.comparison.seen,
+        drawn=None if chosen is None else chosen_cell(snapshot, table.comparison, chosen, choices),
+        levels=levels.result if levels else (),
+        levels_of=levels.earlier_than(snapshot) if levels else "",
+        evaluators_chart=None
+        if chosen is None
+        else evaluators_chart(
+            [figure for figure in figures.values() if figure.labels is chosen.labels],
+            _ceiling_of(ceilings, chosen.labels),
+            intervals_of,
+        ),
+        definitions=each_once(definitions),
+        points=points,
+    )
+
+
+def chosen_pair(table: ComparisonTable, choices: ComparisonChoices) -> tuple[SetupScores, Labels] | None:
+    """Return the evaluator and labels of the chosen cell; None if there are no figures.
+
+    If the choice does not exist any more, a cell with the same question or evaluator takes its place.
+    """
+    pairs = [
+        (evaluator, column.labels)
+        for evaluator in table.comparison.evaluators
+        for column in table.columns
+        if evaluator in column.evaluators
+    ]
+    return max(
+        pairs,
+        key=lambda pair: (pair[1].key == choices.question, pair[0].key == choices.evaluator),
+        default=None,
+    )
+
+
+def _cell(
+    figure: ComparisonFigure | None,
+    chosen: ComparisonFigure | None,
+    choices: ComparisonChoices,
+    *,
+    interval: str,
+    mark: str,
+) -> HeatCell | None:
+    """Return a cell. `interval` is shown if the figure has none; `mark` follows interval and letters."""
+    if figure is None:
+        return None
+    estimate = figure.estimate
+    chance = 0.5 if figure.coefficient == "roc_auc" else 0.0
+    shown = short_range(estimate.interval) + mark if estimate.interval else interval
+    return HeatCell(
+        id=f"figure-{figure.evaluator.key}-{figure.labels.key}",
+        value=estimate.value,
+        below=estimate.reason or sample_size(figure.level, estimate),
+        heat=heat(estimate.value, none=chance),
+        address=choices.address(evaluator=figure.evaluator.key, question=figure.labels.key),
+        is_chosen=figure is chosen,
+        interval="" if estimate.reason else shown,
+        cluster=figure.cluster + mark if figure.cluster else "",
+        is_best=figure.is_best,
+    )
+
+
+def sample_size(level: str, estimate: Estimate) -> str:
+    """Return the number of summaries, articles or systems behind a figure of this level, as text."""
+    if level == "article":
+        return noun(estimate.articles or 0, "article,articles")
+    if level in ("system", "within_system"):
+        return noun(estimate.systems or 0, "system,systems")
+    return f"n {estimate.n:,}"
+
+
+def _ceilings(points: Points, choices: ComparisonChoices) -> HeatRow | None:
+    if all(each.reason for each in points.ceilings):
+        return None
+    return HeatRow(
+        "One rater",
+        points.ceilings[0].definition,
+        [
+            HeatCell(
+                id=f"ceiling-{column.labels.key}",
+                value=each.value,
+                below=each.reason or sample_size(choices.level, each),
+                heat=None,
+                address="",
+                is_chosen=False,
+            )
+            for column, each in zip(points.table.columns, points.ceilings, strict=True)
+        ],
+    )
+
+
+def _ceiling_of(ceilings: HeatRow | None, labels: Labels) -> float:
+    cells = ceilings.cells if ceilings else ()
+    return next((cell.value for cell in cells if cell and cell.id == f"ceiling-{labels.key}"), math.nan)

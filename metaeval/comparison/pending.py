@@ -1,0 +1,116 @@
+"""Background results of the comparison page: intervals, tests and the chosen cell's levels.
+
+While they are being computed for the current revision, the page shows the latest finished ones and says so.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from annotation.models import Project
+from annotation.templatetags.figures import noun
+from metaeval.comparison.chosen_cell import CoefficientRow, every_level
+from metaeval.comparison.comparison import Comparison, ComparisonTable
+from metaeval.comparison.point_values import whole_table
+from metaeval.comparison.uncertainty import Uncertainty
+from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key
+from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot.arrays import Labels, SetupScores
+from metaeval.snapshot.snapshot import Snapshot
+
+Result = TypeVar("Result")
+
+WAIT_UP_TO = 5_000
+"""In projects with up to this many summaries a page waits for its results."""
+
+
+@dataclass(frozen=True, eq=False)
+class AsOf(Generic[Result]):
+    """A result and the revision that it belongs to."""
+
+    revision: int
+    n_ratings: int
+    scope: Hashable
+    """Its evaluators and questions. An earlier result is shown only if these are the same."""
+    result: Result
+
+    def earlier_than(self, snapshot: Snapshot) -> str:
+        """Return its revision in words; empty for the revision of the snapshot."""
+        if self.revision == snapshot.revision:
+            return ""
+        more = snapshot.n_ratings - self.n_ratings
+        return f"revision {self.revision:,}" + (f", {noun(more, 'rating,ratings')} ago" if more > 0 else "")
+
+
+def uncertainties_key(project: Project, revision: int, choices: ComparisonChoices) -> Key:
+    """Return the key of intervals and tests."""
+    return Key.of(project, revision, whole_table(choices))
+
+
+def levels_key(project: Project, revision: int, choices: ComparisonChoices) -> Key:
+    """Return the key of the chosen cell's levels, which does not depend on the method of the table."""
+    usual = ComparisonChoices()
+    pair = replace(
+        choices,
+        level=usual.level,
+        coefficient=usual.coefficient,
+        interval=usual.interval,
+        test=usual.test,
+        correction=usual.correction,
+    )
+    return Key.of(project, revision, "levels", pair)
+
+
+def wait_for(snapshot: Snapshot) -> float:
+    """Return how long a page of this snapshot waits, in seconds."""
+    return SOON if len(snapshot.summaries) <= WAIT_UP_TO else 0
+
+
+def uncertainties(
+    project: Project,
+    snapshot: Snapshot,
+    table: ComparisonTable,
+    choices: ComparisonChoices,
+    wait_s: float | None,
+) -> AsOf[Sequence[Uncertainty]] | None:
+    """Return the uncertainty of each column, or None. With `wait_s` None, of the current revision."""
+    scope = tuple(
+        (column.labels.key, *(evaluator.key for evaluator in column.evaluators)) for column in table.columns
+    )
+    key = uncertainties_key(project, snapshot.revision, choices)
+    return present_or_latest(LONG, key, snapshot, scope, table.uncertainties, wait_s)
+
+
+def levels(
+    project: Project,
+    snapshot: Snapshot,
+    comparison: Comparison,
+    evaluator: SetupScores,
+    labels: Labels,
+    choices: ComparisonChoices,
+) -> AsOf[Sequence[CoefficientRow]] | None:
+    """Return the levels of the chosen cell; None if there are none yet."""
+    key, scope = levels_key(project, snapshot.revision, choices), (evaluator.key, labels.key)
+    compute = partial(every_level, comparison, evaluator, labels)
+    return present_or_latest(SHORT, key, snapshot, scope, compute, wait_for(snapshot))
+
+
+def present_or_latest(
+    results: BackgroundResults,
+    key: Key,
+    snapshot: Snapshot,
+    scope: Hashable,
+    compute: Callable[[], Result],
+    wait_s: float | None,
+) -> AsOf[Result] | None:
+    """Return the result of `key`, or while it is being computed that of an earlier revision and same `scope`.
+
+    With `wait_s` None the result is always that of the key, which is of the snapshot's revision.
+    """
+    revision, n_ratings = snapshot.revision, snapshot.n_ratings
+    found = results.result(key, lambda: AsOf(revision, n_ratings, scope, compute()), wait_s)
+    if found is not None:
+        return found
+    earlier: AsOf[Result] | None = results.latest_before(key)
+    return earlier if earlier and earlier.scope == scope else None

@@ -1,0 +1,68 @@
+"""The values of the comparison page, without intervals and tests; cached while they are current."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from metaeval.comparison.comparison import ComparisonTable
+from metaeval.comparison.human_ceiling import ceiling, rater_turns
+from metaeval.comparison.report import comparison_table
+from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot.arrays import SetupScores
+from metaeval.snapshot.snapshot import PerSnapshot, Snapshot
+from metaeval.stats.result import Estimate
+
+KEPT_TABLES = 3
+"""Per snapshot. A table of ten evaluators on a hundred thousand summaries takes up to 100 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The values of a table, and the counts of what they are based on."""
+
+    table: ComparisonTable
+    ceilings: Sequence[Estimate]
+    """One rater's agreement with the others on each column; empty without figures."""
+    n_labelled: int
+    n_articles: int
+    n_systems: int
+
+    @property
+    def compared(self) -> Sequence[SetupScores]:
+        return self.table.comparison.evaluators
+
+
+def point_values_of(snapshot: Snapshot, choices: ComparisonChoices) -> Points:
+    """Return the values for these choices. Raises DomainError for a choice that does not exist."""
+    choices = whole_table(choices)
+    return _kept.result(snapshot, choices, lambda: _computed(snapshot, choices))
+
+
+def whole_table(choices: ComparisonChoices) -> ComparisonChoices:
+    """Return the choices without the chosen cell."""
+    return replace(choices, evaluator="", question="")
+
+
+_kept: PerSnapshot[ComparisonChoices, Points] = PerSnapshot(KEPT_TABLES)
+
+
+def _computed(snapshot: Snapshot, choices: ComparisonChoices) -> Points:
+    table = comparison_table(snapshot, choices, choices.method)
+    labels = [column.labels.values for column in table.columns]
+    labelled = table.comparison.counted & ~np.all([np.isnan(values) for values in labels], axis=0)
+    return Points(
+        table=table,
+        ceilings=_ceilings(snapshot, table, choices) if table.figures() else (),
+        n_labelled=int(labelled.sum()),
+        n_articles=len(np.unique(snapshot.summaries.articles[labelled])),
+        n_systems=len(np.unique(snapshot.summaries.systems[labelled])),
+    )
+
+
+def _ceilings(snapshot: Snapshot, table: ComparisonTable, choices: ComparisonChoices) -> list[Estimate]:
+    human, counted, found = snapshot.human, table.comparison.counted, []
+    for labels in (column.labels for column in table.columns):
+        turns = rater_turns(snapshot.summaries, human, human.on(labels.key), labels, counted, choices.group)
+        found.append(ceiling(turns, choices.level, choices.coefficient))
+    return found

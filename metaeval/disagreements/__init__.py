@@ -1,0 +1,1 @@
+"""Disagreements between people and an evaluator, and the summaries behind the figures."""

@@ -1,0 +1,1 @@
+"""The agreement of a judge's versions with people."""

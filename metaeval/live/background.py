@@ -1,0 +1,156 @@
+"""Slow results, computed once in the background and kept while they are current.
+
+A page shows its values at once and its slow results when they are ready (see `news.stamp`). Until then it
+may show those of an earlier revision and say so (see `latest_before`).
+"""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
+from threading import Lock, Thread
+from typing import Any, NamedTuple, TypeVar
+
+from django.db import connection
+
+from annotation.models import Project
+
+Result = TypeVar("Result")
+
+KEPT_RESULTS = 64
+SOON = 0.3
+"""Seconds that a page waits for its results."""
+SWITCH_S = 0.0005
+"""Seconds between thread switches. A request releases the interpreter hundreds of times; at Python's default
+of 5 ms it would wait that long each time."""
+
+
+class Key(NamedTuple):
+    """The key of a result. Equal keys stand for the same computation."""
+
+    project: int
+    """Primary key."""
+    revision: int
+    request: Hashable
+    """Everything else that the result depends on, such as the reader's choices."""
+
+    @classmethod
+    def of(cls, project: Project, revision: int, *request: Hashable) -> "Key":
+        """Return the key. Published results leave something out, so they have keys of their own."""
+        return cls(project.pk, revision, (*request, project.only_published))
+
+
+class Pending(NamedTuple):
+    """Stands for a result that is not ready yet."""
+
+
+class BackgroundResults:
+    """A queue of computations and their results.
+
+    One thread computes one result after the other and ends when the queue is empty. A single thread leaves
+    the machine's other cores to the web server and the workers.
+    """
+
+    def __init__(self, kept: int = KEPT_RESULTS) -> None:
+        self._kept = kept
+        self._lock = Lock()
+        self._outcomes: dict[Key, Future[Any]] = {}
+        """In the order of the requests."""
+        self._queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        """Computations that have not begun."""
+        self._is_working = False
+
+    def ready_or_start(
+        self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON
+    ) -> Result | Pending:
+        """Return the result, or `Pending` if it is not ready after `wait_s` seconds (None: no limit).
+
+        Errors of `compute` are raised here for every caller. It runs in another thread: its arrays must not
+        change, and it must not use the database. Queued computations for earlier revisions of the project are
+        dropped. Within a transaction the result is computed at once and not kept, since the transaction may
+        be rolled back.
+        """
+        if connection.in_atomic_block:
+            return compute()
+        with self._lock:
+            outcome = self._outcomes.get(key)
+            if outcome is None:
+                outcome = self._start(key, compute)
+        wait([outcome], timeout=wait_s)
+        if not outcome.done() or outcome.cancelled():
+            return Pending()
+        result: Result = outcome.result()
+        return result
+
+    def result(self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON) -> Result | None:
+        """Return the result, or None while it is pending; with `wait_s` None, always a result."""
+        found = self.ready_or_start(key, compute, wait_s)
+        if not isinstance(found, Pending):
+            return found
+        # The computation was dropped for a newer revision, but this caller waits for its own.
+        return compute() if wait_s is None else None
+
+    def is_pending(self, key: Key) -> bool:
+        """Return whether this process is computing the result or has it in the queue."""
+        with self._lock:
+            outcome = self._outcomes.get(key)
+            return outcome is not None and not outcome.done()
+
+    def latest_before(self, key: Key) -> Any | None:
+        """Return the result of the latest earlier revision with the same request, or None."""
+        with self._lock:
+            earlier = self._latest_finished(before=key.revision).get((key.project, key.request))
+            return self._outcomes[earlier].result() if earlier else None
+
+    def _latest_finished(self, *, before: int) -> dict[tuple[int, Hashable], Key]:
+        """Return the latest key before that revision with a result, by project and request."""
+        finished = (key for key, outcome in self._outcomes.items() if _is_finished(outcome))
+        earlier = sorted((key for key in finished if key.revision < before), key=lambda key: key.revision)
+        return {(key.project, key.request): key for key in earlier}
+
+    def _start(self, asked: Key, compute: Callable[[], Any]) -> Future[Any]:
+        shown_meanwhile = set(self._latest_finished(before=asked.revision).values())
+        for key, other in list(self._outcomes.items()):
+            is_outdated = key.project == asked.project and key.revision < asked.revision
+            if is_outdated and key not in shown_meanwhile and (other.cancel() or other.done()):
+                if other.cancelled():
+                    other.set_running_or_notify_cancel()  # wakes those who wait for it
+                del self._outcomes[key]
+        self._queue = deque(each for each in self._queue if not each[0].cancelled())  # frees their arrays
+        done = [key for key, other in self._outcomes.items() if other.done()]
+        for key in done[: max(0, len(done) + 1 - self._kept)]:
+            del self._outcomes[key]
+        outcome = self._outcomes[asked] = Future()
+        self._queue.append((outcome, compute))
+        if not self._is_working:
+            Thread(target=self._work, name="background results", daemon=True).start()
+            self._is_working = True
+        return outcome
+
+    def _work(self) -> None:
+        sys.setswitchinterval(SWITCH_S)  # of the whole process
+        while True:
+            with self._lock:
+                if not self._queue:
+                    self._is_working = False
+                    return
+                outcome, compute = self._queue.popleft()
+                outcome.set_running_or_notify_cancel()  # from now on it cannot be cancelled
+            try:
+                outcome.set_result(compute())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+
+def _is_finished(outcome: Future[Any]) -> bool:
+    return outcome.done() and not outcome.cancelled() and outcome.exception() is None
+
+
+LONG = BackgroundResults()
+SHORT = BackgroundResults()
+"""For results of at most a second, which should not queue behind those of a minute."""
+
+
+def is_pending(key: Key) -> bool:
+    """Return whether this process is computing the result or has it in a queue."""
+    return LONG.is_pending(key) or SHORT.is_pending(key)

@@ -1,0 +1,130 @@
+"""The menus and check boxes of the results pages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from metaeval.live.choices import ComparisonChoices, Control, PairChoices
+from metaeval.snapshot.arrays import ALL, Labels
+from metaeval.snapshot.label_rules import LABEL_RULES
+from metaeval.snapshot.snapshot import Snapshot
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import CORRECTION_LABELS, ITEMS, NONE
+from metaeval.stats.significance.compare_pairs import TESTS
+from metaeval.stats.significance.corrections import CORRECTIONS
+from metaeval.stats.uncertainty.intervals import INTERVALS
+
+
+class Labelled(Protocol):
+    @property
+    def label(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Picks:
+    """Check boxes of which any number can be picked. None picked means all."""
+
+    name: str
+    title: str
+    help: str
+    options: Sequence[tuple[str, str, bool]]
+    """Values, their labels, and whether each is picked."""
+
+    @property
+    def is_a_choice(self) -> bool:
+        return len(self.options) > 1
+
+    @property
+    def n_picked(self) -> int:
+        return sum(picked for _, _, picked in self.options)
+
+
+def language_control(snapshot: Snapshot, chosen: str) -> Control:
+    """Return the menu of languages."""
+    return _one_of_all("language", "Language", snapshot.summaries.language_names, chosen)
+
+
+def dataset_control(snapshot: Snapshot, chosen: str) -> Control:
+    """Return the menu of datasets."""
+    return _one_of_all("dataset", "Dataset", snapshot.summaries.dataset_names, chosen)
+
+
+def labels_control(chosen: str) -> Control:
+    """Return the menu of rules that combine several raters' answers into one label."""
+    return Control("labels", "Labels", _labels(LABEL_RULES), chosen)
+
+
+def raters_control(snapshot: Snapshot, chosen: str) -> Control:
+    """Return the menu of groups of raters."""
+    groups = [(name, name) for name in snapshot.human.groups]
+    return Control("group", "Raters", [("", "all"), *groups], chosen)
+
+
+def pair_controls(
+    snapshot: Snapshot, choices: PairChoices, questions: Sequence[Labels], evaluator: str, question: str
+) -> list[Control]:
+    """Return the menus of an evaluator and one of the `questions`, given the keys that are shown."""
+    evaluators = [(each.key, each.label) for each in snapshot.evaluators]
+    return [
+        Control("evaluator", "Evaluator", evaluators, evaluator),
+        Control("question", "Question", [(each.key, each.title) for each in questions], question),
+        language_control(snapshot, choices.language),
+        raters_control(snapshot, choices.group),
+        labels_control(choices.labels),
+    ]
+
+
+def controls(snapshot: Snapshot, choices: ComparisonChoices) -> list[Control]:
+    return [
+        Control("level", "Level", _labels(LEVELS), choices.level),
+        Control("coefficient", "Coefficient", _labels(COEFFICIENTS), choices.coefficient),
+        language_control(snapshot, choices.language),
+        dataset_control(snapshot, choices.dataset),
+        raters_control(snapshot, choices.group),
+        labels_control(choices.labels),
+    ]
+
+
+def _labels(declared: Mapping[str, Labelled]) -> list[tuple[str, str]]:
+    return [(name, each.label) for name, each in declared.items()]
+
+
+def _one_of_all(name: str, label: str, names: Sequence[str], chosen: str) -> Control:
+    each = [(value, value) for value in names] if len(names) > 1 else []
+    return Control(name, label, [(ALL, "all"), *each], chosen)
+
+
+def method_controls(choices: ComparisonChoices) -> list[Control]:
+    none = (NONE, "none")
+    corrections = [(name, CORRECTION_LABELS[name]) for name in CORRECTIONS]
+    return [
+        Control("interval", "Interval", [none, *_labels(INTERVALS)], choices.interval),
+        Control("test", "Significance test", [none, *_labels(TESTS)], choices.test),
+        Control("correction", "Multiple testing", [none, *corrections], choices.correction),
+        Control("items", "Summaries", list(ITEMS.items()), choices.items),
+    ]
+
+
+def picks(snapshot: Snapshot, choices: ComparisonChoices) -> list[Picks]:
+    questions = [ratings.question for ratings in snapshot.human.questions]
+    return [
+        Picks(
+            "only",
+            "Evaluators",
+            "None picked: all. Articles that one of them has seen are left out for all.",
+            [(each.key, each.label, each.key in choices.only) for each in snapshot.evaluators],
+        ),
+        Picks(
+            "questions",
+            "Questions",
+            "None picked: all.",
+            [(each.key, each.title, each.key in choices.questions) for each in questions],
+        ),
+        Picks(
+            "systems",
+            "Systems",
+            "None picked: all.",
+            [(name, name, name in choices.systems) for name in snapshot.summaries.system_names],
+        ),
+    ]

@@ -1,0 +1,134 @@
+"""Responses of the results pages: news since a revision, the parts that change, downloads.
+
+A page polls every 1.5 seconds and mostly gets 204. Its `stamp` says what it shows: the revision, and how many
+background results it waits for. The stamp is the hidden input `revision` of templates/metaeval/_status.html.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from annotation.models import Project
+from annotation.permissions import Permission
+from annotation.web.navigation import open_project
+from annotation.web.request_types import HtmxRequest
+from metaeval.export.chart import Chart
+from metaeval.export.chart_files import CHART_FILES, file_name
+from metaeval.export.formats import Row, as_csv, written
+from metaeval.live.background import Key, is_pending
+from metaeval.live.choices import Choices
+from metaeval.live.how_computed import how_computed
+from metaeval.live.results_page import ResultsPage
+
+TABLE_FILES = {
+    "csv": ("csv", "text/csv; charset=utf-8"),
+    "tex": ("latex", "application/x-tex; charset=utf-8"),
+    "md": ("markdown", "text/markdown; charset=utf-8"),
+}
+"""File extension -> format, content type."""
+
+View = Callable[..., HttpResponse]
+
+
+def results_view(kind: type[Choices]) -> Callable[[View], View]:
+    """Make a page or file of results, which opens without signing in once results are published.
+
+    The decorated view gets the request, the project, the reader's choices of this `kind`, and what else the
+    address names.
+    """
+
+    def opened(view: View) -> View:
+        @login_not_required
+        @require_safe
+        @wraps(view)
+        def of_project(request: HtmxRequest, slug: str, **named: str) -> HttpResponse:
+            project = open_project(request, slug, Permission.SEE_RESULTS)
+            return view(request, project, kind.read(request.GET), **named)
+
+        return of_project
+
+    return opened
+
+
+def stamp(revision: int, *, waits: int = 0) -> str:
+    """Return the text by which a page says what it shows."""
+    return f"{revision}-{waits:d}" if waits else str(revision)
+
+
+def shows(request: HttpRequest, project: Project, waits_for: Collection[Key] = ()) -> bool:
+    """Return whether the page polls for news and there are none.
+
+    A page that waits for results has news as soon as fewer of `waits_for` are pending in this process. A
+    result that another process had started is then started here.
+    """
+    given = request.GET.get("revision")
+    pending = sum(is_pending(key) for key in waits_for)
+    return given in {stamp(project.revision, waits=waits) for waits in range(pending + 1)}
+
+
+def answer(
+    request: HtmxRequest,
+    project: Project,
+    template: str,
+    make_page: Callable[[], ResultsPage],
+    waits_for: Collection[Key] = (),
+    **others: object,
+) -> HttpResponse:
+    """Render the page, or for htmx only its changing parts; 204 if it already `shows` all there is.
+
+    Going back in the history needs the whole page.
+    """
+    if shows(request, project, waits_for):
+        return HttpResponse(status=204)
+    page = make_page()
+    context = {
+        "page": page,
+        "stamp": stamp(page.snapshot.revision, waits=page.waits),
+        "how": how_computed(page, project, timezone.localdate()),
+        **others,
+    }
+    parts = bool(request.htmx) and not request.htmx.history_restore_request
+    return render(request, f"{template}#changing" if parts else template, context)
+
+
+def attachment(content: str | bytes, name: str, content_type: str) -> HttpResponse:
+    """Return a file that the browser saves under this name."""
+    disposition = f'attachment; filename="{name}"'
+    return HttpResponse(content, content_type=content_type, headers={"Content-Disposition": disposition})
+
+
+def download(rows: Sequence[Row], name: str) -> HttpResponse:
+    """Return the rows as a CSV file."""
+    return attachment(as_csv(rows), name, "text/csv; charset=utf-8")
+
+
+def table_file(
+    rows: Sequence[Row],
+    name: str,
+    kind: str,
+    *,
+    down: str,
+    across: Sequence[str],
+    n: str,
+    titles: Mapping[str, str],
+) -> HttpResponse:
+    """Return the rows as the file `name`.`kind`. Raises Http404 if `kind` is not in TABLE_FILES."""
+    if kind not in TABLE_FILES:
+        raise Http404(f"no table as .{kind}")
+    format_name, content_type = TABLE_FILES[kind]
+    text = written(rows, format_name, down=down, across=across, n=n, titles=titles)
+    return attachment(text, f"{name}.{kind}", content_type)
+
+
+def chart_file(slug: str, charts: Sequence[Chart], name: str, kind: str) -> HttpResponse:
+    """Return the chart with this name as a file. Raises Http404 for an unknown name or kind."""
+    chart = next((each for each in charts if each.name == name), None)
+    if chart is None or kind not in CHART_FILES:
+        raise Http404(f"no figure {name}.{kind} for these choices")
+    content_type, content = CHART_FILES[kind]
+    return attachment(content(chart), file_name(slug, chart, kind), content_type)

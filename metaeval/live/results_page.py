@@ -1,0 +1,82 @@
+"""The base classes of the results pages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from metaeval.export.chart import Chart
+from metaeval.live.choices import Choices, ComparisonChoices, Control
+from metaeval.live.controls import Picks
+from metaeval.snapshot.arrays import SetupScores
+from metaeval.snapshot.snapshot import Snapshot
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.significance.compare_pairs import TESTS
+
+MISSING = (
+    "A score that could not be computed is left out and counted with its reason; it is never taken as 0."
+    " An undefined value is replaced by the reason."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsPage:
+    """A page of results: its data, the reader's choices and the menus."""
+
+    snapshot: Snapshot
+    choices: Choices
+    controls: Sequence[Control]
+    definitions: Sequence[str]
+    """How every number on the page is defined, each sentence once."""
+
+    @property
+    def charts(self) -> Sequence[Chart]:
+        """The charts of the page, each of which is also a file."""
+        return ()
+
+    @property
+    def waits(self) -> int:
+        """The number of background results that are still being computed."""
+        return 0
+
+    @property
+    def paragraphs(self) -> Sequence[str]:
+        """How the numbers were computed, for a paper; none without numbers."""
+        return self.definitions
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedPage(ResultsPage):
+    """A page that compares evaluators."""
+
+    choices: ComparisonChoices
+    picks: Sequence[Picks]
+    seen: Mapping[str, int]
+    """Reason -> articles left out for all evaluators because one of them has seen them."""
+
+    @property
+    def level(self) -> str:
+        return LEVELS[self.choices.level].label
+
+    @property
+    def coefficient(self) -> str:
+        return COEFFICIENTS[self.choices.coefficient].label
+
+    @property
+    def test(self) -> str:
+        """The label of the significance test; empty if none was chosen."""
+        return TESTS[self.choices.test].label if self.choices.test in TESTS else ""
+
+    def paragraphs_on(self, evaluators: Sequence[SetupScores]) -> list[str]:
+        """Return the definitions, what was left out, and the evaluators with signatures and fingerprints."""
+        seen = "; ".join(f"{reason}: {articles:,}" for reason, articles in self.seen.items())
+        return [
+            "\n".join(self.definitions),
+            f"Left out of the comparison: {seen or 'no articles'}. {MISSING}",
+            "\n".join(["Evaluators:", *(_evaluator(each) for each in evaluators)]),
+        ]
+
+
+def _evaluator(evaluator: SetupScores) -> str:
+    direction = "" if evaluator.higher_is_better else "; lower is better"
+    fingerprint = f"; fingerprint {evaluator.fingerprint}" if evaluator.fingerprint else ""
+    return f"- {evaluator.label}: {evaluator.signature}{fingerprint}{direction}"

@@ -1,0 +1,229 @@
+"""Ratings, labels and scores of the same summaries as read-only arrays. Pure.
+
+"(summaries,)" and "(ratings,)" are shapes. Codes count from 0; -1 means unknown.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation import protocol
+from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.ranks import places_among_distinct
+from metaeval.stats.rows import Rows
+from scoring.contract.evaluator import GENERAL
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+ALL = "all"
+"""In place of a language: all languages together."""
+
+
+def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+    """Make `array` read-only and return it."""
+    array.setflags(write=False)
+    return array
+
+
+def codes(values: Sequence[object], names: Sequence[object]) -> Ints:
+    """Return the place of each value among `names`. Raises KeyError for an unknown value."""
+    places = {name: place for place, name in enumerate(names)}
+    return read_only(np.fromiter((places[value] for value in values), np.int64, len(values)))
+
+
+def answers_as_numbers(scale: protocol.Scale, answers: Sequence[str]) -> Floats:
+    """Return the place of each answer among the choices, or on an interval scale its number, (answers,).
+
+    Raises KeyError for an answer that is off a scale of choices.
+    """
+    if scale.kind == protocol.ScaleKind.INTERVAL:
+        return np.array([float(answer) for answer in answers]) + 0.0  # -0 is 0
+    return codes(answers, scale.choices).astype(np.float64)
+
+
+def answer_codes(scale: protocol.Scale, numbers: Floats) -> tuple[tuple[str, ...], Ints]:
+    """Return the answers in the scale's order, and the place of each number among them.
+
+    `numbers` come from `answers_as_numbers`.
+    """
+    if scale.kind != protocol.ScaleKind.INTERVAL:
+        return scale.choices, read_only(numbers.astype(np.int64))
+    found, places = np.unique(numbers, return_inverse=True)
+    return tuple(repr(number) for number in found.tolist()), read_only(places.astype(np.int64))
+
+
+def in_order(values: Floats) -> Floats:
+    """Number the distinct values from 0 in ascending order; nan stays nan."""
+    known = ~np.isnan(values)
+    places = np.full(len(values), np.nan)
+    places[known] = places_among_distinct(values[known])
+    return read_only(places)
+
+
+@dataclass(frozen=True, eq=False)
+class Summaries:
+    """The article, system, language and dataset of each summary; arrays are (summaries,)."""
+
+    articles: Ints
+    """Codes that are equal for summaries of the same article."""
+    systems: Ints
+    languages: Ints
+    datasets: Ints
+    """-1 where the article names none."""
+    system_names: tuple[str, ...]
+    language_names: tuple[str, ...]
+    dataset_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.articles)
+
+    def in_language(self, language: str) -> Bools:
+        """Return the summaries of articles in `language`, or all for `ALL`, (summaries,)."""
+        if language == ALL:
+            return np.ones(len(self), dtype=bool)
+        return self.languages == self.language_names.index(language)
+
+    def of_dataset(self, dataset: str) -> Bools:
+        """Return the summaries of articles of `dataset`, or all for `ALL`, (summaries,)."""
+        if dataset == ALL:
+            return np.ones(len(self), dtype=bool)
+        return self.datasets == self.dataset_names.index(dataset)
+
+    def by_systems(self, names: Collection[str]) -> Bools:
+        """Return the summaries by the systems `names`, or all if there are none, (summaries,)."""
+        if not names:
+            return np.ones(len(self), dtype=bool)
+        return np.isin(self.systems, [self.system_names.index(name) for name in names])
+
+    def rows(self, chosen: Bools, labels: "Labels", scores: Floats) -> Rows:
+        """Return the `chosen` (summaries,) with their labels; `scores` are of the chosen alone."""
+        return Rows(
+            labels.values[chosen], scores, self.articles[chosen], self.systems[chosen], labels.is_yes_no
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionRatings:
+    """The ratings that answer one question, one entry each."""
+
+    question: protocol.Question
+    values: tuple[str, ...]
+    """The answers there are, in the scale's order."""
+    summaries: Ints
+    """(ratings,) place of the summary that was rated."""
+    raters: Ints
+    """(ratings,) place of the rater."""
+    answers: Ints
+    """(ratings,) place of the answer among `values`."""
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The number of each answer, (values,); nan for answers that do not count, such as Unsure."""
+        numbers = (self.question.scale.number(value) for value in self.values)
+        return np.array([np.nan if number is None else number for number in numbers])
+
+
+@dataclass(frozen=True, eq=False)
+class HumanRatings:
+    """All ratings that count, by question."""
+
+    questions: tuple[QuestionRatings, ...]
+    rater_groups: tuple[str, ...]
+    """(raters,) the group each rater is in; empty for none."""
+    described: str
+    """Which ratings these are, after 'Counted are'."""
+    guideline: str
+    """The questionnaire and its wording, as far as known: a full sentence."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that raters are in, if they are in more than one."""
+        names = sorted({group for group in self.rater_groups if group})
+        return tuple(names) if len(names) > 1 else ()
+
+    def on(self, key: str) -> QuestionRatings:
+        """Return the ratings of the question with this key."""
+        return next(each for each in self.questions if each.question.key == key)
+
+    def of_group(self, ratings: QuestionRatings, group: str) -> Bools:
+        """Return the ratings by raters of `group`, or all for an empty one, (ratings,)."""
+        if not group:
+            return np.ones(len(ratings.raters), dtype=bool)
+        return np.array([name == group for name in self.rater_groups], dtype=bool)[ratings.raters]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Human labels on one dimension, which scores are compared with."""
+
+    key: str
+    dimension: str
+    title: str
+    scale: protocol.Scale
+    values: Floats
+    """(summaries,) nan where there is no label."""
+    definition: str
+
+    @cached_property
+    def order(self) -> Floats:
+        """The labels `in_order`, (summaries,), computed once."""
+        return in_order(self.values)
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether labels are means of Yes = 1 and No = 0, as ROC AUC needs."""
+        is_nominal = self.scale.kind == protocol.ScaleKind.NOMINAL
+        return is_nominal and set((self.scale.numbers or {}).values()) == {0.0, 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One evaluator's scores on one dimension."""
+
+    values: Floats
+    """(summaries,) nan where there is no score."""
+    reasons: tuple[str, ...]
+    """Reasons for missing scores."""
+    why: Ints
+    """(summaries,) place of the reason among `reasons`; -1 where there is a score."""
+
+    @cached_property
+    def order(self) -> Floats:
+        """The scores `in_order`, (summaries,), computed once."""
+        return in_order(self.values)
+
+    def reasons_among(self, chosen: Bools) -> dict[str, int]:
+        """Count the `chosen` (summaries,) without a score, by reason."""
+        counts = np.bincount(self.why[chosen & (self.why >= 0)], minlength=len(self.reasons))
+        return {reason: int(count) for reason, count in zip(self.reasons, counts, strict=True) if count}
+
+
+@dataclass(frozen=True, eq=False)
+class SetupScores:
+    """All scores of one setup."""
+
+    key: str
+    """Identifies it in addresses: short, unique, the same in every revision."""
+    label: str
+    signature: str
+    fingerprint: str | None
+    higher_is_better: bool
+    seen: frozenset[int]
+    """Codes of articles that it has learnt from."""
+    scores: Mapping[str, Scores]
+    """By dimension."""
+
+    def on(self, dimension: str) -> Scores | None:
+        """Return the scores on `dimension`, or else the general ones, or None."""
+        return self.scores.get(dimension, self.scores.get(GENERAL))
+
+    def scores_on(self, dimension: str) -> Scores:
+        """Return the scores on `dimension` or the general ones. Raises KeyError if there are none."""
+        scores = self.on(dimension)
+        if scores is None:
+            raise KeyError(f"{self.label} does not score {dimension}")
+        return scores

@@ -1,0 +1,44 @@
+"""What published results leave out of evaluators: addresses, and reasons for missing scores."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from metaeval.snapshot.arrays import Scores, SetupScores, read_only
+
+PRIVATE_PARAMETERS = ("base_url:", "api_key_env:")
+"""Where a worker sends texts, and which of its variables holds the key."""
+ADDRESS = re.compile(r", at [^\s,+]+")
+"""How the name of a setup says its endpoint: "ICE, gpt-4o, at localhost:8000"."""
+NO_REASON = "reasons are not published"
+
+
+def published_evaluators(evaluators: Iterable[SetupScores]) -> tuple[SetupScores, ...]:
+    """Return the evaluators with the same scores, without anything that may hold an address or a text.
+
+    A reason for a missing score may quote an endpoint or a file, so only the number of missing scores stays.
+    Setups whose names differ only in the address are numbered.
+    """
+    shown: dict[str, SetupScores] = {}
+    for evaluator in evaluators:
+        name = public_name(evaluator.label)
+        numbered = (f"{name} · {number}" for number in count(2))
+        label = next(each for each in numbered if each not in shown) if name in shown else name
+        signature = (
+            part for part in evaluator.signature.split("|") if not part.startswith(PRIVATE_PARAMETERS)
+        )
+        scores = {dimension: _without_reasons(each) for dimension, each in evaluator.scores.items()}
+        shown[label] = replace(evaluator, label=label, signature="|".join(signature), scores=scores)
+    return tuple(shown.values())
+
+
+def public_name(label: str) -> str:
+    """Return the name of a setup without the addresses of endpoints."""
+    return ADDRESS.sub("", label)
+
+
+def _without_reasons(scores: Scores) -> Scores:
+    return replace(scores, reasons=(NO_REASON,), why=read_only(np.minimum(scores.why, 0)))

@@ -1,0 +1,64 @@
+"""How the figures of comparisons are computed: level, coefficient, interval, test."""
+
+from dataclasses import dataclass
+
+from annotation.errors import DomainError
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.rows import Resampling
+from metaeval.stats.significance.compare_pairs import TESTS
+from metaeval.stats.significance.corrections import CORRECTIONS
+from metaeval.stats.uncertainty.intervals import INTERVALS
+
+NONE = "none"
+"""No interval, or no test."""
+
+CORRECTION_LABELS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
+
+ITEMS = {
+    "own": "scored by the evaluator",
+    "common": "scored by every compared evaluator",
+}
+"""The labelled summaries that evaluators are compared on."""
+
+MOST_RESAMPLES = 100_000
+
+
+def refuse_resampling(resamples: int, seed: int) -> None:
+    """Raise DomainError for numbers outside their ranges."""
+    if not 1 <= resamples <= MOST_RESAMPLES:
+        raise DomainError(f"resamples: found {resamples}, expected 1 to {MOST_RESAMPLES:,}")
+    if seed < 0:
+        raise DomainError(f"seed: found {seed}, expected 0 or more")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to compare evaluators with human labels.
+
+    Raises DomainError for a name that does not exist, or a number outside its range.
+    """
+
+    level: str = "pooled"
+    coefficient: str = "spearman"
+    interval: str = "bootstrap_articles"
+    test: str = "bootstrap_articles"
+    correction: str = "holm"
+    items: str = "own"
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("level", self.level, tuple(LEVELS))
+        check_choice("coefficient", self.coefficient, tuple(COEFFICIENTS))
+        check_choice("interval", self.interval, (NONE, *INTERVALS))
+        check_choice("test", self.test, (NONE, *TESTS))
+        check_choice("correction", self.correction, (NONE, *CORRECTIONS))
+        check_choice("items", self.items, tuple(ITEMS))
+        refuse_resampling(self.resamples, self.seed)
+
+    @property
+    def resampling(self) -> Resampling:
+        """Resamples and seed of intervals and tests."""
+        return Resampling(self.resamples, self.seed)

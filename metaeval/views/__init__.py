@@ -1,1 +1,0 @@
-"""The pages with results, one file per page."""

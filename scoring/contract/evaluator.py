@@ -1,0 +1,239 @@
+"""What an evaluator is: values in, values out, no database and no settings.
+
+A new evaluator is one file in `scoring/evaluators/`, one line in the table there and one test file.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Literal, Self
+
+from annotation.declared.settings import settings_of
+from scoring.contract.digests import sha256_of
+from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored
+from scoring.contract.setup_names import parameter_phrases
+
+Queue = Literal["cpu", "gpu", "llm"]
+
+GENERAL = "general"
+"""Dimension of evaluators without particular dimensions; it is compared with every question."""
+
+
+class Need(StrEnum):
+    """What an evaluator needs beside the summary."""
+
+    ARTICLE = "article"
+    REFERENCES = "references"
+    LABELLED_POOL = "labelled_pool"
+    CORPUS = "corpus"
+    """All items of the run before the first is scored, for example to weight words by rarity."""
+    SCORES = "scores"
+    """The scores of other setups, its members."""
+
+
+class EvaluatorError(Exception):
+    """Scoring failed for an outside reason: an endpoint, missing weights, a pool too small.
+
+    `permanent` says that a retry cannot help (wrong key, unknown model).
+    """
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a fitted evaluator has learnt from. Comparisons leave out summaries of these articles."""
+
+    article_ids: frozenset[str] = frozenset()
+    example_ids: tuple[str, ...] = ()
+    digest: str = ""
+    """SHA-256 of the examples' texts and labels; empty when nothing was seen."""
+
+    @classmethod
+    def of(cls, examples: Iterable[PoolExample]) -> Self:
+        """Return what these examples teach; their order and repetition do not matter."""
+        unique = sorted({example.id: example for example in examples}.values(), key=lambda each: each.id)
+        content = [
+            [each.id, each.article_id, each.article, each.summary, each.references, dict(each.labels)]
+            for each in unique
+        ]
+        return cls(
+            article_ids=frozenset(each.article_id for each in unique),
+            example_ids=tuple(each.id for each in unique),
+            digest=sha256_of(content),
+        )
+
+
+class Evaluator:
+    """Base of all evaluators; its docstring becomes the text on the page and in docs/evaluators.md.
+
+    Reading a declaration, constructing and fingerprinting must stay cheap: torch, openai, nltk and weights
+    are loaded on first `score`, so that web processes never load them.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[int]
+    """Raised when any score would change."""
+    source: ClassVar[str]
+    """The paper or definition followed."""
+    formula: ClassVar[str] = ""
+    """One line of plain text."""
+    weaknesses: ClassVar[str] = ""
+    """What it is known to get wrong."""
+    cost: ClassVar[str] = ""
+    """What a score costs: passes of a model, requests."""
+    Params: ClassVar[type[Any]]
+    """Frozen dataclass of `scoring.contract.params.param` fields."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """Needs under default parameters; `needs_for` is the rule."""
+    dimensions: tuple[str, ...] = (GENERAL,)
+    """Each has one value; empty until `fit` if they come from the pool."""
+    higher_is_better: ClassVar[bool] = True
+    languages: ClassVar[frozenset[str] | None] = None
+    """Language codes, or None for any."""
+    deterministic: ClassVar[bool] = True
+    queue: ClassVar[Queue] = "cpu"
+    """Which workers score, under default parameters; `queue_for` is the rule."""
+    batch_size: ClassVar[int] = 512
+    """Summaries a worker claims at a time; no score may depend on it."""
+    seen_reason: ClassVar[str] = "article is in the labelled pool"
+    """Why a summary of an article in `seen` is not scored."""
+    is_out_of_fold: ClassVar[bool] = False
+    """Whether a summary's score depends only on labels of other articles, although it learns from all.
+    Then `seen` has the articles of its members, not those of its pool."""
+
+    seen: Seen = Seen()
+    members: tuple[Member, ...] = ()
+    """Set by `use_members`."""
+    corpus: Iterable[Item] = ()
+    """Set by `see_corpus`; can be iterated more than once."""
+    corpus_digest: str = ""
+    """SHA-256 of the texts of the corpus in any order; empty without one."""
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+
+    @classmethod
+    def needs_for(cls, params: Any) -> frozenset[Need]:
+        """Return the needs under these parameters, of which `against` names the text to compare with."""
+        against = getattr(params, "against", None)
+        return cls.needs - {Need.ARTICLE, Need.REFERENCES} | {Need(against)} if against else cls.needs
+
+    def lacking(self, item: Item) -> str | None:
+        """Return the text beside the summary that the item lacks, or None."""
+        needs = self.needs_for(self.params)
+        if Need.ARTICLE in needs and not (item.article or "").strip():
+            return NO_ARTICLE
+        if Need.REFERENCES in needs and not any(text.strip() for text in item.references):
+            return NO_REFERENCE
+        return None
+
+    def use_members(self, members: Sequence[Member]) -> None:
+        """Set the members, with Need.SCORES: once, before `fit` and `see_corpus`; adds to `seen`."""
+        self.members = tuple(members)
+        self.seen = Seen(frozenset[str]().union(*(each.seen_articles for each in members)))
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        """Return how a setup's name begins, and the parameters that this covers."""
+        return self.title, frozenset()
+
+    def name_parts(self) -> list[str]:
+        """Return the parts of the setup's name: the headline, then what differs from the defaults."""
+        beginning, said = self.headline()
+        setups = {member.name: member.label for member in self.members}
+        return [beginning, *parameter_phrases(self.params, said, setups)]
+
+    @classmethod
+    def queue_for(cls, params: Any) -> Queue:  # noqa: ARG003 - subclasses use it
+        return cls.queue
+
+    @classmethod
+    def models_for(cls, params: Any) -> dict[str, str]:
+        """Return parameter -> the local model that it names, without empty ones."""
+        named = {
+            spec.name: getattr(params, spec.name) for spec in settings_of(type(params)) if spec.is_weights
+        }
+        return {name: model for name, model in named.items() if model}
+
+    def fit(self, pool: Sequence[PoolExample]) -> None:
+        """Learn from the pool and set `seen`, with Need.LABELLED_POOL: once, before `score`.
+
+        Raises EvaluatorError if the pool does not suffice.
+        """
+        raise NotImplementedError(f"{self.name} takes no labelled pool")
+
+    def see_corpus(self, corpus: Iterable[Item]) -> None:
+        """Remember the run's items, with Need.CORPUS: once, before `score`.
+
+        `corpus` must give the same items on each iteration. This takes one pass over its texts.
+        """
+        self.corpus = corpus
+        digests = sorted(
+            sha256_of([each.summary, each.article, each.references, *([each.scores] if each.scores else [])])
+            for each in corpus
+        )
+        self.corpus_digest = sha256_of(digests)
+
+    def provenance(self) -> Mapping[str, object]:
+        """Return what scores depend on beyond name, version, parameters and `seen`, as JSON values.
+
+        Such as prompt texts, drawn examples, hashes of weights, and versions of libraries.
+        """
+        return {}
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        """Return one result per item, in order. Raises EvaluatorError on outside failures."""
+        raise NotImplementedError
+
+
+def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
+    """Return why the evaluator cannot score this language, or None. An unknown one may be any."""
+    if evaluator.languages is None or language is None:
+        return None
+    if re.split("[-_]", language)[0].lower() in evaluator.languages:
+        return None
+    return f"language {language} is none of {', '.join(sorted(evaluator.languages))}"
+
+
+def foreseen_problem(evaluator: Evaluator, item: Item) -> str | None:
+    """Return why the item will have no score on some dimension, or None."""
+    if item.article_id in evaluator.seen.article_ids:
+        return evaluator.seen_reason
+    return evaluator.lacking(item) or language_problem(evaluator, item.language)
+
+
+def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
+    """Score `items`, except those of seen articles or unsupported languages, which get the reason.
+
+    Raises RuntimeError if the evaluator breaks the contract (number of results, dimensions).
+    """
+    seen = evaluator.seen.article_ids
+    barred: dict[int, str] = {}
+    for index, item in enumerate(items):
+        if seen and item.article_id is None:
+            barred[index] = "article_id is missing, so it cannot be checked against the labelled pool"
+        elif item.article_id in seen:
+            barred[index] = evaluator.seen_reason
+        elif problem := language_problem(evaluator, item.language):
+            barred[index] = problem
+    scored = evaluator.score([item for index, item in enumerate(items) if index not in barred])
+    if len(scored) != len(items) - len(barred):
+        raise RuntimeError(
+            f"{evaluator.name} gave {len(scored)} results for {len(items) - len(barred)} items"
+        )
+    for each in scored:
+        if set(each.values) != set(evaluator.dimensions):
+            raise RuntimeError(
+                f"{evaluator.name} declares {evaluator.dimensions}, but scored {tuple(each.values)}"
+            )
+    answers = iter(scored)
+    return [
+        Scored.unscored(evaluator.dimensions, barred[index]) if index in barred else next(answers)
+        for index in range(len(items))
+    ]

@@ -1,0 +1,136 @@
+"""Base of the evaluators that run a model on this machine."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import Evaluator
+from scoring.contract.items import Item
+from scoring.contract.scores import EMPTY_SUMMARY, Scored
+from scoring.weights.model_files import digest, locate
+
+LIBRARIES = ("torch", "transformers", "tokenizers")
+"""Packages whose version may change a score."""
+UNSCORED, SCORE = "unscored", "score"
+
+
+def model_setting(
+    *default: str, help: str = "Folder of the model, or its Hugging Face id.", label: str = "Model"
+) -> Any:
+    """Declare a setting that names a model's weights; without a default it is required."""
+    return setting(
+        *default,
+        label=label,
+        help=help,
+        is_weights=True,
+        phrase="{}" if label == "Model" else "",
+        details="An id is owner/name or owner/name@revision. Weights are read from safetensors files only.",
+    )
+
+
+def empty_summary_setting(note: str = "") -> Any:
+    """Declare the setting `empty_summary`, for evaluators whose authors score empty summaries."""
+    return setting(
+        UNSCORED,
+        label="Empty summaries",
+        help="Whether a summary without text gets a score.",
+        choices={UNSCORED: "not scored", SCORE: "scored like others"},
+        phrase="empty summaries {}",
+        details="score: as the authors do, although the score then describes only the other texts."
+        f"{note and f' {note}'}",
+    )
+
+
+def precision_setting(help: str = "Number format of the computation.", group: str = "") -> Any:
+    """Declare the setting `precision`."""
+    return setting(
+        "float32",
+        label="Precision",
+        help=help,
+        choices={"float32": "float32", "bfloat16": "bfloat16"},
+        group=group,
+        details="bfloat16 is faster on a GPU and changes scores by about 1e-3.",
+    )
+
+
+def max_length_setting(default: int, details: str = "", low: int = 16) -> Any:
+    """Declare the setting `max_length`."""
+    return setting(
+        default,
+        label="Maximum length",
+        help="Longest input in tokens; less where the model allows less.",
+        low=low,
+        high=65_536,
+        phrase="{} tokens at most",
+        details=f"Special tokens are included.{details and f' {details}'}",
+    )
+
+
+def versions(libraries: Iterable[str] = LIBRARIES) -> dict[str, str]:
+    """Return package -> its installed version."""
+    return {name: version(name) for name in libraries}
+
+
+@dataclass(frozen=True)
+class ModelParams:
+    """Common parameters; each evaluator declares its own default for `model`."""
+
+    model: str = model_setting()
+    precision: str = precision_setting()
+
+
+class ModelEvaluator(Evaluator):
+    """An evaluator with weights. A subclass defines `score_readable` and loads its model on first use."""
+
+    queue = "gpu"
+    batch_size = 128
+    libraries: ClassVar[tuple[str, ...]] = LIBRARIES
+    weights: ClassVar[str]
+    """The authors' weights: their size, their source, and whether to convert them."""
+
+    params: ModelParams
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Path]:
+        """Parameter -> the files that it names, if any."""
+        return {name: locate(model) for name, model in self.models_for(self.params).items()}
+
+    def folder(self, parameter: str = "model") -> Path:
+        """Return the folder of the model that `parameter` names. Raises MissingWeights."""
+        return self._folders[parameter]
+
+    def provenance(self) -> Mapping[str, object]:
+        """Return the hashes of all files named by parameters, and library versions. Raises MissingWeights."""
+        return {
+            "weights": {name: digest(folder) for name, folder in self._folders.items()},
+            "libraries": versions(self.libraries),
+        }
+
+    def score(self, items: Sequence[Item]) -> list[Scored]:
+        """Return one result per item: the reason for items with a `problem`, else from `score_readable`."""
+        problems = [self.problem(item) for item in items]
+        readable = [item for item, problem in zip(items, problems, strict=True) if problem is None]
+        results = iter(self.score_readable(readable) if readable else ())
+        return [
+            next(results) if problem is None else Scored.unscored(self.dimensions, problem)
+            for problem in problems
+        ]
+
+    def problem(self, item: Item) -> str | None:
+        """Return why no dimension of the item can be scored, or None: a required text is blank."""
+        if not item.summary.strip() and not self.scores_empty:
+            return EMPTY_SUMMARY
+        return self.lacking(item)
+
+    @property
+    def scores_empty(self) -> bool:
+        """Whether blank summaries are scored, by the parameter `empty_summary`."""
+        return getattr(self.params, "empty_summary", UNSCORED) == SCORE
+
+    def score_readable(self, items: Sequence[Item]) -> list[Scored]:
+        """Return one result per item, in order, for at least one item without a `problem`."""
+        raise NotImplementedError

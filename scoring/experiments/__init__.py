@@ -1,0 +1,1 @@
+"""Experiments: setups that differ in one setting, started, followed and cancelled together."""

@@ -1,1 +1,0 @@
-"""Run families: several setups of which one thing differs, started, followed and stopped together."""

@@ -1,1 +1,0 @@
-"""The evaluators' forms, one file per page."""

@@ -1,0 +1,136 @@
+"""Marks as language models write them (figures, words, stars, letters), and their values on a scale."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORD = "(?:" + "|".join(WORDS) + ")"
+FIGURES = r"[+-]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)"
+NUMBER = rf"""(?:
+    (?<![\w.,/$£€#+-])(?:{FIGURES}|{WORD}(?:\ point(?:\ {WORD})+|\ and\ a\ half)?)(?![\w$£€]|[.,][0-9])
+)"""
+"""A number by itself, not part of a date, a word, a sum of money or a longer number."""
+_NUMBER_MARK = rf"""(?i:
+    (?P<number>{NUMBER})
+    (?:(?P<percent>[ ]?(?:%|percent\b|per\ cent\b))|(?P<stars>[ -]?stars?\b|[ ]?[★⭐🌟](?![★⭐🌟☆])))?
+    (?:
+        [ ]?(?:/|out\ of(?:\ a)?(?:\ possible|\ maximum)?(?:\ of)?)[ ]?
+        (?P<top>{FIGURES}|{WORD}\b)(?:[ -]?stars?\b|[ ]?[★⭐🌟])?
+    )?
+    (?:
+        [ ]?(?P<between>[-–—~,]|to\b|or\b|and\b)[ ]?
+        (?P<more>{FIGURES}|(?<![,d][ ]){WORD})(?:[ ]?(?:/|out\ of)[ ]?{FIGURES}|[ ]?%|[ -]stars?)?
+    )?
+    (?!\w|[-–—]\w|[/%°]|[.,][0-9])
+    | (?P<glyphs>(?<![★⭐🌟☆0-9])(?<![0-9][ ])[★⭐🌟]*[★⭐🌟☆]☆*)(?![★⭐🌟½\w])
+)"""
+_LETTER_MARK = (
+    r"(?:(?<![\w'.])(?P<letter>[A-Z])(?:[ ]?(?:[-–/,&]|or|and)[ ]?(?P<more>[A-Z]))?(?![\w'+/-]|\.\w))"
+)
+_FILLED_STAR = re.compile("[★⭐🌟]")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+
+
+class Unread(StrEnum):
+    """Why a reply gives no score."""
+
+    UNPARSABLE = "unparsable"
+    REFUSED = "refused"
+    FILTERED = "filtered"
+    TRUNCATED = "truncated"
+    OUT_OF_RANGE = "out of range"
+    EMPTY = "empty reply"
+
+
+@dataclass(frozen=True)
+class MarkScale:
+    """The requested marks from `low` to `high`: whole numbers, decimals, letters or words.
+
+    Stars are whole numbers; letters and words stand for low, low + 1 and so on. Raises ValueError for an
+    inconsistent scale.
+    """
+
+    low: float
+    high: float
+    decimals: bool = False
+    letters: str = ""
+    words: tuple[str, ...] = ()
+    """Such as No and Yes; replies may differ in case."""
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"scale from {self.low} to {self.high}")
+        if self.letters and len(self.letters) != self.high - self.low + 1:
+            raise ValueError(f"{len(self.letters)} letters for a scale from {self.low} to {self.high}")
+        if self.words and len(self.words) != self.high - self.low + 1:
+            raise ValueError(f"{len(self.words)} words for a scale from {self.low} to {self.high}")
+
+    @property
+    def mark(self) -> str:
+        """Pattern (verbose) of one mark on this scale, or of two that are offered together ("0.7-0.8")."""
+        if self.words:
+            return _word_mark(self.words)
+        return _LETTER_MARK if self.letters else _NUMBER_MARK
+
+    @property
+    def has_numbers(self) -> bool:
+        return not (self.letters or self.words)
+
+    def value(self, mark: re.Match[str]) -> float | Unread | None:
+        """Return the value of a match of `mark`; None if it is no mark but, say, a football result."""
+        if self.words:
+            said = [each.casefold() for each in self.words].index(mark["word"].casefold())
+            return Unread.UNPARSABLE if mark["more"] else float(self.low + said)
+        if self.letters:
+            place = -1 if mark["more"] else self.letters.find(mark["letter"])
+            if place >= 0:
+                return float(self.low + place)
+            return Unread.UNPARSABLE if mark["more"] else Unread.OUT_OF_RANGE
+        if mark["glyphs"]:
+            return self._stars(mark["glyphs"])
+        number = number_of(mark["number"])
+        if mark["more"]:
+            is_result = mark["between"].lower() in ("-", "–", "to") and _falls(
+                number, number_of(mark["more"])
+            )
+            return None if is_result else Unread.UNPARSABLE
+        if number is None or (mark["top"] and number_of(mark["top"]) != self.high):
+            return Unread.UNPARSABLE  # "1/5" on 0 to 1 may be the lowest mark of 1 to 5, or a fifth
+        if mark["percent"]:
+            if self.low != 0 or 0 < number < 1:  # "0.85%" is hardly meant so
+                return Unread.UNPARSABLE
+            number = number * self.high / 100
+        if mark["stars"] and not mark["top"] and self.high <= 1:
+            return Unread.UNPARSABLE  # of how many?
+        return self._on_scale(number)
+
+    def _stars(self, glyphs: str) -> float | Unread:
+        filled = len(_FILLED_STAR.findall(glyphs))
+        if self.high <= 1 or (filled < len(glyphs) and len(glyphs) != self.high):
+            return Unread.UNPARSABLE
+        return self._on_scale(float(filled))
+
+    def _on_scale(self, number: float) -> float | Unread:
+        on_menu = self.decimals or number.is_integer()
+        return number + 0.0 if on_menu and self.low <= number <= self.high else Unread.OUT_OF_RANGE
+
+
+def number_of(written: str) -> float | None:
+    """Return a NUMBER's value; None if it is ambiguous: "1,000" may be a thousand or one."""
+    if written[-1].isdigit():
+        return None if _THOUSANDS.fullmatch(written) else float(written.replace(",", "."))
+    words = written.casefold().split()  # "ſix" matches "six" where case does not count
+    if "point" in words:
+        return float(f"{WORDS.index(words[0])}." + "".join(str(WORDS.index(each)) for each in words[2:]))
+    return WORDS.index(words[0]) + (0.5 if "half" in words else 0.0)
+
+
+def _word_mark(words: tuple[str, ...]) -> str:
+    any_of = "|".join(map(re.escape, words))
+    return rf"""(?i:(?<![\w'-])(?P<word>{any_of})(?:[ ]?(?:/|or\b|and\b)[ ]?(?P<more>{any_of}))?(?![\w'-]))"""
+
+
+def _falls(first: float | None, second: float | None) -> bool:
+    """Return whether the numbers fall, as in results ("the 6-1 victory") but not in ranges."""
+    return first is not None and second is not None and second <= first

@@ -1,0 +1,1 @@
+"""Rechecks: the noise and the drift of language models."""

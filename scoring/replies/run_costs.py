@@ -1,0 +1,55 @@
+"""A run's requests to its language model, and their cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count
+
+from scoring.contract.requests import Address
+from scoring.endpoints.known_models import address_of, known_model
+from scoring.endpoints.prices import price_of
+from scoring.evaluators import UnknownEvaluator
+from scoring.models import EndpointModel, Run
+from scoring.replies.budgets import Spending, spending_of
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """Requests and money of one run, without requests answered by earlier runs' replies."""
+
+    run: Run
+    address: Address
+    model: EndpointModel | None
+    """The project's row of the model; None if there is none yet."""
+    problems: Mapping[str, int]
+    """Reason -> number of incomplete replies, most frequent first, without those replaced since."""
+    spending: Spending
+
+    @property
+    def is_priced(self) -> bool:
+        return price_of(self.model) is not None
+
+    @property
+    def left(self) -> Decimal | None:
+        """US dollars of the budget that are neither spent nor reserved; None without a budget."""
+        budget = self.run.budget
+        return None if budget is None else max(Decimal(0), budget - self.spending.bound)
+
+
+def costs_of(run: Run) -> RunCosts | None:
+    """Return the run's costs; None if it uses no endpoint or this version lacks its evaluator."""
+    try:
+        address = address_of(run.setup)
+    except (UnknownEvaluator, ValueError):
+        return None
+    if address is None:
+        return None
+    troubled = run.replies.exclude(problem="").values_list("problem").annotate(number=Count("pk"))
+    return RunCosts(
+        run=run,
+        address=address,
+        model=known_model(run.setup.project_id, address),
+        problems=dict(troubled.order_by("-number", "problem")),
+        spending=spending_of(run),
+    )

@@ -1,0 +1,210 @@
+"""How a worker scores a run: claim a batch, score it, store the scores, repeat."""
+
+import logging
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
+
+from django.db import OperationalError
+
+from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, score_unseen
+from scoring.contract.fingerprints import fingerprint
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
+from scoring.contract.scores import Scored
+from scoring.evaluators import UnknownEvaluator, load_evaluator
+from scoring.inputs.items import StoredCorpus, inputs_digest, items_of
+from scoring.inputs.labelled_pool import stored_pool
+from scoring.inputs.members import members_of
+from scoring.models import Batch, Run, SetupBase
+from scoring.replies.budgets import BudgetInUse, OutOfBudget
+from scoring.runs.asking import with_stored_replies
+from scoring.runs.claims import claim_batch, postpone_batch, renew_claim, return_batch
+from scoring.runs.lifecycle import fail_run, pause_run
+from scoring.runs.recording import record_scores
+from scoring.workers.lease_keeper import keep_leased
+from scoring.workers.wake_ups import wake
+
+SLICE_S = 5.0
+"""Seconds after which a worker yields to other runs and tasks."""
+MOST_ATTEMPTS = 5
+"""Claims of a batch before its summaries are left without a score."""
+HOPELESS_BATCHES = 3
+"""Consecutive batches given up before the run fails."""
+NOT_ANSWERED = "not answered in the batch"
+"""Reason in runs sent by the batch API, which never send requests at the full price."""
+BUDGET_PAUSE_S = 5.0
+"""Seconds until a batch tries again to reserve some of the budget."""
+RECORDING_ATTEMPTS, RECORDING_PAUSE_S = 3, 0.5
+LOADED_EVALUATORS = 2
+"""Evaluators that a process keeps loaded, with their weights."""
+
+_loaded: OrderedDict[str, Evaluator] = OrderedDict()
+logger = logging.getLogger(__name__)
+
+
+def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
+    """Score batches of the run until none can be claimed or the time slice is over; then requeue it."""
+    run = Run.objects.select_related("setup__project").filter(pk=run_id).first()
+    if run is None or not run.is_unfinished or run.api_batches.unfinished().exists():
+        return
+    try:
+        evaluator = evaluator_of(run.setup)
+    except EvaluatorError as error:
+        fail_run(run_id, str(error))
+        return
+    except Exception as error:
+        logger.exception("Run %s could not start.", run_id)
+        fail_run(run_id, unexpected_error_message(error))
+        return
+    turn_ends = time.monotonic() + slice_s
+    sends = run.delivery == Run.Delivery.NOW
+    while batch := claim_batch(run_id):
+        if not _work_on_batch(evaluator, batch, sends=sends):
+            return
+        if time.monotonic() > turn_ends:
+            wake(run)
+            return
+
+
+def evaluator_of(setup: SetupBase) -> Evaluator:
+    """Return the setup's fitted evaluator, cached in this process.
+
+    Raises EvaluatorError if this worker cannot build it with the planned fingerprint.
+    """
+    if setup.fingerprint in _loaded:
+        _loaded.move_to_end(setup.fingerprint)
+        return _loaded[setup.fingerprint]
+    evaluator = fitted(setup)
+    if fingerprint(evaluator) != setup.fingerprint:
+        raise EvaluatorError(
+            "The scores would differ from those planned: the version of the evaluator or of a library, the "
+            "weights or the pool's texts are different on this worker. Start a new run instead.",
+            permanent=True,
+        )
+    _loaded[setup.fingerprint] = evaluator
+    if len(_loaded) > LOADED_EVALUATORS:
+        _loaded.popitem(last=False)
+    return evaluator
+
+
+def fitted(setup: SetupBase) -> Evaluator:
+    """Return the setup's evaluator in this version, fitted to the setup's examples and corpus.
+
+    Raises EvaluatorError if it no longer exists, rejects its parameters or lacks examples.
+    """
+    try:
+        evaluator_class = load_evaluator(setup.evaluator)
+        evaluator = evaluator_class(read_params(evaluator_class, setup.params))
+    except (UnknownEvaluator, ValueError) as error:
+        raise EvaluatorError(str(error), permanent=True) from error
+    needs = evaluator.needs_for(evaluator.params)
+    if Need.SCORES in needs:
+        evaluator.use_members(members_of(setup.project, evaluator.params))
+    if Need.LABELLED_POOL in needs:
+        evaluator.fit(stored_pool(setup, needs, evaluator.members))
+    if Need.CORPUS in needs:
+        evaluator.see_corpus(StoredCorpus(setup.corpus, needs, evaluator.members))
+    return evaluator
+
+
+def _work_on_batch(evaluator: Evaluator, batch: Batch, *, sends: bool) -> bool:
+    """Score one batch; return whether the next may be claimed now.
+
+    With `sends` False only stored replies are used.
+    """
+    items: dict[int, Item] = {}
+    try:
+        items = items_of(batch.summary_ids, evaluator.needs_for(evaluator.params), evaluator.members)
+        if batch.attempts > MOST_ATTEMPTS:
+            _give_up(evaluator, batch, items, "the worker stopped each time, perhaps out of memory")
+            return True
+        with keep_leased(partial(renew_claim, batch), f"batch {batch.pk}"):
+            if sends:
+                scored = score_items(with_stored_replies(evaluator, batch), items)
+            else:
+                scored = _from_store(evaluator, batch, items, NOT_ANSWERED)
+            _record(batch, items, scored)
+    except OutOfBudget as pause:
+        pause_run(batch.run_id, str(pause), batch)
+    except BudgetInUse as wait:
+        logger.info("Batch %s waits: %s", batch.pk, wait)
+        return_batch(batch, BUDGET_PAUSE_S)
+        return False
+    except EvaluatorError as error:
+        _after_failure(evaluator, batch, items, error)
+    except MemoryError:
+        _after_failure(evaluator, batch, items, EvaluatorError("out of memory", permanent=False))
+    except OperationalError:  # nothing of the batch is written
+        logger.exception("Batch %s of run %s will be retried.", batch.pk, batch.run_id)
+        postpone_batch(batch)
+    except Exception as error:
+        logger.exception("Run %s failed.", batch.run_id)
+        fail_run(batch.run_id, unexpected_error_message(error), batch)
+    return True
+
+
+def score_items(evaluator: Evaluator, items: dict[int, Item]) -> dict[int, Scored]:
+    """Score the items; results by summary id."""
+    return dict(zip(items, score_unseen(evaluator, list(items.values())), strict=True))
+
+
+def _after_failure(evaluator: Evaluator, batch: Batch, items: dict[int, Item], error: EvaluatorError) -> None:
+    if error.permanent:
+        fail_run(batch.run_id, str(error), batch)
+    elif batch.attempts < MOST_ATTEMPTS:
+        logger.warning("Batch %s, attempt %s: %s", batch.pk, batch.attempts, error)
+        postpone_batch(batch)
+    elif _hopeless(batch):
+        fail_run(batch.run_id, f"{HOPELESS_BATCHES + 1} consecutive batches failed: {error}", batch)
+    else:
+        _give_up(evaluator, batch, items, str(error))
+
+
+def _give_up(evaluator: Evaluator, batch: Batch, items: dict[int, Item], reason: str) -> None:
+    """Finish the batch with the replies that are stored, and leave other summaries without a score.
+
+    A recheck fails instead.
+    """
+    full_reason = f"{reason} ({min(batch.attempts, MOST_ATTEMPTS)} attempts)"
+    if batch.repetition:  # a missing reply says nothing about the model
+        fail_run(batch.run_id, full_reason, batch)
+        return
+    _record(batch, items, _from_store(evaluator, batch, items, full_reason))
+
+
+def _from_store(evaluator: Evaluator, batch: Batch, items: dict[int, Item], reason: str) -> dict[int, Scored]:
+    """Score from stored replies alone; a summary that lacks one gets `reason` instead."""
+    scored = {pk: Scored.unscored(evaluator.dimensions, reason) for pk in items}
+    from_store = with_stored_replies(evaluator, batch, sends=False)
+    if from_store is not evaluator:
+        for pk, item in items.items():
+            with suppress(EvaluatorError):
+                scored |= score_items(from_store, {pk: item})
+    return scored
+
+
+def _record(batch: Batch, items: dict[int, Item], scored: dict[int, Scored]) -> None:
+    inputs = {pk: inputs_digest(item) for pk, item in items.items()}
+    for _ in range(RECORDING_ATTEMPTS - 1):
+        try:
+            record_scores(batch, scored, inputs)
+            return
+        except OperationalError:  # the scores may have been paid for
+            logger.warning("Retrying to store the scores of batch %s.", batch.pk, exc_info=True)
+            time.sleep(RECORDING_PAUSE_S)
+    record_scores(batch, scored, inputs)
+
+
+def _hopeless(batch: Batch) -> bool:
+    """Return whether the run's latest batches were all given up."""
+    latest = Batch.objects.filter(run=batch.run_id, finished_at__isnull=False).order_by("-finished_at")
+    attempts = list(latest.values_list("attempts", flat=True)[:HOPELESS_BATCHES])
+    return len(attempts) == HOPELESS_BATCHES and min(attempts) >= MOST_ATTEMPTS
+
+
+def unexpected_error_message(error: Exception) -> str:
+    """Return a message with which people can find the error in the worker's log."""
+    first_line = (str(error).splitlines() or [""])[0][:200]
+    return f"Unexpected {type(error).__name__}: {first_line} (the worker's log has the details)"

@@ -1,0 +1,30 @@
+"""Drift notices on other pages."""
+
+from typing import Any
+
+from django import template
+
+from annotation.models import Project
+from scoring.evaluators.catalogue import asking_evaluators
+from scoring.models import Setup
+from scoring.rechecks.reading import DriftNotice, notice_of, notices_of
+from scoring.rechecks.starting import asking_setups
+
+register = template.Library()
+
+
+@register.inclusion_tag("scoring/_rechecks.html")
+def rechecks(setup: Setup) -> dict[str, Any]:
+    """Show whether the setup's model has drifted, with a link to its consistency checks."""
+    asks = setup.evaluator in asking_evaluators()
+    return {
+        "setup": setup,
+        "asks": asks and setup.scores.computed().exists(),
+        "notice": notice_of(setup) if asks else None,
+    }
+
+
+@register.simple_tag
+def recheck_notices(project: Project) -> list[DriftNotice]:
+    """Return the drift notices of all setups of the project."""
+    return list(notices_of(asking_setups(project).defer("provenance", "pool", "corpus")).values())

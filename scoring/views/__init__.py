@@ -1,1 +1,0 @@
-"""The evaluators' pages, one file per page."""

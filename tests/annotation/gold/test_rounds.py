@@ -1,0 +1,107 @@
+import pytest
+
+from annotation.errors import NotAllowed
+from annotation.gold.rounds import next_in_round, open_round, round_decision, start_round
+from annotation.models import Rater, Rating
+from annotation.rating.assigning import skip_assignment, take_assignment
+from annotation.rating.submitting import GivenAnswer, submit_stage
+from tests.factories import ALL_YES, make_gold, make_project, make_rater, make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+def answer_round(current, answers=ALL_YES) -> None:
+    while assignment := next_in_round(current):
+        questionnaire = current.rater.project.questionnaire.protocol
+        for stage in range(1, questionnaire.last_stage + 1):
+            given = {
+                question.key: GivenAnswer(answers[question.key]) for question in questionnaire.stage(stage)
+            }
+            submit_stage(current.rater, assignment.pk, stage, given)
+
+
+@pytest.fixture
+def project():
+    made = make_project(gold_round_size=3, gold_retry_size=2)
+    for _ in range(5):
+        make_gold(made)
+    return made
+
+
+@pytest.fixture
+def rater(project):
+    return make_rater(project, status=Rater.Status.TRAINING)
+
+
+def test_a_rater_who_agrees_with_gold_is_qualified(project, rater):
+    current = start_round(rater)
+    assert current.assignments.count() == 3
+    answer_round(current)
+    rater.refresh_from_db()
+    current.refresh_from_db()
+    assert (current.passed, rater.status) == (True, Rater.Status.QUALIFIED)
+
+
+def test_a_failed_round_is_followed_by_a_smaller_round_of_other_summaries(project, rater):
+    first = start_round(rater)
+    answer_round(first, {**ALL_YES, "grammar": "no"})
+    first.refresh_from_db()
+    rater.refresh_from_db()
+    assert (first.passed, rater.status) == (False, Rater.Status.TRAINING)
+    second = start_round(rater)
+    assert second.number == 2
+    seen = set(first.assignments.values_list("summary", flat=True))
+    assert second.assignments.count() == 2
+    assert not seen & set(second.assignments.values_list("summary", flat=True))
+    answer_round(second)
+    rater.refresh_from_db()
+    assert rater.status == Rater.Status.QUALIFIED
+
+
+def test_the_projects_threshold_for_a_question_applies(project, rater):
+    project.gold_thresholds = {"grammar": 0.0}
+    project.save()
+    current = start_round(Rater.objects.get(pk=rater.pk))
+    answer_round(current, {**ALL_YES, "grammar": "no"})
+    current.refresh_from_db()
+    assert current.passed
+    assert [r.question for r in round_decision(current).results if r.agreement < 1] == ["grammar"]
+
+
+def test_starting_again_returns_the_open_round(rater):
+    assert start_round(rater).pk == start_round(rater).pk == open_round(rater).pk
+
+
+def test_a_round_is_not_decided_before_its_last_summary(project, rater):
+    current = start_round(rater)
+    assignment = next_in_round(current)
+    submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
+    current.refresh_from_db()
+    assert current.decided_at is None
+
+
+def test_ratings_of_gold_rounds_never_count(project, rater):
+    answer_round(start_round(rater))
+    assert Rating.objects.count() == 3
+    assert not Rating.objects.countable().exists()
+
+
+def test_production_is_closed_until_the_round_is_passed(project, rater):
+    make_summary(project)
+    with pytest.raises(NotAllowed, match="gold round"):
+        take_assignment(rater)
+
+
+def test_a_qualified_rater_gets_no_gold_round(project):
+    with pytest.raises(NotAllowed, match="qualified"):
+        start_round(make_rater(project))
+
+
+def test_a_rater_without_gold_in_their_languages_is_told_so(project):
+    with pytest.raises(NotAllowed, match="no gold summaries in your languages"):
+        start_round(make_rater(project, status=Rater.Status.TRAINING, languages=["vi"]))
+
+
+def test_gold_summaries_cannot_be_skipped(rater):
+    with pytest.raises(NotAllowed, match="cannot be skipped"):
+        skip_assignment(rater, next_in_round(start_round(rater)).pk)

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from annotation.declared.settings import SettingsRefused, read_settings, settings_as_json, settings_of
+from annotation.imports.formats import IMPORTERS
+from annotation.imports.reading.importer import UnknownFormat, importer_class
+from annotation.imports.reading.mapping import read_mapping
+from tests.declarations import declaration_problems
+
+FIELDS = ("article_id", "system", "value")
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_format_has_a_complete_declaration(name):
+    found = importer_class(name)
+    assert found.name == name
+    assert found.title
+    assert found.description
+    defaults = read_settings(found.Options, {}, of=name)
+    assert read_settings(found.Options, settings_as_json(defaults), of=name) == defaults
+    for option in settings_of(found.Options):
+        assert declaration_problems(option) == []
+
+
+def test_one_option_means_the_same_in_all_formats():
+    """The formats share the command's flags."""
+    declared = {}
+    for option in (option for name in IMPORTERS for option in settings_of(importer_class(name).Options)):
+        assert declared.setdefault(option.name, option) == option
+
+
+def test_an_unknown_format_is_refused_with_suggestions():
+    with pytest.raises(UnknownFormat, match="did you mean seahorse"):
+        importer_class("seehorse")
+    with pytest.raises(UnknownFormat, match="there are seahorse, summeval"):
+        importer_class("xyz")
+
+
+def test_a_mapping_names_columns_and_constants():
+    mapped = read_mapping(["value=is_factual", "system==BERT"], FIELDS)
+    row = {"article_id": "1", "is_factual": "yes", "system": "other"}
+    assert mapped.of(row) == {"article_id": "1", "value": "yes", "system": "BERT"}
+    assert mapped.theirs("value") == "is_factual"
+
+
+def test_a_constant_may_hold_an_equals_sign():
+    assert read_mapping(["system==a=b"], FIELDS).constants == {"system": "a=b"}
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ("value", "expected field=column"),
+        ("value=", "expected field=column"),
+        ("valeu=x", "did you mean value"),
+        ("zzz=x", "there are article_id, system, value"),
+    ],
+)
+def test_an_invalid_mapping_is_refused(pair, message):
+    with pytest.raises(ValueError, match=message):
+        read_mapping([pair], FIELDS)
+
+
+def test_a_field_mapped_twice_is_refused():
+    with pytest.raises(ValueError, match="mapped already"):
+        read_mapping(["value=a", "value=b"], FIELDS)
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_format_and_option_is_documented(name):
+    guide = (Path(__file__).resolve().parents[4] / "docs/importing.md").read_text()
+    assert f"\n## {name}\n" in guide
+    found = importer_class(name)
+    for option in settings_of(found.Options):
+        assert option.flag in guide
+    if found.companion is not None:
+        assert found.companion.flag in guide
+
+
+@pytest.mark.parametrize(
+    ("format_name", "options"),
+    [
+        ("examples", {"language": ""}),
+        ("examples", {"language": "english"}),
+        ("ratings", {"language": "DE"}),
+        ("bartscore", {"rater": " "}),
+        ("examples", {"rater": "r" * 81}),
+    ],
+)
+def test_option_texts_that_cannot_be_stored_are_refused(format_name, options):
+    with pytest.raises(SettingsRefused) as refusal:
+        read_settings(importer_class(format_name).Options, options, of=format_name)
+    assert list(refusal.value.fields) == list(options)

@@ -1,0 +1,226 @@
+"""The People page: invitations, raters' statuses and members."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.errors import NotFound
+from annotation.models import Invitation, Membership, Rater, Rating
+from annotation.people.members import find_invitation, invite
+from tests.factories import make_member, make_project, make_rater, make_summary, make_user
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def client(project):
+    client = Client()
+    client.force_login(make_member(project, "manager"))
+    return client
+
+
+def address(name, project, *ids):
+    return reverse(name, args=[project.slug, *ids])
+
+
+def status_of(rater):
+    return Rater.objects.get(pk=rater.pk).status
+
+
+def invited(client, project, **form):
+    response = client.post(address("people", project), form)
+    link = re.search(r'value="http://testserver/invitations/([\w-]+)/"', response.content.decode())
+    return response, link and link.group(1)
+
+
+def test_an_invitation_shows_its_link_once(project, client):
+    make_summary(project, language="de")
+    response, token = invited(
+        client,
+        project,
+        role="annotator",
+        languages=["de"],
+        other_languages="pt-BR, tr",
+        note="Frau Tietze",
+    )
+    assert response.status_code == 200
+    invitation = find_invitation(token)
+    assert (invitation.languages, invitation.note) == (["de", "pt-BR", "tr"], "Frau Tietze")
+    again = client.get(address("people", project)).content.decode()
+    assert token not in again
+    assert "Frau Tietze" in again
+
+
+@pytest.mark.parametrize(
+    ("form", "complaint"),
+    [
+        ({"role": "annotator"}, "Choose at least one language"),
+        ({"role": "annotator", "other_languages": "German"}, "Found German"),
+        ({"role": "annotator", "other_languages": f"de,{SCRIPT}"}, "Found &lt;script&gt;"),
+        ({"role": "annotator", "languages": ["xx"]}, "Select a valid choice"),
+        ({"role": "superuser"}, "Select a valid choice"),
+        ({"role": "researcher", "note": "x" * 121}, "at most 120"),
+    ],
+)
+def test_an_invalid_invitation_is_refused(project, client, form, complaint):
+    make_summary(project)
+    response, token = invited(client, project, **form)
+    assert response.status_code == 422
+    assert complaint in response.content.decode()
+    assert token is None
+    assert not Invitation.objects.exists()
+
+
+def test_a_project_without_articles_still_asks_for_a_language(project, client):
+    response, _ = invited(client, project, role="annotator")
+    assert "Choose at least one language" in response.content.decode()
+
+
+def test_only_open_invitations_are_listed_and_a_revoked_one_does_not_work(project, client):
+    invitation, token = invite(project, "researcher", note="Dr. Open")
+    used, _ = invite(project, "researcher", note="Dr. Used")
+    Invitation.objects.filter(pk=used.pk).update(accepted_at=timezone.now())
+    text = client.get(address("people", project)).content.decode()
+    assert "Dr. Open" in text
+    assert "Dr. Used" not in text
+    client.post(address("invitation_revoke", project, invitation.pk))
+    assert "Dr. Open" not in client.get(address("people", project)).content.decode()
+    with pytest.raises(NotFound):
+        find_invitation(token)
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "after"),
+    [
+        ("training", "rater_qualify", "qualified"),
+        ("training", "rater_suspend", "suspended"),
+        ("qualified", "rater_suspend", "suspended"),
+        ("qualified", "rater_remove", "removed"),
+    ],
+)
+def test_a_manager_changes_and_reinstates_a_raters_status(project, client, before, name, after):
+    rater = make_rater(project, status=before)
+    assert client.post(address(name, project, rater.pk)).url == address("people", project)
+    assert status_of(rater) == after
+    if after in ("suspended", "removed"):
+        client.post(address("rater_reinstate", project, rater.pk))
+        assert status_of(rater) in (before, "qualified")
+
+
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [("qualified", "rater_qualify"), ("removed", "rater_suspend"), ("training", "rater_reinstate")],
+)
+def test_an_invalid_status_change_is_refused(project, client, before, name):
+    rater = make_rater(project, status=before)
+    assert client.post(address(name, project, rater.pk)).status_code == 403
+    assert status_of(rater) == before
+
+
+def test_removing_a_rater_shows_the_effect_and_asks_for_confirmation(project, client):
+    rater = make_rater(project)
+    now = timezone.now()
+    for _ in range(2):
+        Rating.objects.create(
+            summary=make_summary(project, open_places=0), rater=rater, created_at=now, completed_at=now
+        )
+    text = client.get(address("rater_remove", project, rater.pk)).content.decode()
+    assert "<b>2 ratings</b>" in text
+    assert "<b>2 summaries</b>" in text
+    assert "Nothing is deleted" in text
+    assert status_of(rater) == "qualified"
+
+
+@pytest.mark.parametrize("name", ["rater_qualify", "rater_suspend", "rater_reinstate", "invitation_revoke"])
+def test_changes_need_a_post(project, client, name):
+    rater = make_rater(project, pk=1)
+    assert client.get(address(name, project, rater.pk)).status_code == 405
+
+
+def test_changes_need_the_csrf_token(project):
+    rater = make_rater(project)
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(make_member(project, "manager"))
+    assert strict.post(address("rater_remove", project, rater.pk)).status_code == 403
+    assert status_of(rater) == "qualified"
+
+
+def test_removing_a_member_asks_first_and_refuses_the_last_manager(project, client):
+    researcher = make_member(project, "researcher")
+    membership = Membership.objects.get(user=researcher)
+    asked = client.get(address("member_remove", project, membership.pk)).content.decode()
+    assert researcher.username in asked
+    assert Membership.objects.filter(pk=membership.pk).exists()
+    client.post(address("member_remove", project, membership.pk))
+    assert not Membership.objects.filter(pk=membership.pk).exists()
+    last = Membership.objects.get(project=project)
+    refused = client.post(address("member_remove", project, last.pk))
+    assert refused.status_code == 403
+    assert "needs a manager" in refused.content.decode()
+
+
+def test_a_manager_who_leaves_is_redirected_to_the_home_page(project, client):
+    make_member(project, "manager")
+    own = Membership.objects.filter(project=project).earliest("pk")
+    assert client.post(address("member_remove", project, own.pk)).url == reverse("home")
+
+
+@pytest.mark.parametrize("role", ["researcher", "annotator", "stranger"])
+def test_only_managers_see_names_and_change_raters(project, role):
+    rater = make_rater(project)
+    user = {
+        "researcher": lambda: make_member(project, "researcher"),
+        "annotator": lambda: make_rater(project).user,
+        "stranger": make_user,
+    }[role]()
+    client = Client()
+    client.force_login(user)
+    for name, ids in (("people", []), ("rater_remove", [rater.pk])):
+        response = client.get(address(name, project, *ids))
+        assert response.status_code == (404 if role == "stranger" else 403)
+        assert rater.user.username not in response.content.decode()
+    for name in ("rater_suspend", "rater_remove"):
+        client.post(address(name, project, rater.pk))
+    assert status_of(rater) == "qualified"
+
+
+def test_raters_of_another_project_are_not_found(project, client):
+    foreign = make_rater(make_project())
+    assert client.post(address("rater_remove", project, foreign.pk)).status_code == 404
+    assert status_of(foreign) == "qualified"
+
+
+def test_names_notes_and_groups_are_escaped(project, client):
+    user = make_user(f"u{SCRIPT}")
+    rater = make_rater(project, user=user, pseudonym=f"r{SCRIPT}", group=SCRIPT, languages=[SCRIPT])
+    invite(project, "annotator", ["en"], f"n{SCRIPT}")
+    for name, ids in (("people", []), ("rater_remove", [rater.pk])):
+        text = client.get(address(name, project, *ids)).content.decode()
+        assert SCRIPT not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_twenty_rows_need_no_more_queries_than_ten(project, client, django_assert_max_num_queries):
+    def grow():
+        for _ in range(10):
+            rater = make_rater(project)
+            rater.rounds.create(number=1, decided_at=timezone.now(), passed=True)
+            make_member(project, "researcher")
+            invite(project, "researcher")
+
+    grow()
+    with django_assert_max_num_queries(60) as ten:
+        client.get(address("people", project))
+    grow()
+    with django_assert_max_num_queries(len(ten)):
+        client.get(address("people", project))

@@ -1,0 +1,193 @@
+"""Every address, requested in every way by a rater while the article is concealed.
+
+The addresses come from the URL configuration, so pages added later are tested too.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotation.gold.rounds import next_in_round, start_round
+from annotation.models import Assignment, Rater, Rating
+from annotation.protocol import SEAHORSE
+from annotation.rating.assigning import take_assignment
+from annotation.rating.submitting import GivenAnswer, flag_article, submit_stage
+from tests.factories import (
+    ALL_YES,
+    make_article,
+    make_gold,
+    make_project,
+    make_rater,
+    make_summary,
+    make_system,
+)
+
+pytestmark = pytest.mark.django_db
+
+ARTICLE = ("SENTINEL-TEXT", "SENTINEL-TITLE")
+NEVER = (
+    "SENTINEL-EXTERNAL",
+    "SENTINEL-SYSTEM",
+    "SENTINEL-DATASET",
+    "SENTINEL-OTHER-COMMENT",
+    "SENTINEL-OTHER-FLAG",
+    "SENTINEL-PSEUDONYM",
+)
+GOLD = ("GOLD-EXPLANATION",)
+HTMX = {"HX-Request": "true"}
+
+
+def answers(stage, value="yes"):
+    return {question.key: GivenAnswer(value) for question in SEAHORSE.stage(stage)}
+
+
+def rate(rater, assignment, last_stage=3, comment=""):
+    for stage in range(1, last_stage + 1):
+        given = {key: GivenAnswer(answer.value, comment) for key, answer in answers(stage).items()}
+        submit_stage(rater, assignment.pk, stage, given)
+
+
+@pytest.fixture
+def project():
+    return make_project(gold_round_size=1, gold_retry_size=1)
+
+
+@pytest.fixture
+def article(project):
+    return make_article(
+        project,
+        external_id="SENTINEL-EXTERNAL",
+        title="SENTINEL-TITLE",
+        text="SENTINEL-TEXT stands here.",
+        dataset="SENTINEL-DATASET",
+    )
+
+
+def production(project, article) -> Assignment:
+    """Return a rater's assignment at stage 1.
+
+    The rater has rated another summary of the article; another rater has rated, commented and flagged both.
+    """
+    rater, other = make_rater(project), make_rater(project, pseudonym="SENTINEL-PSEUDONYM")
+    for number in (1, 2):
+        system = make_system(project, f"SENTINEL-SYSTEM-{number}")
+        make_summary(project, article=article, system=system, ratings_wanted=2, text=f"Summary {number}.")
+    for _ in range(2):
+        taken = take_assignment(other)
+        rate(other, taken, last_stage=2)
+        flag_article(other, taken.pk, "SENTINEL-OTHER-FLAG")
+        submit_stage(
+            other,
+            taken.pk,
+            3,
+            {key: GivenAnswer("no", "SENTINEL-OTHER-COMMENT") for key in answers(3)},
+        )
+    rate(rater, take_assignment(rater))
+    return take_assignment(rater)
+
+
+def gold(project, article) -> Assignment:
+    """Return a gold assignment at stage 1 that is repeated after a failed and reviewed round."""
+    rater = make_rater(project, status=Rater.Status.TRAINING)
+    make_gold(project, ALL_YES | {"grammar": "no"}, article=article, system=make_system(project, NEVER[1]))
+    rate(rater, next_in_round(start_round(rater)))
+    return next_in_round(start_round(rater))
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """Yield every route except the admin's, which is for staff only."""
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern)
+        if route.startswith("admin/"):
+            continue
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern, route)
+        else:
+            assert isinstance(pattern, URLPattern)
+            yield route
+
+
+RATERS_OWN = re.compile(r"/(rate|rounds|history)/")
+
+
+def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
+    """Return every route with slug and numbers filled in; `elsewhere` are for pages not for raters."""
+    words = {
+        "<slug:slug>": slug,
+        "<slug:question_key>": "attribution",
+        "<str:token>": "invented",
+        "<slug:name>": "scatter",
+        "<slug:kind>": "csv",
+    }
+    found = set()
+    for route in routes(get_resolver()):
+        tried = numbers if RATERS_OWN.search(route) else elsewhere
+        for word, value in words.items():
+            route = route.replace(word, value)
+        found |= {"/" + re.sub(r"<int:\w+>", str(number), route) for number in tried}
+    assert not [path for path in found if "<" in path], "a route has a part that this test cannot fill in"
+    return sorted(found - {reverse("sign_out")})  # signing out would end the test
+
+
+def requests_to_try(path: str, stage: int) -> list[tuple[str, dict[str, str], dict[str, str]]]:
+    """Return (method, form, headers) of every request to try; no form may open the article."""
+    anywhere = [("get", {}, {}), ("get", {}, HTMX), ("post", {}, {})]
+    if not RATERS_OWN.search(path):
+        return anywhere
+    jump = {"stage": "3"} | {f"answer-{key}": "yes" for key in answers(3)}
+    off_scale = {"stage": str(stage)} | {f"answer-{key}": "maybe" for key in answers(stage)}
+    flag = {"stage": str(stage), "flag": "Cut off."}
+    other_answers = {"stage": "1", "answer-comprehensibility": "unsure", "comment-comprehensibility": "Hm."}
+    correction = {"answer-attribution": "no"}
+    return [
+        *anywhere,
+        *[(method, {}, {}) for method in ("head", "options")],
+        *[("post", form, {}) for form in (jump, flag, other_answers, correction)],
+        *[("post", form, HTMX) for form in (jump, off_scale, flag)],
+    ]
+
+
+def leaks(assignment: Assignment, sentinels: tuple[str, ...]) -> list[str]:
+    """Return every place where a sentinel was found. Each request's changes are rolled back."""
+    client = Client()
+    client.force_login(assignment.rater.user)
+    past = Rating.objects.filter(rater=assignment.rater).values_list("pk", flat=True)
+    summary = {assignment.summary_id}
+    found = []
+    for path in paths(assignment.rater.project.slug, {1, assignment.pk, *past, *summary}, summary):
+        for method, form, headers in requests_to_try(path, assignment.stage):
+            with transaction.atomic():
+                response = getattr(client, method)(path, form, headers=headers)
+                body = b"".join(response).decode()
+                transaction.set_rollback(True)
+            said = body + str(dict(response.headers)) + str(response.cookies)
+            found += [f"{method.upper()} {path} {form}: {word}" for word in sentinels if word in said]
+    return found
+
+
+def at_stage(assignment: Assignment, stage: int) -> Assignment:
+    rate(assignment.rater, assignment, last_stage=stage - 1)
+    assignment.refresh_from_db()
+    assert assignment.stage == stage
+    return assignment
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_no_address_reveals_the_article_or_data_hidden_from_raters(project, article, stage):
+    assert leaks(at_stage(production(project, article), stage), ARTICLE + NEVER) == []
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_no_address_reveals_a_gold_summarys_article_or_answers(project, article, stage):
+    assert leaks(at_stage(gold(project, article), stage), ARTICLE + NEVER + GOLD) == []
+
+
+def test_the_last_stage_reveals_the_article_and_nothing_else(project, article):
+    found = leaks(at_stage(production(project, article), 3), ARTICLE + NEVER)
+    assert any(line.startswith("GET /projects/") and "/rate/" in line for line in found), "no article found"
+    assert not [line for line in found if line.endswith(NEVER)]
+    assert not [line for line in found if not RATERS_OWN.search(line)]

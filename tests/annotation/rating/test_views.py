@@ -1,0 +1,269 @@
+"""The rating page: stages, drafts, flags and skipping."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import protocol
+from annotation.models import Answer, ArticleFlag, Assignment, Rating
+from annotation.rating.assigning import take_assignment
+from tests.annotation.rating.rating_steps import (
+    FIRST,
+    HTMX,
+    SECOND,
+    THIRD,
+    address,
+    at_stage,
+    sheet,
+    signed_in,
+    text_of,
+)
+from tests.factories import make_article, make_project, make_rater, make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rater():
+    return make_rater(make_project())
+
+
+@pytest.fixture
+def browser(rater):
+    return signed_in(rater.user)
+
+
+@pytest.fixture
+def assignment(rater):
+    article = make_article(rater.project, title="THE TITLE", text="THE ARTICLE.")
+    make_summary(rater.project, article=article, text="THE SUMMARY.", shuffle_key=0)
+    return take_assignment(rater)
+
+
+# ---- stages
+
+
+def test_the_queue_redirects_to_the_open_summary(browser, assignment):
+    response = browser.get(reverse("rate", args=[assignment.rater.project.slug]))
+    assert response.headers["Location"] == address(assignment)
+
+
+def test_the_first_stage_shows_the_summary_and_its_one_question(browser, assignment):
+    page = text_of(browser.get(address(assignment)))
+    assert "THE SUMMARY." in page
+    assert 'name="answer-comprehensibility"' in page
+    for later in ("repetition", "attribution", "THE TITLE", "THE ARTICLE."):
+        assert later not in page
+
+
+def test_the_last_stage_shows_the_article_and_the_locked_answers(browser, assignment):
+    page = text_of(browser.get(address(at_stage(assignment, 3))))
+    assert "THE TITLE" in page
+    assert "THE ARTICLE." in page
+    assert 'name="answer-attribution"' in page
+    assert 'name="answer-grammar"' not in page
+    assert "Grammatical" in page
+
+
+@pytest.mark.parametrize("questionnaire", [protocol.SUMMEVAL])
+def test_an_ordinal_questionnaire_with_one_stage_shows_the_article_at_once(questionnaire):
+    project = make_project(questionnaire)
+    rater = make_rater(project)
+    make_summary(project, article=make_article(project, text="THE ARTICLE."))
+    page = text_of(signed_in(rater.user).get(address(take_assignment(rater))))
+    assert "THE ARTICLE." in page
+    assert page.count('name="answer-coherence"') == 5
+
+
+@pytest.mark.parametrize(("language", "direction"), [("de", "ltr"), ("ar", "rtl")])
+def test_texts_have_language_and_direction_attributes(language, direction):
+    project = make_project(protocol.SUMMEVAL)
+    rater = make_rater(project, languages=[language])
+    make_summary(project, language=language)
+    page = text_of(signed_in(rater.user).get(address(take_assignment(rater))))
+    assert page.count(f'lang="{language}" dir="{direction}"') == 2
+
+
+def test_submitting_a_stage_by_htmx_returns_only_the_next_stage(browser, assignment):
+    response = browser.post(address(assignment), sheet(1, FIRST), headers=HTMX)
+    assert response.status_code == 200
+    assert 'name="answer-repetition"' in text_of(response)
+    assert "<html" not in text_of(response)
+
+
+def test_submitting_a_stage_without_htmx_redirects_to_the_page(browser, assignment):
+    response = browser.post(address(assignment), sheet(1, FIRST))
+    assert response.status_code == 302
+    assert 'name="answer-repetition"' in text_of(browser.get(response.headers["Location"]))
+
+
+def test_submitting_the_last_stage_returns_the_next_summary(browser, assignment):
+    following = make_summary(assignment.rater.project, text="THE NEXT ONE.")
+    response = browser.post(address(at_stage(assignment, 3)), sheet(3, THIRD), headers=HTMX)
+    page = text_of(response)
+    assert "THE NEXT ONE." in page
+    assert 'name="answer-comprehensibility"' in page
+    assert "THE ARTICLE." not in page
+    assert "Saved. Rating 1 of 60 today." in page
+    assert reverse("history_rating", args=[assignment.rater.project.slug, assignment.rating.pk]) in page
+    assert response.headers["HX-Replace-Url"] == address(Assignment.objects.get(summary=following))
+
+
+def test_submitting_the_last_stage_without_htmx_redirects_to_the_next_summary(browser, assignment):
+    make_summary(assignment.rater.project, text="THE NEXT ONE.")
+    response = browser.post(address(at_stage(assignment, 3)), sheet(3, THIRD), follow=True)
+    assert "THE NEXT ONE." in text_of(response)
+    assert "Saved. Rating 1 of 60 today." in text_of(response)
+
+
+def test_an_answer_that_ends_the_rating_returns_the_next_summary(browser, assignment):
+    make_summary(assignment.rater.project, text="THE NEXT ONE.")
+    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=HTMX)
+    assert "THE NEXT ONE." in text_of(response)
+    assert Rating.objects.get().completed_at is not None
+
+
+def test_after_the_last_summary_the_page_says_that_nothing_is_left(browser, assignment):
+    response = browser.post(address(at_stage(assignment, 3)), sheet(3, THIRD), follow=True)
+    assert "Nothing left to rate" in text_of(response)
+    assert "You rated 1 today" in text_of(response)
+
+
+def test_after_the_last_summary_htmx_is_redirected_to_the_queue(browser, assignment):
+    response = browser.post(address(at_stage(assignment, 3)), sheet(3, THIRD), headers=HTMX)
+    assert response.headers["HX-Redirect"] == reverse("rate", args=[assignment.rater.project.slug])
+
+
+def test_the_daily_count_continues_past_the_goal(browser, assignment):
+    project = assignment.rater.project
+    project.daily_goal = 0
+    project.save()
+    make_summary(project)
+    response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=HTMX)
+    assert "Saved. Rating 1 today; the daily goal is 0." in text_of(response)
+
+
+def test_the_daily_count_leaves_out_yesterday(browser, assignment):
+    at_stage(assignment, 4)
+    Rating.objects.update(completed_at=timezone.now() - timedelta(days=1))
+    make_summary(assignment.rater.project)
+    page = text_of(browser.get(reverse("rate", args=[assignment.rater.project.slug]), follow=True))
+    assert "<b>0</b> of 60 today" in page
+
+
+def test_the_pages_are_never_cached_by_the_browser(browser, assignment):
+    project = assignment.rater.project
+    for response in (
+        browser.get(reverse("rate", args=[project.slug])),
+        browser.get(address(assignment)),
+        browser.post(address(assignment), sheet(1, FIRST), headers=HTMX),
+        browser.post(address(assignment, "rate_draft"), sheet(2, SECOND)),
+    ):
+        assert "no-store" in response.headers["Cache-Control"]
+
+
+# ---- drafts and comments
+
+
+def test_a_draft_is_filled_in_on_the_next_visit_and_marked_as_saved(browser, assignment):
+    at_stage(assignment, 2)
+    draft = sheet(2, {"grammar": "unsure"}, grammar="A comma.")
+    assert browser.post(address(assignment, "rate_draft"), draft).status_code == 204
+    page = text_of(browser.get(address(assignment)))
+    assert 'name="answer-grammar" value="unsure" checked' in page
+    assert "A comma." in page
+    assert page.count('class="saved" role="status" hidden') == 1
+
+
+def test_a_comment_alone_is_stored_in_the_draft_and_marked_as_saved(browser, assignment):
+    browser.post(address(assignment, "rate_draft"), sheet(1, {}, comprehensibility="Half a thought"))
+    page = text_of(browser.get(address(assignment)))
+    assert "Half a thought" in page
+    assert 'class="saved" role="status">' in page
+
+
+def test_a_draft_stores_no_rating(browser, assignment):
+    browser.post(address(assignment, "rate_draft"), sheet(1, FIRST))
+    assert not Rating.objects.exists()
+
+
+def test_a_draft_for_a_stage_that_is_not_open_is_refused_in_plain_text(browser, assignment):
+    response = browser.post(address(assignment, "rate_draft"), sheet(2, SECOND))
+    assert response.status_code == 409
+    assert text_of(response) == "This stage is not open."
+    assert response.headers["Content-Type"].startswith("text/plain")
+
+
+def test_a_comment_is_stored_with_its_answer(browser, assignment):
+    browser.post(address(assignment), sheet(1, FIRST, comprehensibility="  Hard to say.  "))
+    assert Answer.objects.get().comment == "Hard to say."
+
+
+# ---- flags and skipping
+
+
+def test_the_article_can_be_flagged_once_it_is_shown(browser, assignment):
+    at_stage(assignment, 3)
+    response = browser.post(
+        address(assignment, "rate_flag"), sheet(3, {"attribution": "no"}) | {"flag": "Cut off."}, headers=HTMX
+    )
+    assert "Article flagged" in text_of(response)
+    assert ArticleFlag.objects.get().reason == "Cut off."
+
+
+def test_flagging_keeps_the_answers_chosen_so_far(browser, assignment):
+    at_stage(assignment, 3)
+    response = browser.post(
+        address(assignment, "rate_flag"), sheet(3, {"attribution": "no"}) | {"flag": "Cut off."}, follow=True
+    )
+    assert 'name="answer-attribution" value="no" checked' in text_of(response)
+
+
+def test_a_flag_can_be_withdrawn(browser, assignment):
+    at_stage(assignment, 3)
+    browser.post(address(assignment, "rate_flag"), sheet(3, {}) | {"flag": "Cut off."})
+    browser.post(address(assignment, "rate_flag"), sheet(3, {}) | {"flag": "Cut off.", "withdraw": "yes"})
+    assert not ArticleFlag.objects.exists()
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_the_article_cannot_be_flagged_before_it_is_shown(browser, assignment, stage):
+    at_stage(assignment, stage)
+    response = browser.post(address(assignment, "rate_flag"), sheet(stage, {}) | {"flag": "Cut off."})
+    assert response.status_code == 403
+    assert not ArticleFlag.objects.exists()
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_skipped_summary_goes_to_another_rater_and_the_next_one_opens(browser, assignment, headers):
+    make_summary(assignment.rater.project, text="THE NEXT ONE.")
+    response = browser.post(address(assignment, "rate_skip"), sheet(1, {}), headers=headers, follow=True)
+    assert "THE NEXT ONE." in text_of(response)
+    assert "does not come back to you" in text_of(response)
+    assert take_assignment(make_rater(assignment.rater.project)).summary == assignment.summary
+
+
+def test_a_skipped_summary_cannot_be_submitted(browser, assignment):
+    browser.post(address(assignment, "rate_skip"))
+    response = browser.post(address(assignment), sheet(1, FIRST))
+    assert response.status_code == 409
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["rate_draft", "rate_flag", "rate_skip"])
+def test_changes_need_a_post(browser, assignment, name):
+    assert browser.get(address(assignment, name)).status_code == 405
+
+
+# ---- size
+
+
+def test_the_page_weighs_less_than_150_kb_with_its_files(browser, assignment, settings):
+    at_stage(assignment, 3)
+    page = browser.get(address(assignment))
+    files = [settings.BASE_DIR / "static" / name for name in ("css/base.css", "css/rate.css", "js/rate.js")]
+    htmx = 52_000  # bytes; django-htmx's minified htmx 2
+    assert len(page.content) + sum(file.stat().st_size for file in files) + htmx < 150_000
+    assert "//" not in text_of(page).replace("http://www.w3.org/2000/svg", ""), "no outside requests"

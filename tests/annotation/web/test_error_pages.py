@@ -1,0 +1,88 @@
+"""Error pages, and errors of the API, for requests that fail outside our views."""
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.test import Client, override_settings
+from django.urls import path, reverse
+
+from touchstone import urls
+from touchstone.urls import handler400, handler403, handler404, handler500  # noqa: F401 - Django looks here
+
+pytestmark = pytest.mark.django_db
+
+
+def fail(_request):
+    raise RuntimeError("a secret of the server")
+
+
+def deny(_request):
+    raise PermissionDenied
+
+
+urlpatterns = [
+    *(path(f"{prefix}fails", fail) for prefix in ("", "api/")),
+    *(path(f"{prefix}denies", deny) for prefix in ("", "api/")),
+    *urls.urlpatterns,
+]
+
+
+@pytest.fixture
+def client(django_user_model):
+    client = Client(raise_request_exception=False)
+    client.force_login(django_user_model.objects.create_user("somebody"))
+    return client
+
+
+def links_home(response, status, title):
+    page = response.content.decode()
+    return (
+        response.status_code == status
+        and f"<h1>{title}</h1>" in page
+        and f'<a class="button" href="{reverse("home")}">' in page
+    )
+
+
+def test_an_unknown_address_links_home(client):
+    assert links_home(client.get("/no/such/page"), 404, "Page not found")
+    assert links_home(Client().get("/no/such/page"), 404, "Page not found")
+
+
+@override_settings(ROOT_URLCONF=__name__)
+def test_server_errors_and_denials_link_home_and_reveal_nothing(client):
+    response = client.get("/fails")
+    assert links_home(response, 500, "Server error")
+    assert "secret" not in response.content.decode()
+    assert links_home(client.get("/denies"), 403, "Access denied")
+
+
+def test_an_address_that_only_receives_forms_leads_back_when_it_is_opened(client):
+    for response in (client.get(reverse("token_new")), client.get(reverse("sign_out"))):
+        assert links_home(response, 405, "Nothing to show here")
+        assert "POST" in response["Allow"]
+    assert client.head(reverse("token_new")).status_code == 405
+
+
+def test_a_form_without_the_csrf_token_links_home(django_user_model):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(django_user_model.objects.create_user("somebody"))
+    assert links_home(client.post(reverse("token_new")), 403, "Form not accepted")
+
+
+def test_an_unknown_host_name_links_home(client):
+    response = client.get("/", headers={"host": "elsewhere.example"})
+    assert links_home(response, 400, "Request not understood")
+
+
+@override_settings(ROOT_URLCONF=__name__)
+@pytest.mark.parametrize(("address", "status"), [("no-such", 404), ("fails", 500), ("denies", 403)])
+def test_errors_of_the_api_are_json(client, address, status):
+    response = client.get(f"/api/{address}")
+    assert response.status_code == status
+    assert set(response.json()) == {"detail"}
+
+
+def test_favicon_redirects_to_the_icon(client):
+    """Browsers request it for responses that are not pages, such as a CSV file or the API's."""
+    response = client.get("/favicon.ico")
+    assert response.url == "/static/img/mark.svg"
+    assert Client().get(response.url)["Content-Type"] == "image/svg+xml"

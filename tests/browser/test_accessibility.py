@@ -1,0 +1,106 @@
+"""Accessibility of every page and of the component page, checked by axe."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.conftest import (
+    DESKTOP,
+    PHONE,
+    OpenContext,
+    Platform,
+    resume_session,
+    sign_in,
+    take_screenshot,
+)
+
+pytestmark = pytest.mark.browser
+
+MAKE_CAMPAIGN = """
+import json
+from django.test import Client
+from tests.addresses import ARGUMENTS, address_of
+from tests.campaigns import make_campaign
+campaign = make_campaign("looked at")
+sessions = {}
+for role in ("manager", "annotator", "trainee"):
+    client = Client()
+    client.force_login(campaign.users[role], "django.contrib.auth.backends.ModelBackend")
+    sessions[role] = client.cookies["sessionid"].value
+addresses = {name: address_of(name, campaign.ids_for(name)) for name in ARGUMENTS}
+print(json.dumps([sessions, addresses]))
+"""
+WITH_FIGURES = [
+    f"/projects/demo/{address}"
+    for address in (
+        "",
+        "agreement/",
+        "comparison/",
+        "card/?evaluator=2",
+        "systems/?evaluator=2",
+        "disagreements/?evaluator=2&question=attribution",
+        "runs/new/?evaluator=rouge",
+        "summaries/1/",
+    )
+]
+AXE = Axe().axe_script
+RUN_AXE = """async () => {
+  const {violations} = await axe.run({resultTypes: ["violations"]});
+  return violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 200)}`));
+}"""
+"""The result is shortened in the browser, because passed checks are most of it."""
+
+
+def findings(page: Page) -> list[str]:
+    """Return the violations that axe finds on the page."""
+    page.evaluate(AXE)
+    return list(page.evaluate(RUN_AXE))
+
+
+def test_axe_finds_no_violation_on_any_page(open_context: OpenContext, platform: Platform):
+    sessions, unseen = json.loads(platform.run(MAKE_CAMPAIGN))
+    found: dict[str, list[str]] = {}
+    for role, session in sessions.items():
+        context = open_context()
+        resume_session(context, platform, session)
+        page = context.new_page()
+        for name, address in list(unseen.items()):
+            answer = context.request.get(address, max_redirects=0)
+            if answer.status == 200 and "<html" in answer.body().decode(errors="replace"):
+                page.goto(address)
+                found[f"{name} as {role}"] = findings(page)
+            leads_to_file = answer.headers.get("location", "").startswith("/static/")
+            if answer.status in (200, 405) or leads_to_file:  # 405: it only accepts forms
+                del unseen[name]
+    stranger = open_context().new_page()
+    stranger.goto(unseen.pop("sign_in"))
+    found["sign_in"] = findings(stranger)
+    assert unseen == {}, "no role could open these pages"
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert len(found) > 40
+
+
+def test_axe_finds_no_violation_on_pages_with_figures(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-manager")
+    found = {}
+    for address in WITH_FIGURES:
+        page.goto(address)
+        found[address] = findings(page)
+    assert {address: wrong for address, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_components_fit_the_screen_and_are_accessible(
+    open_context: OpenContext, platform: Platform, scheme: str
+):
+    page = open_context(color_scheme=scheme).new_page()
+    sign_in(page, platform, "demo-annotator")
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        page.goto("/components/")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        take_screenshot(page, f"components-{scheme}-{size['width']}")
+    assert findings(page) == []

@@ -1,0 +1,106 @@
+"""Intervals, significance tests and letters of the comparison."""
+
+import pytest
+
+from annotation import protocol
+from scoring.models import Setup
+from tests.factories import make_project, make_rater
+from tests.metaeval.comparison_rows import rows_of, values_of
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+
+ARTICLES, SYSTEMS = 30, 4
+
+
+def by_evaluator(rows):
+    return {row["evaluator"]: row for row in rows}
+
+
+def test_values_lie_within_their_interval_and_its_definition_is_given(compared):
+    for row in rows_of(compared):
+        assert row["low"] < row["value"] < row["high"]
+        assert "1,000 resamples" in row["definition"]
+        assert "seed 0" in row["definition"]
+
+
+def test_intervals_depend_on_the_seed(compared):
+    first, again, other = (rows_of(compared, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert [row["value"] for row in first] == [row["value"] for row in other]
+    assert [row["low"] for row in first] != [row["low"] for row in other]
+
+
+def test_rows_without_intervals_do_not_mention_them(compared):
+    for row in rows_of(compared, interval="none", test="none"):
+        assert (row["low"], row["high"]) == (None, None)
+        assert "resamples" not in row["definition"]
+
+
+@pytest.mark.parametrize("test", ["bootstrap_articles", "perm_both", "williams"])
+def test_good_evaluators_share_a_letter_that_noise_lacks(compared, test):
+    rows = by_evaluator(rows_of(compared, test=test, resamples=200))
+    assert rows["Good"]["cluster"] == rows["Also good"]["cluster"] == "a"
+    assert rows["Noise"]["cluster"] == "b"
+
+
+def test_the_best_of_several_evaluators_is_marked(compared):
+    marked = {row["evaluator"] for row in values_of(compared) if row.get("is_best")}
+    assert len(marked) == 1
+    assert marked < {"Good", "Also good"}
+    only = str(Setup.objects.get(label="Good").pk)
+    assert not any(row.get("is_best") for row in values_of(compared, only=(only,)))
+
+
+def test_the_definition_of_letters_names_test_and_correction(compared):
+    for row in rows_of(compared, test="perm_inputs", interval="none", resamples=100):
+        assert "PERM-INPUTS" in row["definition"]
+        assert "corrected for the pairs of a dimension by Holm" in row["definition"]
+
+
+def test_evaluators_that_cannot_be_tested_have_no_letters(compared):
+    assert all("cluster" not in row for row in rows_of(compared, test="paired_t", interval="none"))
+
+
+def test_choosing_no_test_gives_no_letters(compared):
+    assert all("cluster" not in row for row in rows_of(compared, test="none", interval="none"))
+
+
+def test_a_single_evaluator_has_no_letter(compared):
+    only = str(Setup.objects.get(label="Good").pk)
+    (row,) = rows_of(compared, only=(only,), interval="none")
+    assert "cluster" not in row
+
+
+def test_a_missing_interval_has_a_reason(db):
+    project = make_project(protocol.SUMMEVAL)
+    summaries = make_summaries(project, ["only"], ["a", "b", "c"])
+    rater = make_rater(project)
+    for summary, answer in zip(summaries, "123", strict=True):
+        rate(summary, rater, coherence=answer)
+    score(make_setup(project, "Metric"), dict(zip(summaries, [1.0, 2.0, 3.0], strict=True)), "coherence")
+    (row,) = rows_of(project)
+    assert row["value"] == 1.0
+    assert (row["low"], row["high"]) == (None, None)
+    assert row["interval_reason"]
+
+
+def test_common_items_compare_evaluators_on_the_same_summaries(compared):
+    setup = make_setup(compared, "Half")
+    scored = Setup.objects.get(label="Good").scores.order_by("summary_id")
+    half = {each.summary: each.value for each in scored.select_related("summary")[: ARTICLES * 2]}
+    score(setup, half, "coherence")
+    own = by_evaluator(rows_of(compared, interval="none", test="none"))
+    common = by_evaluator(rows_of(compared, interval="none", test="none", items="common"))
+    assert (own["Good"]["n"], own["Half"]["n"]) == (ARTICLES * SYSTEMS, ARTICLES * 2)
+    assert {row["n"] for row in common.values()} == {ARTICLES * 2}
+    assert common["Good"]["value"] == common["Half"]["value"] == own["Half"]["value"]
+    assert common["Good"]["left_out"] == {
+        "summaries without a score: not scored by every compared evaluator": ARTICLES * 2
+    }
+
+
+def test_the_lowest_lower_is_better_evaluator_is_best(compared, monkeypatch):
+    from scoring.evaluators.length import Length
+
+    monkeypatch.setattr(Length, "higher_is_better", False)
+    rows = by_evaluator(rows_of(compared, resamples=200))
+    assert rows["Noise"]["cluster"] == "a"

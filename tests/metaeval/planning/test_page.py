@@ -1,0 +1,112 @@
+"""The planning page and its CSV file."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation import protocol
+from annotation.models import Project
+from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def project(db):
+    return make_project(protocol.SUMMEVAL)
+
+
+@pytest.fixture
+def judged(project):
+    rng = np.random.default_rng(3)
+    summaries = make_summaries(project, [f"article {place}" for place in range(15)], ["a", "b"])
+    truth = {summary: int(rng.integers(1, 6)) for summary in summaries}
+    rater = make_rater(project)
+    rate_all((summary, rater, {"coherence": str(point)}) for summary, point in truth.items())
+    for label, noise in (("Good", 0.5), ("Poor", 9.0)):
+        score(make_setup(project, label), {s: t + noise * rng.normal() for s, t in truth.items()})
+    return project
+
+
+@pytest.fixture
+def researcher(client, project):
+    client.force_login(make_member(project, "researcher"))
+    return client
+
+
+def get_page(client, project, query=None, **headers):
+    answer = client.get(reverse("planning", args=[project.slug]), query or {}, **headers)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def setup_key(project, label):
+    return str(project.setups.get(label=label).pk)
+
+
+def test_the_page_plans_for_the_first_evaluator_against_another(researcher, judged):
+    shown = get_page(researcher, judged)
+    assert "Good, interval of ± 0.05" in shown
+    assert "Good compared with Poor" in shown
+    assert "n 30" in shown
+    assert "fewer than 10 articles" in shown  # fluency has no ratings
+
+
+def test_evaluator_and_target_width_can_be_chosen(researcher, judged):
+    shown = get_page(researcher, judged, {"evaluator": setup_key(judged, "Poor"), "target": "0.01"})
+    assert "Poor, interval of ± 0.01" in shown
+    assert "Poor compared with Good" in shown
+
+
+def test_the_csv_has_both_tables(researcher, judged):
+    answer = researcher.get(reverse("planning_csv", args=[judged.slug]), {"target": "0.02"})
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    coherence = [row for row in rows if row["dimension"] == "coherence"]
+    assert [(row["against"], row["target"]) for row in coherence] == [("", "0.02"), ("Poor", "")]
+    assert all(row["definition"] and row["status"] for row in rows)
+    assert int(coherence[0]["summaries_wanted"]) > 30
+
+
+def test_polling_returns_204_or_replaces_existing_elements(researcher, judged):
+    revision = Project.objects.get(pk=judged.pk).revision
+    address = reverse("planning", args=[judged.slug])
+    assert researcher.get(address, {"revision": revision}, **HTMX).status_code == 204
+    judged.bump_revision()
+    fragment, whole = (
+        get_page(researcher, judged, {"revision": revision}, **HTMX),
+        get_page(researcher, judged),
+    )
+    for identifier in ("pages", "lede", "status", "numbers", "how"):
+        assert f'id="{identifier}" hx-swap-oob' in fragment
+        assert whole.count(f'id="{identifier}"') == 1
+
+
+def test_an_empty_project_explains_the_next_step(client, project):
+    client.force_login(make_member(project, "manager"))
+    assert "No ratings yet" in get_page(client, project)
+
+
+def test_labels_without_scores_prompt_to_run_an_evaluator(researcher, project):
+    for summary in make_summaries(project, ["x"], ["a"]):
+        rate(summary, make_rater(project), coherence="3")
+    assert "No scores yet" in get_page(researcher, project)
+
+
+def test_a_single_evaluator_has_no_comparison(researcher, judged):
+    shown = get_page(researcher, judged, {"only": setup_key(judged, "Good")})
+    assert "Good, interval of" in shown
+    assert "compared with" not in shown
+
+
+@pytest.mark.parametrize("query", [{"target": "0.3"}, {"evaluator": "0"}, {"against": "0"}, {"level": "x"}])
+def test_unknown_choices_are_refused(researcher, judged, query):
+    assert researcher.get(reverse("planning", args=[judged.slug]), query).status_code == 400
+
+
+def test_an_evaluator_chosen_on_both_sides_is_compared_with_another(researcher, judged):
+    same = setup_key(judged, "Poor")
+    assert "Poor compared with Good" in get_page(researcher, judged, {"evaluator": same, "against": same})

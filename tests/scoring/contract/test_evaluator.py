@@ -1,0 +1,163 @@
+import math
+from dataclasses import dataclass, replace
+
+import pytest
+
+from annotation.declared.settings import setting
+from scoring.contract.evaluator import GENERAL, Evaluator, Need, Seen, score_unseen
+from scoring.contract.fingerprints import fingerprint, signature
+from scoring.contract.items import Item, PoolExample
+from scoring.contract.scores import Scored, shares_in_words, shares_read
+
+
+class Loudness(Evaluator):
+    """Count the capitals in the summary."""
+
+    name = "loudness"
+    title = "Loudness"
+    version = 2
+    source = "none"
+
+    @dataclass(frozen=True)
+    class Params:
+        share: bool = setting(False, label="Share", help="As a share of all letters.")
+        weight: float = setting(1.0, label="Weight", help="Multiplies the count.")
+
+    def score(self, items):
+        return [Scored.of({GENERAL: float(sum(map(str.isupper, item.summary)))}) for item in items]
+
+
+def pool_example(id="e1", article_id="a1", **overrides):
+    return PoolExample(id, article_id, **{"summary": "S", "labels": {"fluency": 0.5}, **overrides})
+
+
+@pytest.mark.parametrize("label", [-0.1, 1.1, 5, math.nan, math.inf])
+def test_pool_label_outside_0_to_1_is_refused(label):
+    with pytest.raises(ValueError, match="label 'fluency' of pool example 'e1'"):
+        pool_example(labels={"fluency": label})
+
+
+def test_score_without_number_needs_a_reason():
+    with pytest.raises(ValueError, match="nan needs a reason"):
+        Scored.of({GENERAL: math.nan})
+
+
+def test_score_with_number_takes_no_reason():
+    with pytest.raises(ValueError, match="nan needs a reason"):
+        Scored({GENERAL: 0.0}, {GENERAL: "empty summary"})
+
+
+def test_infinite_score_is_refused():
+    with pytest.raises(ValueError, match="infinite"):
+        Scored.of({GENERAL: math.inf})
+
+
+def test_unscored_has_the_reason_on_every_dimension():
+    scored = Scored.unscored(["fluency", "coherence"], "empty summary")
+    assert scored.reasons == {"fluency": "empty summary", "coherence": "empty summary"}
+    assert all(math.isnan(value) for value in scored.values.values())
+
+
+def test_seen_does_not_depend_on_order_or_repetition():
+    one, two = pool_example(), pool_example("e2", "a2")
+    assert Seen.of([one, two]) == Seen.of([two, one, two])
+    assert Seen.of([one, two]).article_ids == {"a1", "a2"}
+    assert Seen.of([two, one]).example_ids == ("e1", "e2")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": {"fluency": 0.6}},
+        {"summary": "T"},
+        {"article": "A"},
+        {"references": ("R",)},
+        {"article_id": "a9"},
+    ],
+)
+def test_every_change_of_an_example_changes_the_digest(change):
+    assert Seen.of([pool_example()]).digest != Seen.of([pool_example(**change)]).digest
+
+
+def test_summary_of_a_seen_article_is_not_scored():
+    evaluator = Loudness(Loudness.Params())
+    evaluator.seen = Seen.of([pool_example(article_id="a1")])
+    seen, unseen, unknown = score_unseen(
+        evaluator, [Item("1", "A", article_id="a1"), Item("2", "BB", article_id="a2"), Item("3", "CCC")]
+    )
+    assert seen.reasons == {GENERAL: "article is in the labelled pool"}
+    assert unseen.values == {GENERAL: 2.0}
+    assert "article_id is missing" in unknown.reasons[GENERAL]
+
+
+def test_missing_result_raises():
+    class Forgetful(Loudness):
+        def score(self, items):
+            return super().score(items)[1:]
+
+    with pytest.raises(RuntimeError, match="1 results for 2 items"):
+        score_unseen(Forgetful(Forgetful.Params()), [Item("1", "A"), Item("2", "B")])
+
+
+def test_undeclared_dimension_raises():
+    class Chatty(Loudness):
+        dimensions = ("fluency",)
+
+    with pytest.raises(RuntimeError, match="declares"):
+        score_unseen(Chatty(Chatty.Params()), [Item("1", "A")])
+
+
+def test_evaluator_without_a_pool_refuses_fit():
+    with pytest.raises(NotImplementedError, match="loudness takes no labelled pool"):
+        Loudness(Loudness.Params()).fit([pool_example()])
+
+
+def test_needs_are_json_strings():
+    assert [str(need) for need in Need] == ["article", "references", "labelled_pool", "corpus", "scores"]
+
+
+class TestCorpus:
+    class CorpusReader(Evaluator):
+        name, title, version, source = "corpus_reader", "CorpusReader", 1, "here"
+        needs = frozenset({Need.CORPUS})
+
+    ITEMS = (Item("a", "One.", article="An article."), Item("b", "Two.", references=("A reference.",)))
+
+    def having_seen(self, items) -> Evaluator:
+        @dataclass(frozen=True)
+        class Params:
+            pass
+
+        evaluator = self.CorpusReader(Params())
+        evaluator.see_corpus(items)
+        return evaluator
+
+    def test_fingerprint_includes_the_corpus_in_any_order(self):
+        one = fingerprint(self.having_seen(self.ITEMS))
+        assert fingerprint(self.having_seen(self.ITEMS[::-1])) == one
+        assert fingerprint(self.having_seen(self.ITEMS[:1])) != one
+        assert "corpus:" in signature(self.having_seen(self.ITEMS))
+
+    def test_changed_text_changes_the_fingerprint(self):
+        changed = (self.ITEMS[0], replace(self.ITEMS[1], references=("Another reference.",)))
+        assert fingerprint(self.having_seen(changed)) != fingerprint(self.having_seen(self.ITEMS))
+
+
+def test_shares_read_are_below_one():
+    with pytest.raises(ValueError, match="share read of 'article' is 1"):
+        Scored({GENERAL: 1.0}, shares_read={"article": 1.0})
+    assert shares_read([("article", 0.5), ("article", 0.25), ("summary", 1.0)]) == {"article": 0.25}
+    assert shares_in_words({"article": 0.714}) == "read: 71% of the article"
+    assert shares_in_words({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "is_scored"), [("de-DE", True), ("DE", True), (None, True), ("vi", False)]
+)
+def test_language_ignores_region_and_case(language, is_scored):
+    class GermanLoudness(Loudness):
+        languages = frozenset({"de"})
+
+    evaluator = GermanLoudness(GermanLoudness.Params())
+    [scored] = score_unseen(evaluator, [Item("i", "Laut", language=language)])
+    assert (scored.reasons == {}) is is_scored

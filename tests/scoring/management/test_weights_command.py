@@ -1,0 +1,223 @@
+"""manage.py weights as an operator calls it, with a local hub."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.scoring.local_hub import COMMIT, LocalHub, Repository
+from tests.scoring.tiny_models import tiny_model
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def pickled(content: object) -> bytes:
+    import torch
+
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def hub():
+    model = {path.name: path.read_bytes() for path in tiny_model("bert").iterdir()}
+    configuration = {name: content for name, content in model.items() if name.endswith(".json")}
+    from safetensors.torch import load
+
+    state = {"state_dict": load(model["model.safetensors"]), "epoch": 3}
+    repositories = {
+        "someone/small": Repository({**model, "README.md": b"# A model", "training.bin": b"x" * 64}),
+        "someone/old": Repository({**configuration, "pytorch_model.bin": pickled(state)}),
+        "someone/gated": Repository(model, gated=True),
+        "someone/empty": Repository({"config.json": b"{}"}),
+        "someone/damaged": Repository(model, stated_hashes={"model.safetensors": "0" * 64}),
+    }
+    with LocalHub(repositories) as server:
+        yield server
+
+
+SESSION = """
+import io, json, sys
+import touchstone.wsgi
+from django.core.management import CommandError, call_command
+
+for line in sys.stdin:
+    output, code = io.StringIO(), 0
+    try:
+        call_command(*json.loads(line), stdout=output)
+    except CommandError as error:
+        output.write(str(error))
+        code = error.returncode
+    print(json.dumps([code, output.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def command(hub, home):
+    """Return a function that runs commands in a process with its own hub and folders."""
+    environment = {
+        **os.environ,
+        "HF_ENDPOINT": hub.endpoint,
+        "HF_HOME": str(home / "hf"),
+        "WEIGHTS_DIR": str(home / "weights"),
+        "NO_PROXY": "127.0.0.1",
+    }
+    session = subprocess.Popen(
+        [sys.executable, "-c", SESSION],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+    def run(*arguments: str, code: int = 0) -> str:
+        session.stdin.write(json.dumps(arguments) + "\n")
+        session.stdin.flush()
+        found, output = json.loads(session.stdout.readline())
+        assert found == code, output
+        return output
+
+    yield run
+    session.stdin.close()
+    session.wait()
+
+
+@pytest.fixture
+def examples(tmp_path):
+    path = tmp_path / "examples.jsonl"
+    path.write_text(json.dumps({"id": "a", "summary": "The cat.", "references": ["The cat."]}) + "\n")
+    return "--input", str(path), "--output", str(tmp_path / "scores.jsonl")
+
+
+def test_list_without_models_says_how_to_begin(command):
+    assert "weights fetch" in command("weights", "list")
+
+
+def test_model_is_fetched_listed_and_used_by_its_id(command, hub, examples):
+    hub.asked.clear()
+    said = command("weights", "fetch", "someone/small")
+    resolved = {each.rpartition("/")[2] for each in hub.asked if "/resolve/" in each}
+    assert {"model.safetensors", "config.json", "tokenizer.json"} <= resolved
+    assert not {"README.md", "training.bin"} & resolved
+
+    [found] = json.loads(command("weights", "list", "--json"))
+    assert found["model"] == "someone/small"
+    assert found["bytes"] == (tiny_model("bert") / "model.safetensors").stat().st_size
+    assert found["sha256"] in said
+    assert COMMIT in found["folder"]
+    assert f"someone/small\n    {found['bytes'] / 1000:.1f} kB, {found['sha256']}" in command(
+        "weights", "list"
+    )
+
+    hub.asked.clear()
+    command("score", "similarity", *examples, "--set", "model=someone/small")
+    command("score", "similarity", *examples, "--set", f"model=someone/small@{COMMIT}")
+    assert not hub.asked
+
+
+def test_scoring_never_downloads(command, hub, examples):
+    hub.asked.clear()
+    said = command("score", "similarity", *examples, "--set", "model=someone/gated", code=1)
+    assert "weights fetch someone/gated" in said
+    assert not hub.asked
+
+
+def test_pickled_model_is_fetched_on_request_and_usable_after_conversion(command, home, examples):
+    said = command("weights", "fetch", "someone/old", code=1)
+    assert "pickled files only (pytorch_model.bin)" in said
+    assert "--pickled" in said
+    assert "weights convert" in said
+    command("weights", "fetch", "someone/old", "--pickled")
+    score = ("score", "similarity", *examples, "--set", "model=someone/old")
+    assert "weights convert someone/old" in command(*score, code=1)
+    assert "pickled only" in command("weights", "list")
+
+    target = str(home / "weights" / "someone" / "old")
+    said = command("weights", "convert", "someone/old", "--to", target)
+    assert "model.safetensors" in said
+    assert "tokenizer.json" in said
+    command(*score)
+    again = command("weights", "convert", "someone/old", "--to", target, code=2)
+    assert "is not overwritten" in again
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "said"),
+    [
+        ("someone/nowhere", 2, "The hub has no model someone/nowhere"),
+        ("someone/small@v9", 2, "The hub has no revision 'v9' of someone/small"),
+        ("small", 2, "expected owner/name or owner/name@revision"),
+        ("someone/gated", 1, "accept its terms"),
+        ("someone/empty", 1, "has no weights"),
+        ("someone/damaged", 1, "model.safetensors arrived damaged"),
+    ],
+)
+def test_failed_fetch_says_what_to_do(command, model, code, said):
+    assert said in command("weights", "fetch", model, code=code)
+    usable = [each["model"] for each in json.loads(command("weights", "list", "--json")) if each["sha256"]]
+    assert model not in usable
+
+
+def test_damaged_download_is_listed_as_incomplete(command):
+    command("weights", "fetch", "someone/damaged", code=1)
+    assert "someone/damaged\n    incomplete: fetch it again" in command("weights", "list")
+
+
+def test_wrong_arguments_are_refused(command, tmp_path):
+    target = ("--to", str(tmp_path / "new"))
+    assert "no file or folder 'nothing'" in command("weights", "convert", "nothing", *target, code=2)
+    assert "expected BEGINNING=FILE" in command(
+        "weights", "convert", str(tmp_path), *target, "--part", "a=../b", code=2
+    )
+
+
+def test_progress_is_one_line_per_file_without_a_terminal(hub, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "weights", "fetch", "someone/small"],
+        cwd=ROOT,
+        env={**os.environ, "HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *files, last = done.stderr.splitlines()
+    assert {line.partition(":")[0] for line in files} >= {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+    total = last.removesuffix(" bytes").rpartition(" of ")[2]
+    assert last == f"all files: {total} of {total} bytes"
+    assert all(line.endswith(f" of {total} bytes") for line in files)
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "Check the connection to the hub"),
+        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids downloads"),
+    ],
+)
+def test_fetch_without_network_says_so(environment, said, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "weights", "fetch", "someone/small"],
+        cwd=ROOT,
+        env={**os.environ, "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
