@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -69,7 +69,9 @@ class Platform:
 
     address: str
     environment: dict[str, str]
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
+    messages: Path
+    """What the web server and the workers print."""
     passwords: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
 
@@ -90,6 +92,14 @@ class Platform:
         printed = self.shell.stdout.readline()
         assert printed, "the program failed; its error is above"
         return str(json.loads(printed)).strip()
+
+    def wait_until_it_runs(self) -> None:
+        """Wait until the platform has started, and read who can sign in."""
+        while "Ctrl-C stops it" not in (printed := self.messages.read_text()):
+            if self.process.poll() is not None:
+                pytest.fail(f"Touchstone did not start:\n{self.messages.read_text()}")
+            time.sleep(0.05)
+        self.passwords |= dict(re.findall(r"^\s+(\S+)\s+password (\S+)", printed, re.MULTILINE))
 
     def wait_until_it_answers(self) -> None:
         """Wait until a web server that was killed has been started again."""
@@ -164,22 +174,14 @@ def running_platform(folder: Path, *options: str, **environment: str) -> Iterato
     with throwaway_database(surroundings):
         port = free_port()
         command = [sys.executable, "script/serve.py", "--port", str(port), *options]
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        platform = Platform(f"http://localhost:{port}", surroundings, process)
+        messages = folder / "messages.txt"
+        with messages.open("w") as file:  # a pipe that nobody reads would stop the platform when it is full
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=surroundings, stdout=file, stderr=subprocess.STDOUT
+            )
+        platform = Platform(f"http://localhost:{port}", surroundings, process, messages)
         try:
-            assert process.stdout is not None
-            printed = []
-            for line in process.stdout:
-                printed.append(line)
-                login = re.match(r"\s+(\S+)\s+password (\S+)", line)
-                if login:
-                    platform.passwords[login[1]] = login[2]
-                if "Ctrl-C stops it" in line:
-                    break
-            else:
-                pytest.fail("Touchstone did not start:\n" + "".join(printed))
+            platform.wait_until_it_runs()
             yield platform
         finally:
             platform.stop()
@@ -222,6 +224,16 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield started
         started.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the platform printed beside a browser test that failed."""
+    report = yield
+    platform = getattr(item, "funcargs", {}).get("platform")
+    if report.failed and isinstance(platform, Platform):
+        report.sections.append(("Platform", platform.messages.read_text()[-5000:]))
+    return report
 
 
 OpenContext = Callable[..., BrowserContext]

@@ -49,9 +49,10 @@ def test_an_evaluator_with_a_model_is_set_up_and_run_by_keyboard(
     page.get_by_role("button", name="Estimate time").click()
     expect(preview).to_contain_text("on one worker process")
     type_into(page, "Layer", "2")
+    expect(preview).not_to_contain_text("on one worker process")
     expect(preview).to_contain_text("no reference")
     page.get_by_label("Compare with").focus()
-    page.keyboard.type("article")
+    page.keyboard.press("a")  # one letter: a select starts a new search where letters come slowly
     page.keyboard.press("Tab")
     expect(preview).not_to_contain_text("no reference")
     expect(preview).to_contain_text("✓ weights installed small")

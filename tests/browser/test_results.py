@@ -89,7 +89,7 @@ def test_the_method_is_chosen_by_keyboard_and_kept_in_the_address(
     page.get_by_text("Method", exact=True).focus()
     page.keyboard.press("Enter")
     page.get_by_label("Significance test").focus()
-    page.keyboard.type("Williams")
+    page.keyboard.press("w")  # Williams
     page.wait_for_url("**test=williams**")
     expect(page.locator("#notes")).to_contain_text("Williams")
     colleague = open_context().new_page()
@@ -178,7 +178,15 @@ def test_a_menu_closes_on_escape_and_returns_the_focus(open_context: OpenContext
     expect(page.get_by_label("Significance test")).to_be_hidden()
 
 
-def test_every_menu_opens_within_the_page(open_context: OpenContext, platform: Platform):
+OPENED_WITHIN_THE_PAGE = """() => {
+  const opened = document.querySelector("details:is(.choice, .menu)[open] > :not(summary)");
+  return opened?.getBoundingClientRect().left >= 0 && document.documentElement.scrollWidth <= innerWidth;
+}"""
+
+
+def test_every_menu_opens_within_the_page(
+    open_context: OpenContext, platform: Platform, subtests: pytest.Subtests
+):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
     for address in ("comparison/", "planning/"):
@@ -187,9 +195,7 @@ def test_every_menu_opens_within_the_page(open_context: OpenContext, platform: P
             page.set_viewport_size({"width": width, "height": 800})
             for opener in page.locator("details:is(.choice, .menu) > summary").all():
                 opener.click()
-                opened = page.locator("details:is(.choice, .menu)[open] > :not(summary)")
-                box = opened.bounding_box()
-                assert box is not None
-                assert box["x"] >= 0, f"{opener.inner_text()} on {address} at {width} pixels"
-                page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
+                # A menu that opens over the page's edge moves once it is open.
+                with subtests.test(f"{opener.inner_text()} on {address} at {width} pixels"):
+                    page.wait_for_function(OPENED_WITHIN_THE_PAGE)
                 page.keyboard.press("Escape")
