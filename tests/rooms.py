@@ -30,7 +30,7 @@ ROOMS: dict[str, dict[str, str]] = {
     "scoring": {
         "urls": "addresses of the evaluators' pages",
         "api_urls": "addresses of the API",
-        "tasks": "what workers are called with",
+        "tasks": "Celery tasks",
         "management": "score, import, evaluators, weights, reparse",
         "templatetags": "money, limits and evaluators as pages write them",
         "batch_api": "what a worker does with requests sent as a batch",
@@ -58,7 +58,7 @@ ROOMS: dict[str, dict[str, str]] = {
     "annotation": {
         "urls": "addresses of raters' and managers' pages",
         "api_urls": "addresses of the API",
-        "tasks": "what workers are called with",
+        "tasks": "Celery tasks",
         "admin": "users, groups and memberships for operators",
         "management": "create_project",
         "demo": "the demo project",

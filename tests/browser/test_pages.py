@@ -3,8 +3,10 @@
 from urllib.parse import urlparse
 
 import pytest
+from django.urls import resolve, reverse
 from playwright.sync_api import ConsoleMessage, Page
 
+from tests.addresses import ARGUMENTS
 from tests.browser.conftest import (
     DESKTOP,
     PHONE,
@@ -63,6 +65,8 @@ PAGES = {
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
+ONLY_FORMS = {"round_start", "results_unpublish"}
+"""Addresses that answer forms and have no page."""
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 HARMLESS = ("status of 403", "status of 404", "Password forms should have")
 
@@ -88,6 +92,13 @@ def check_layout(page: Page, name: str, size: str) -> None:
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= SIZES[size]["width"], f"{name} is {width} pixels wide"
     assert page.evaluate("scrollY") == 0, f"{name} opens below its top"
+
+
+def test_every_page_of_a_project_is_among_those_opened():
+    opened = {resolve(urlparse(address).path).url_name for _, address in PAGES.values()}
+    pages = {name for name, arguments in ARGUMENTS.items() if name and arguments == ("slug",)}
+    files = {name for name in pages if "." in reverse(name, args=["demo"])}
+    assert {name for name in pages - files if not name.startswith("api")} - opened == ONLY_FORMS
 
 
 @pytest.mark.parametrize("username", sorted({username for username, _ in PAGES.values()}))
