@@ -14,7 +14,7 @@ from scoring.llm import openai_format
 from scoring.llm.addresses import is_on_this_machine
 from scoring.llm.capabilities import Abilities
 from scoring.llm.errors import failure, refusal_in
-from scoring.llm.one_request import secret_of
+from scoring.llm.one_request import certificates, secret_of
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -156,7 +156,7 @@ class BatchFiles:
             api_key=secret,
             max_retries=0,
             timeout=self.address.timeout_s,
-            http_client=DefaultHttpxClient(trust_env=not is_on_this_machine(base_url)),
+            http_client=DefaultHttpxClient(verify=certificates(), trust_env=not is_on_this_machine(base_url)),
         )
         with client:
             try:

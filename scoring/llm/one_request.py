@@ -54,7 +54,7 @@ def client_for(address: Address, secret: str) -> "AsyncOpenAI":
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     http_client = DefaultAsyncHttpxClient(
-        verify=_certificates(), trust_env=not is_on_this_machine(address.base_url)
+        verify=certificates(), trust_env=not is_on_this_machine(address.base_url)
     )
     return AsyncOpenAI(
         base_url=address.base_url, api_key=secret, max_retries=0, timeout=None, http_client=http_client
@@ -62,7 +62,7 @@ def client_for(address: Address, secret: str) -> "AsyncOpenAI":
 
 
 @cache
-def _certificates() -> "SSLContext":
+def certificates() -> "SSLContext":
     """Return the certificates, read once since that takes longer than many an answer."""
     import httpx2
 
