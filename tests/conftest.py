@@ -60,6 +60,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 class ByFile(LoadScopeScheduling):
@@ -86,6 +87,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 def pytest_configure() -> None:
+    gc.disable()  # until all tests are collected, because nearly everything imported until then stays
     give_each_process_its_broker()
     # The same examples in every run, and no deadline: a failure comes from a change, not from luck or load.
     hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
