@@ -20,17 +20,19 @@ ROWS = 6000
 PATIENCE_S = 240
 
 QUEUE = """
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.core.management import call_command
 from pathlib import Path
 from annotation.imports.jobs import queue_import
 from annotation.models import Project
+User.objects.create_user("boss")
+call_command("create_project", "Killed", "--questionnaire", "seahorse", "--manager", "boss")
 path = Path({path!r})
 queue_import(Project.objects.get(slug="killed"), None, "seahorse", ContentFile(path.read_bytes(), path.name))
 """
 WORK = "from scoring.runs.imported_scores import work_on_import; work_on_import(1)"
 
-
-MANAGER = "from django.contrib.auth.models import User; User.objects.create_user('boss')"
 CANCEL = """
 import time
 from django.contrib.auth.models import User
@@ -90,7 +92,6 @@ def query(environment, statement):
 def test_killed_import_stores_nothing_and_is_repeated_completely(environment, tmp_path):
     rows = (seahorse_row(f"a-test-{number}") for number in range(ROWS))
     path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *rows)
-    manage(environment, "create_project", "Killed", "--questionnaire", "seahorse")
     manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
     worker = start(environment, "shell", "-v0", "-c", WORK)
     deadline = time.monotonic() + PATIENCE_S
@@ -113,7 +114,6 @@ def test_killed_import_stores_nothing_and_is_repeated_completely(environment, tm
 
 def test_hanging_worker_is_stopped_and_the_job_fails_after_three(environment, tmp_path):
     path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, seahorse_row())
-    manage(environment, "create_project", "Killed", "--questionnaire", "seahorse")
     manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
     arguments = [sys.executable, "manage.py", "shell", "-v0", "-c", HANG]
     hanging = environment | {"CLAIM_LEASE_S": "1"}
@@ -132,8 +132,6 @@ def test_import_can_be_cancelled_while_it_is_stored(environment, tmp_path):
     """On SQLite, no other process can write meanwhile."""
     rows = (seahorse_row(f"a-test-{number}") for number in range(ROWS))
     path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *rows)
-    manage(environment, "shell", "-v0", "-c", MANAGER)
-    manage(environment, "create_project", "Killed", "--questionnaire", "seahorse", "--manager", "boss")
     manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
     arguments = [sys.executable, "manage.py", "shell", "-v0", "-c", CANCEL]
     with subprocess.Popen(
