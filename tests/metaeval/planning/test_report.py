@@ -11,7 +11,7 @@ from metaeval.planning.report import BEYOND, MORE, REACHED, UNDEFINED, plan_figu
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.models import SeenArticle
 from tests.factories import make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 ARTICLES = 24
 
@@ -23,9 +23,11 @@ def project(db):
     summaries = make_summaries(project, [f"article {place:02}" for place in range(ARTICLES)], ["a", "b"])
     raters, rng = [make_rater(project, group=group) for group in ("one", "two")], np.random.default_rng(4)
     truth = {summary: int(rng.integers(1, 6)) for summary in summaries}
-    for summary in summaries:
-        for rater in raters:
-            rate(summary, rater, coherence=str(truth[summary]), fluency=str(int(rng.integers(1, 6))))
+    rate_all(
+        (summary, rater, {"coherence": str(truth[summary]), "fluency": str(int(rng.integers(1, 6)))})
+        for summary in summaries
+        for rater in raters
+    )
     for label, noise in (("Good", 0.5), ("Nearly as good", 0.6), ("Poor", 30.0)):
         score(make_setup(project, label), {s: t + noise * rng.normal() for s, t in truth.items()})
     score(make_setup(project, "Other"), {s: float(t) for s, t in truth.items()}, "relevance")
