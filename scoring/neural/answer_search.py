@@ -7,6 +7,7 @@ import torch
 from torch.nn.functional import pad
 
 from scoring.neural.extractive_qa import Asked, ExtractiveReader
+from scoring.neural.likeliest import likeliest
 
 NONE = ""
 """No answer."""
@@ -50,13 +51,14 @@ def find_answers(
 def best_span(logits: torch.Tensor, longest: int) -> Span:
     """Return the span of at most `longest` ids with the highest sum of `logits` [2, ids].
 
-    Its end is not before its begin; of equal spans the first counts.
+    Its end is not before its begin; of equal spans the first counts. Raises NotFinite.
     """
     begins, ends = logits
     reachable = pad(ends, (0, longest - 1), value=-torch.inf).unfold(0, longest, 1)
     sums = begins[:, None] + reachable
-    first, further = divmod(int(sums.argmax()), longest)
-    return Span(sums[first, further].item(), first, first + further)
+    score, place = likeliest(sums.flatten())
+    first, further = divmod(int(place), longest)
+    return Span(score.item(), first, first + further)
 
 
 def _windows(reader: ExtractiveReader, question: str, text: str, window: int, stride: int) -> list[Asked]:

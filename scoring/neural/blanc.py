@@ -19,6 +19,7 @@ from scoring.neural.blanc_masks import Cloze
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder import input_limit
 from scoring.neural.encoder_pass import EncoderPass
+from scoring.neural.likeliest import likeliest
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 
@@ -45,7 +46,7 @@ class Guesser:
     def right(self, clozes: Sequence[Cloze]) -> list[Guessed]:
         """Return for each cloze which hidden words were guessed.
 
-        The guess is the likeliest id. Equal inputs are computed once.
+        The guess is the likeliest id. Equal inputs are computed once. Raises NotFinite.
         """
         inputs = [(each.ids, each.hidden) for each in clozes]
         guesses = distinct_in_batches(inputs, self._guesses, length=lambda each: len(each[0]))
@@ -63,8 +64,8 @@ class Guesser:
             for start, (_, hidden) in zip(starts, inputs, strict=False)
             for position in hidden
         ]
-        likeliest = torch.cat([self.model.cls(some).argmax(dim=-1) for some in states[places].split(ROWS)])
-        return [each.tolist() for each in likeliest.split([len(hidden) for _, hidden in inputs])]
+        found = torch.cat([likeliest(self.model.cls(some))[1] for some in states[places].split(ROWS)])
+        return [each.tolist() for each in found.split([len(hidden) for _, hidden in inputs])]
 
 
 @dataclass(frozen=True, slots=True)

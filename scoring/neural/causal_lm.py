@@ -8,11 +8,13 @@ from weakref import WeakValueDictionary
 import torch
 
 from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.not_finite import isolated
 from scoring.contract.requests import TOO_LONG, Address, Reply, Request, Usage, Wanted
-from scoring.contract.scores import OUT_OF_MEMORY
+from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
 from scoring.judge.score_marks import Unread
 from scoring.neural.causal_pass import CausalPass, Ids, Read
 from scoring.neural.causal_prompts import CausalPrompts, PromptIds
+from scoring.neural.likeliest import likeliest
 from scoring.weights.model_files import digest
 
 _Compute = Callable[[list[Request], Read], Iterable[Reply]]
@@ -49,9 +51,9 @@ class LocalModel:
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
         """Return one reply per request, in order.
 
-        A reply's `problem` is TOO_LONG if prompt and reply exceed the model's limit, or OUT_OF_MEMORY. With
-        FIRST_TOKEN and LIKELIHOOD its text is the likeliest first token or mark. Raises EvaluatorError,
-        permanent, for what no local model does or this one's vocabulary lacks.
+        A reply's `problem` is TOO_LONG if prompt and reply exceed the model's limit, OUT_OF_MEMORY, or
+        NOT_FINITE. With FIRST_TOKEN and LIKELIHOOD its text is the likeliest first token or mark. Raises
+        EvaluatorError, permanent, for what no local model does or this one's vocabulary lacks.
         """
         found: dict[Request, Reply] = {}
         groups: dict[tuple[object, ...], list[tuple[Request, PromptIds]]] = {}
@@ -65,10 +67,12 @@ class LocalModel:
             kind = (request.wanted, request.marks, self._marks(request), prompt.beginning)
             groups.setdefault(kind, []).append((request, prompt))
         for group in groups.values():
-            found |= self._of_group(group)
+            replies = isolated(group, self._of_group, Reply("", NOT_FINITE))
+            found |= zip((request for request, _ in group), replies, strict=True)
         return [found[request] for request in requests]
 
-    def _of_group(self, group: Sequence[tuple[Request, PromptIds]]) -> dict[Request, Reply]:
+    def _of_group(self, group: Sequence[tuple[Request, PromptIds]]) -> list[Reply]:
+        """Return replies to requests that may be read together. Raises NotFinite."""
         asked = [request for request, _ in group]
         compute: _Compute = {
             Wanted.TEXT: self._written,
@@ -81,10 +85,7 @@ class LocalModel:
             max(map(self._further, asked)),
             lambda batch, read: compute([asked[index] for index in batch], read),
         )
-        return {
-            request: Reply("", OUT_OF_MEMORY) if reply is None else reply
-            for request, reply in zip(asked, replies, strict=True)
-        }
+        return [Reply("", OUT_OF_MEMORY) if reply is None else reply for reply in replies]
 
     def _written(self, requests: Sequence[Request], read: Read) -> list[Reply]:
         prompts = [len(row) for row in read.rows]
@@ -92,9 +93,9 @@ class LocalModel:
         written: list[list[int]] = [[] for _ in requests]
         problems: dict[int, str | None] = {}
         while True:
-            likeliest = read.logits[:, -1].argmax(dim=-1).tolist()
+            greedy = likeliest(read.logits[:, -1])[1].tolist()
             chosen = [
-                draw.of(read.logits[row, -1]) if draw.request.temperature else likeliest[row]
+                draw.of(read.logits[row, -1]) if draw.request.temperature else greedy[row]
                 for row, draw in enumerate(draws)
             ]
             for row, request in enumerate(requests):
@@ -116,27 +117,27 @@ class LocalModel:
     def _first_tokens(self, requests: Sequence[Request], read: Read) -> list[Reply]:
         variants = self._variants(requests[0].marks)
         probabilities = read.logits[:, -1].softmax(dim=-1)
-        likeliest = probabilities.argmax(dim=-1).tolist()
+        _, tokens = likeliest(probabilities)
         return [
             Reply(
                 self._prompts.piece(token),
                 probabilities={mark: row[ids].sum().item() for mark, ids in variants.items()},
                 usage=Usage(len(ids), 1),
             )
-            for token, row, ids in zip(likeliest, probabilities, read.rows, strict=True)
+            for token, row, ids in zip(tokens.tolist(), probabilities, read.rows, strict=True)
         ]
 
     def _likelihoods(self, requests: Sequence[Request], read: Read) -> list[Reply]:
         marks = requests[0].marks
         logs = self._model.log_probabilities(read, self._marks(requests[0]), self._ends)
-        found = logs.double().exp().tolist()
+        found = logs.double().exp()
         return [
             Reply(
-                marks[row.index(max(row))],
+                marks[place],
                 probabilities=dict(zip(marks, row, strict=True)),
                 usage=Usage(len(ids), 0),
             )
-            for row, ids in zip(found, read.rows, strict=True)
+            for place, row, ids in zip(likeliest(found)[1].tolist(), found.tolist(), read.rows, strict=True)
         ]
 
     def _marks(self, request: Request) -> tuple[Ids, ...]:

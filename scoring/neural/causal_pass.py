@@ -205,8 +205,10 @@ class CausalPass:
 
     @torch.inference_mode()
     def _refuse_reading_ahead(self, folder: Path) -> None:
-        """Raise MissingWeights for an encoder, such as BERT, whose logits depend on later tokens."""
+        """Raise MissingWeights for an encoder, such as BERT, whose logits depend on later tokens, or NaN."""
         first, other = self._model(input_ids=torch.tensor([[1, 2], [1, 3]], device=device())).logits[:, 0]
+        if not first.isfinite().all():
+            raise MissingWeights(f"The model in {folder} gives no finite numbers. Are its files damaged?")
         if not torch.allclose(first, other, atol=1e-2):
             raise MissingWeights(
                 f"The model in {folder} reads ahead, so it is no causal language model and cannot reply."

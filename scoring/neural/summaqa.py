@@ -7,6 +7,7 @@ import torch
 
 from scoring.contract.scores import share_of
 from scoring.neural.extractive_qa import Asked, ExtractiveReader
+from scoring.neural.likeliest import likeliest
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ def read_reply(
     logits: torch.Tensor,
     shares: tuple[float, float] = (1.0, 1.0),
 ) -> ReaderAnswer:
-    """Return the answer for `logits` [2, ids]; empty if the end comes before the begin."""
+    """Return the answer for `logits` [2, ids]; empty if the end comes before the begin. Raises NotFinite."""
     probabilities = logits.softmax(dim=-1)[:, asked.start :]
-    (begin, end), (first, last) = (each.tolist() for each in probabilities.max(dim=-1))
+    (begin, end), (first, last) = (each.tolist() for each in likeliest(probabilities))
     answer = ""
     if first < asked.length:
         answer = reader.passage(summary).between(first, min(last, asked.length - 1))

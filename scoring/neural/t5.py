@@ -7,6 +7,7 @@ from typing import TypeVar
 import torch
 
 from scoring.neural.batching import distinct_in_batches
+from scoring.neural.likeliest import likeliest
 from scoring.neural.t5_layers import Memory
 from scoring.neural.t5_pass import T5Pass
 from scoring.neural.tokens import TextTokenizer
@@ -59,14 +60,14 @@ class Answers:
     def written(self, inputs: Sequence[tuple[int, ...]], at_most: int) -> list[tuple[int, ...] | None]:
         """Return the ids that the model writes per input by greedy decoding.
 
-        They end before the first closing id, or after `at_most` ids.
+        They end before the first closing id, or after `at_most` ids. Raises NotFinite.
         """
         end = self.tokens.tokenizer.eos_token_id
 
         def read(memory: Memory) -> list[tuple[int, ...]]:
             ids = self._starts(memory)
             while ids.shape[1] <= at_most and not bool((ids == end).any(dim=1).all()):
-                next_ids = self._model.logits(self._model.decode(memory, ids)[:, -1]).argmax(dim=-1)
+                _, next_ids = likeliest(self._model.logits(self._model.decode(memory, ids)[:, -1]))
                 ids = torch.cat([ids, next_ids[:, None]], dim=1)
             return [_before(end, row) for row in ids[:, 1:].tolist()]
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from annotation.declared.settings import setting
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
-from scoring.contract.scores import EMPTY_SUMMARY, Scored
+from scoring.contract.not_finite import isolated
+from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
 from scoring.weights.model_files import digest, locate
 
 LIBRARIES = ("torch", "transformers", "tokenizers")
@@ -111,10 +112,14 @@ class ModelEvaluator(Evaluator):
         }
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
-        """Return one result per item: the reason for items with a `problem`, else from `score_readable`."""
+        """Return one result per item: the reason for items with a `problem`, else from `score_readable`.
+
+        If the model gives NaN, items are scored one by one, and only those to blame get the reason.
+        """
         problems = [self.problem(item) for item in items]
         readable = [item for item, problem in zip(items, problems, strict=True) if problem is None]
-        results = iter(self.score_readable(readable) if readable else ())
+        not_finite = Scored.unscored(self.dimensions, NOT_FINITE)
+        results = iter(isolated(readable, self.score_readable, not_finite) if readable else ())
         return [
             next(results) if problem is None else Scored.unscored(self.dimensions, problem)
             for problem in problems
@@ -132,5 +137,8 @@ class ModelEvaluator(Evaluator):
         return getattr(self.params, "empty_summary", UNSCORED) == SCORE
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
-        """Return one result per item, in order, for at least one item without a `problem`."""
+        """Return one result per item, in order, for at least one item without a `problem`.
+
+        May raise NotFinite.
+        """
         raise NotImplementedError

@@ -9,10 +9,11 @@ import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Request, Wanted
-from scoring.contract.scores import OUT_OF_MEMORY
+from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
 from scoring.judge.score_marks import Unread
 from scoring.neural.causal_lm import LocalModel
 from scoring.weights.model_files import MissingWeights
@@ -324,6 +325,33 @@ def test_out_of_memory_is_retried_in_halves_and_reported():
     assert_alike(model.replies(REQUESTS), expected)
     most = 0
     assert {each.problem for each in model.replies(REQUESTS)} == {OUT_OF_MEMORY}
+
+
+def test_nan_leaves_one_request_without_a_reply(tmp_path):
+    folder = shutil.copytree(tiny_model("llama"), tmp_path / "model")
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    spoilt = plain_tokenizer(folder)("\U0001f600", add_special_tokens=False)["input_ids"][-1]
+    tensors["model.embed_tokens.weight"][spoilt] = math.nan
+    save_file(tensors, path, {"format": "pt"})
+    found = LocalModel(folder, is_chat=False).replies(REQUESTS)
+    expected = LocalModel(tiny_model("llama"), is_chat=False).replies(REQUESTS)
+    is_spoilt = ["\U0001f600" in each.prompt for each in REQUESTS]
+    assert any(is_spoilt)
+    assert [each.problem == NOT_FINITE for each in found] == is_spoilt
+    assert_alike(
+        [each for each, bad in zip(found, is_spoilt, strict=True) if not bad],
+        [each for each, bad in zip(expected, is_spoilt, strict=True) if not bad],
+    )
+
+
+def test_model_of_nan_is_refused(tmp_path):
+    folder = shutil.copytree(tiny_model("llama"), tmp_path / "model")
+    path = folder / "model.safetensors"
+    nans = {name: torch.full_like(each, math.nan) for name, each in load_file(path).items()}
+    save_file(nans, path, {"format": "pt"})
+    with pytest.raises(MissingWeights, match="gives no finite numbers"):
+        LocalModel(folder, is_chat=False).replies([Request("The cat.")])
 
 
 def test_evaluators_with_the_same_weights_share_one_model(tmp_path):

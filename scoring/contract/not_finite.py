@@ -1,0 +1,23 @@
+"""What happens where a model gives NaN: one input has no result, and the others keep theirs."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Input = TypeVar("Input")
+Result = TypeVar("Result")
+
+
+class NotFinite(ArithmeticError):
+    """A model gave no finite number where a choice depends on it."""
+
+
+def isolated(
+    inputs: Sequence[Input], compute: Callable[[Sequence[Input]], list[Result]], without: Result
+) -> list[Result]:
+    """Return the results of `compute`, one for each input; `without` for each that raises NotFinite alone."""
+    try:
+        return compute(inputs)
+    except NotFinite:
+        if len(inputs) == 1:
+            return [without]
+    return [isolated([each], compute, without)[0] for each in inputs]
