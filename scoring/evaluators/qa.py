@@ -97,6 +97,7 @@ class QuestionAnswering(ModelEvaluator):
             "lmqg/t5-base-squad-qg",
             help="Model that writes questions; empty if every example has questions.",
             label="Question model",
+            may_be_empty=True,
         )
         prompt: str = setting(
             "generate question: {highlighted}",

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.imports.reading.fields import SPLITS, Fields
 from annotation.imports.reading.json_rows import json_lines
-from annotation.imports.reading.lines import TextFile
+from annotation.imports.reading.lines import TextFile, half_a_pair
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row
 from annotation.imports.reading.wrong_rows import MOST_PROBLEMS
 from scoring.contract.items import Item
@@ -101,6 +101,7 @@ class _ExampleFields(Fields):
     def example(self) -> Example:
         """Return the example, and note the problems of the row."""
         self._refuse_misspelt_fields()
+        self._refuse_half_pairs()
         texts = {name: self._text(name) for name in self.TEXTS}
         lists = {name: self._list(name) for name in self.LISTS}
         if not texts["id"] and not self.is_wrong("id"):
@@ -117,7 +118,8 @@ class _ExampleFields(Fields):
             language=texts["language"],
             article=article,
             references=lists["references"] or (),
-            article_id=texts["article_id"] or (_digest(article) if article else None),
+            article_id=texts["article_id"]
+            or (_digest(article) if article and not self.is_wrong("article") else None),
             article_sentences=lists["article_sentences"],
             summary_sentences=lists["summary_sentences"],
             reference_sentences=lists["reference_sentences"],
@@ -136,6 +138,12 @@ class _ExampleFields(Fields):
         for name in self.row.values.keys() - set(self.FIELDS):
             for near in difflib.get_close_matches(name, absent, n=1, cutoff=0.85):
                 self._note(name, "a field of this name", f"the field {near}")
+
+    def _refuse_half_pairs(self) -> None:
+        """Note halves of surrogate pairs in texts and names, which no tokenizer and no file takes."""
+        for name in self.FIELDS:
+            if found := half_a_pair(json.dumps(self.row.values.get(name), ensure_ascii=False)):
+                self._note(name, found, "whole characters")
 
     def _note(self, name: str, found: str, expected: str) -> None:
         self.problems.append(Problem(self.row.file, self.row.line, name, found, expected))

@@ -55,11 +55,16 @@ def token_counter(tokenizer: str) -> Callable[[str], int]:
     """Return a counter of tokens by the named model's tokenizer, without special tokens.
 
     An empty name gives `at_most_tokens`. Raises EvaluatorError, permanent, if the model or its tokenizer.json
-    is not on this machine.
+    is not on this machine or cannot be read.
     """
     if not tokenizer:
         return at_most_tokens
-    loaded = _loaded(tokenizer_file(tokenizer))
+    file = tokenizer_file(tokenizer)
+    try:
+        loaded = _loaded(file)
+    except Exception as error:  # what the library of tokenizers raises has no class of its own
+        found = f"found {tokenizer!r}, whose tokenizer.json cannot be read: {error}"
+        raise EvaluatorError(f"parameter 'tokenizer': {found}", permanent=True) from error
     return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
 
 

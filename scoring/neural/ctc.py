@@ -16,7 +16,7 @@ from scoring.contract.scores import OUT_OF_MEMORY, share_of
 from scoring.neural.batching import in_batches, padded
 from scoring.neural.device import device
 from scoring.neural.encoder import Encoder, position_limit
-from scoring.neural.loading import load_model, load_tensors
+from scoring.neural.loading import load_encoder, load_tensors
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
 
@@ -107,7 +107,7 @@ class _PairModel:
 
     def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
         self.tokens = TextTokenizer(folder)
-        self.model = load_model(folder, precision=precision, may_lack=may_lack)
+        self.model = load_encoder(folder, precision, may_lack)
         self.limit = min(LIMIT, position_limit(self.model.config))
         tensors = load_tensors(folder, self.head)
         expected = {"weight": (self.outputs, self.model.config.hidden_size), "bias": (self.outputs,)}

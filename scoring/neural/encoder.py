@@ -8,7 +8,7 @@ from transformers import PreTrainedConfig
 
 from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING, EncoderPass
-from scoring.neural.loading import load_model
+from scoring.neural.loading import load_encoder
 from scoring.neural.tokens import NO_LIMIT, TextTokenizer
 from scoring.weights.model_files import MissingWeights
 
@@ -30,7 +30,7 @@ class Encoder:
 
     def __init__(self, folder: Path, precision: str = "float32", depth: int | None = None) -> None:
         self.tokens = TextTokenizer(folder)
-        self.model = load_model(folder, precision=precision, may_lack=("pooler.",))
+        self.model = load_encoder(folder, precision, may_lack=("pooler.",))
         self.layers: int = self.model.config.num_hidden_layers
         if depth is not None:
             if not 0 <= depth <= self.layers:

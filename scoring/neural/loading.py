@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
 import transformers
 from safetensors import SafetensorError
@@ -20,6 +21,8 @@ transformers.utils.logging.disable_progress_bar()
 
 LEAST_VOCABULARY = 16
 """Fewest pieces beside special tokens; bytes alone would be 256."""
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError)
+"""What the libraries raise for files that are missing, damaged, or JSON of another form."""
 
 
 def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedTokenizerBase:
@@ -31,8 +34,13 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
         found: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
-    except (OSError, ValueError) as error:
-        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {first_line(error)}") from error
+    except UNREADABLE as error:
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_said(error)}") from error
+    except Exception as error:  # what the library of tokenizers raises has no class of its own
+        raise MissingWeights(
+            f"The tokenizer in {folder} cannot be loaded: its tokenizer.json is none that tokenizers "
+            f"{tokenizers.__version__} reads ({first_line(error)})."
+        ) from error
     # Without a vocabulary the library makes one up, to which all words are unknown.
     if len(found.get_vocab().keys() - set(found.all_special_tokens)) < LEAST_VOCABULARY:
         raise MissingWeights(
@@ -46,8 +54,19 @@ def load_config(folder: Path) -> Any:
     """Return the folder's configuration. Raises MissingWeights if it cannot be read."""
     try:
         return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise MissingWeights(f"The configuration in {folder} cannot be read: {first_line(error)}") from error
+    except UNREADABLE as error:
+        raise MissingWeights(f"The configuration in {folder} cannot be read: {_said(error)}") from error
+
+
+def load_encoder(folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> PreTrainedModel:
+    """Return the folder's encoder as `load_model` does. Raises MissingWeights for one with a decoder, too."""
+    config = load_config(folder)
+    if config.is_encoder_decoder:
+        raise MissingWeights(
+            f"The model in {folder} is of the kind {config.model_type}, an encoder with a decoder; an "
+            "encoder alone is needed, such as BERT or RoBERTa."
+        )
+    return load_model(folder, precision=precision, may_lack=may_lack)
 
 
 def load_model(
@@ -63,6 +82,7 @@ def load_model(
     Raises MissingWeights if files are missing or damaged, or lack parameters, which would be random;
     `may_lack` has the beginnings of names that may be missing.
     """
+    tensor_files(folder)
     try:
         model, info = model_class.from_pretrained(
             folder,
@@ -73,8 +93,8 @@ def load_model(
             output_loading_info=True,
             **options,
         )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise MissingWeights(f"The model in {folder} cannot be loaded: {first_line(error)}") from error
+    except UNREADABLE as error:
+        raise MissingWeights(f"The model in {folder} cannot be loaded: {_said(error)}") from error
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
     if missing:
         raise MissingWeights(
@@ -92,17 +112,22 @@ def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, 
     """
     try:
         return {key: tensor for path in tensor_files(folder, name) for key, tensor in load_file(path).items()}
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise MissingWeights(f"{folder / name} cannot be read: {first_line(error)}") from error
+    except UNREADABLE as error:
+        raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}") from error
 
 
 def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
-    """Return the file of that name, or the parts that its index names instead."""
+    """Return the file of that name, or the parts that its index names instead. Raises MissingWeights."""
     index = folder / f"{name}.index.json"
     if (folder / name).exists() or not index.exists():
         return [folder / name]
-    parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-    return [folder / part for part in sorted(set(parts))]
+    try:
+        parts = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        return [folder / part for part in parts]
+    except UNREADABLE as error:
+        raise MissingWeights(
+            f"{index} is damaged: it does not name the file of each tensor under weight_map."
+        ) from error
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
@@ -111,3 +136,7 @@ def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: P
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+
+
+def _said(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else first_line(error)

@@ -56,6 +56,11 @@ class T5Pass:
         self._decoder_bias = PositionBias(self.config, tensors, "decoder")
         embedding = next((name for name in EMBEDDINGS if name in tensors), EMBEDDINGS[0])
         self._embedding = tensors[embedding]
+        if len(self._embedding) != self.config.vocab_size:
+            raise MissingWeights(
+                f"The model in {folder} has {len(self._embedding):,} embeddings, but its config.json says "
+                f"vocab_size {self.config.vocab_size:,}."
+            )
         tied = OUTPUT not in tensors or tensors.raw(OUTPUT).equal(tensors.raw(embedding))
         self._output = self._embedding if tied else tensors[OUTPUT]
         scale = self.config.d_model**-0.5 if tied and _scales_when_tied(folder) else 1.0

@@ -7,8 +7,11 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from transformers import PreTrainedConfig
+
 from scoring.contract.scores import share_of
-from scoring.neural.loading import load_tokenizer
+from scoring.neural.loading import load_config, load_tokenizer
+from scoring.weights.model_files import MissingWeights
 
 REMEMBERED_TEXTS = 8192
 NO_LIMIT = 1_000_000
@@ -27,7 +30,10 @@ class Tokens:
 
 
 class TextTokenizer:
-    """A folder's tokenizer (see `load_tokenizer`) with a cache of recent texts."""
+    """A folder's tokenizer (see `load_tokenizer`) with a cache of recent texts.
+
+    Raises MissingWeights, also if the model beside it has no embeddings for some ids.
+    """
 
     def __init__(self, folder: Path, *, reads_specials: bool = False) -> None:
         self.tokenizer = load_tokenizer(folder, reads_specials=reads_specials)
@@ -39,11 +45,27 @@ class TextTokenizer:
         self.opening: tuple[int, ...] = tuple(with_specials[:start])
         self.closing: tuple[int, ...] = tuple(with_specials[start + len(inner) :])
         """Special ids before and after a single text."""
+        self._refuse_ids_beyond(load_config(folder).get_text_config(), folder, reads_specials=reads_specials)
         self._unknown: int = self.tokenizer.unk_token_id
         self._forbidden = frozenset(() if reads_specials else self.tokenizer.all_special_ids) - {
             self._unknown
         }
         self._pieces: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+
+    def _refuse_ids_beyond(self, config: PreTrainedConfig, folder: Path, *, reads_specials: bool) -> None:
+        """Raise MissingWeights for ids of texts that exceed the model's vocabulary.
+
+        Special ids that no input has may exceed it, as with padding that was added for training.
+        """
+        unused = () if reads_specials else self.tokenizer.all_special_tokens
+        vocabulary = self.tokenizer.get_vocab()
+        texts = (number for piece, number in vocabulary.items() if piece not in unused)
+        highest, size = max(*texts, *self.opening, *self.closing), getattr(config, "vocab_size", None)
+        if size is not None and highest >= size:
+            raise MissingWeights(
+                f"The tokenizer in {folder} has ids up to {highest:,}, but the model beside it has "
+                f"embeddings for {size:,} only. Are both of the same model?"
+            )
 
     @cached_property
     def between_texts(self) -> tuple[int, ...]:

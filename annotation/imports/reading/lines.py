@@ -155,8 +155,11 @@ class _Unzipped(gzip.GzipFile):
 
 def unstorable(text: str) -> str | None:
     """Return why a database cannot hold this text: a NUL or half a surrogate pair; None if it can."""
-    if "\x00" in text:
-        return "a NUL character"
+    return "a NUL character" if "\x00" in text else half_a_pair(text)
+
+
+def half_a_pair(text: str) -> str | None:
+    """Return which half of a surrogate pair stands alone in the text, so that it is no text; None if none."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

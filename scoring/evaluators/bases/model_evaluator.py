@@ -20,7 +20,10 @@ UNSCORED, SCORE = "unscored", "score"
 
 
 def model_setting(
-    *default: str, help: str = "Folder of the model, or its Hugging Face id.", label: str = "Model"
+    *default: str,
+    help: str = "Folder of the model, or its Hugging Face id.",
+    label: str = "Model",
+    may_be_empty: bool = False,
 ) -> Any:
     """Declare a setting that names a model's weights; without a default it is required."""
     return setting(
@@ -28,6 +31,8 @@ def model_setting(
         label=label,
         help=help,
         is_weights=True,
+        pattern="" if may_be_empty else ".+",
+        expected="a folder or an id",
         phrase="{}" if label == "Model" else "",
         details="An id is owner/name or owner/name@revision. Weights are read from safetensors files only.",
     )

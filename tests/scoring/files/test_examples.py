@@ -96,6 +96,22 @@ def test_unknown_fields_are_ignored(write):
     assert read_examples(write({"id": "1", "summary": "S", "metric": 3, "systems_id": "x"}))
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("summary", "half \ud83d"),
+        ("article", "\ude00 half"),
+        ("references", ["whole", "\ud83d"]),
+        ("labels", {"\ud83d": 1}),
+        ("scores", {"one": {"\ud83d": 1}}),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused(write, field, value):
+    path = write({"id": "1", "summary": "whole \U0001f600"}, {"id": "2", "summary": "S", field: value})
+    [fault] = faults(path)
+    assert fault.startswith(f"line 2, {field}: found half a surrogate pair")
+
+
 def test_all_faults_are_listed_with_line_field_found_and_expected(write):
     path = write(
         {"id": "1", "summary": "S", "references": "R"},

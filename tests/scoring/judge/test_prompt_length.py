@@ -60,3 +60,9 @@ class TestContextWindow:
         (tmp_path / "model.safetensors").touch()
         with pytest.raises(EvaluatorError, match=r"parameter 'tokenizer': .* no tokenizer\.json"):
             ContextWindow(100, 16, str(tmp_path)).holds("x")
+
+    def test_tokenizer_of_an_unknown_form_is_refused(self, tmp_path):
+        (tmp_path / "model.safetensors").touch()
+        (tmp_path / "tokenizer.json").write_text('{"version": "9.0"}')
+        with pytest.raises(EvaluatorError, match=r"parameter 'tokenizer': .* cannot be read"):
+            ContextWindow(100, 16, str(tmp_path)).holds("x")

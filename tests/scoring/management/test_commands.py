@@ -23,6 +23,7 @@ from scoring.runs.worker import work_on_run
 from tests.factories import make_member, make_project, make_summary
 from tests.scoring.asking_projects import asking_project, price
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.tiny_models import tiny_model
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -293,6 +294,15 @@ class TestScoreFile:
         assert caught.value.returncode == 1
         assert "1  no reference" in output.getvalue()
         assert scores.exists()
+
+    def test_model_of_the_wrong_kind_is_named_and_nothing_is_written(self, tmp_path, examples):
+        model, scores = f"model={tiny_model('bart')}", tmp_path / "scores.jsonl"
+        error = refused(
+            "score", "similarity", "--set", model, "--input", str(examples), "--output", str(scores)
+        )
+        assert error.returncode == 1
+        assert "is of the kind bart, an encoder with a decoder" in str(error)
+        assert not scores.exists()
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -5,12 +5,13 @@ import json
 import shutil
 
 import pytest
+import tokenizers
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-from scoring.neural.loading import fill, load_model, load_tensors, load_tokenizer
+from scoring.neural.loading import fill, load_encoder, load_model, load_tensors, load_tokenizer
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import TEXT, tiny_model
 
@@ -103,6 +104,38 @@ def test_a_folder_without_tokenizer_is_refused(folder):
         (folder / name).unlink()
     with pytest.raises(MissingWeights, match=r"The tokenizer in .* cannot be loaded"):
         load_tokenizer(folder)
+
+
+def test_tokenizer_file_of_an_unknown_form_is_refused(folder):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["type"] = "Unheard"
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(MissingWeights, match=rf"none that tokenizers {tokenizers.__version__} reads"):
+        load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_configuration_that_is_no_object_is_refused(folder, name):
+    (folder / name).write_text("[]")
+    with pytest.raises(MissingWeights, match="cannot be"):
+        load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5"])
+def test_encoder_with_a_decoder_is_refused(kind):
+    with pytest.raises(MissingWeights, match=f"is of the kind {kind}, an encoder with a decoder"):
+        load_encoder(tiny_model(kind), "float32")
+
+
+@pytest.mark.parametrize(
+    "index", ["", "{", "[]", "{}", '{"weight_map": 3}', '{"weight_map": {"a": 5}}', '{"weight_map": ["a"]}']
+)
+def test_damaged_index_is_refused(folder, index):
+    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
+    (folder / "model.safetensors.index.json").write_text(index)
+    for load in (load_tensors, load_model):
+        with pytest.raises(MissingWeights, match=r"model\.safetensors\.index\.json is damaged"):
+            load(folder)
 
 
 def test_tensors_fill_a_module(folder):

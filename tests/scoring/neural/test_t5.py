@@ -214,6 +214,15 @@ def test_other_kinds_of_models_are_refused():
         Answers(tiny_model("bart"))
 
 
+def test_fewer_embeddings_than_stated_are_refused():
+    folder = t5_model("t5", untied=True)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["shared.weight"] = tensors["shared.weight"][:-1].clone()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(MissingWeights, match=r"embeddings, but its config\.json says vocab_size"):
+        Answers(folder)
+
+
 def test_bfloat16_is_close():
     folder = t5_model("mt5", untied=True)
     near = torch.stack(Answers(folder, "bfloat16").logits(INPUTS, WANTED))

@@ -1,11 +1,15 @@
 """Texts as token ids, equal to the tokenizer's own."""
 
+import json
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.neural import tokens as tokens_module
 from scoring.neural.tokens import TextTokenizer, chunks
+from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import tiny_model
 
 TEXTS = ["The cat sat.", "", "  It was a good mat! ", "Кошка сидела.", "猫", "The cat sat."]
@@ -95,3 +99,32 @@ def test_cut_text_stays_within_the_limit(pieces, limit):
     kept = len(cut) - 3
     assert cut.ids[1 : 1 + kept] == tuple(pieces[:kept])
     assert cut.share_read == (kept / len(pieces) if pieces else 1)
+
+
+def with_vocabulary_of(size, folder, *, added=""):
+    """Return a copy of the tiny BERT whose model states `size` embeddings, with a special token `added`."""
+    shutil.copytree(tiny_model("bert"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"vocab_size": size}))
+    if added:
+        tokenizer = TextTokenizer(tiny_model("bert")).tokenizer
+        tokenizer.add_special_tokens({"bos_token": added})
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_tokenizer_with_more_ids_than_the_model_is_refused(tmp_path):
+    size = len(TextTokenizer(tiny_model("bert")).tokenizer)
+    TextTokenizer(with_vocabulary_of(size, tmp_path / "equal"))
+    with pytest.raises(
+        MissingWeights, match=f"has ids up to {size - 1}, but the model .* for {size - 1} only"
+    ):
+        TextTokenizer(with_vocabulary_of(size - 1, tmp_path / "fewer"))
+
+
+def test_special_token_that_no_text_has_may_lack_an_embedding(tmp_path):
+    size = len(TextTokenizer(tiny_model("bert")).tokenizer)
+    folder = with_vocabulary_of(size, tmp_path / "added", added="<bos>")
+    assert len(TextTokenizer(folder).tokenizer) == size + 1
+    with pytest.raises(MissingWeights, match="Are both of the same model"):
+        TextTokenizer(folder, reads_specials=True)

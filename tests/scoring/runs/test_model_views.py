@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from scoring.models import Probe, Run
+from scoring.runs.planning import plan_run
 from scoring.runs.probing import PATIENCE_S, TOLD_FOR, work_on_probe
+from scoring.runs.worker import work_on_run
 from scoring.workers.presence import sign
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary
 from tests.scoring.tiny_models import tiny_model
@@ -156,6 +158,15 @@ class TestForm:
         page = researcher.get(f"{here}?evaluator=similarity")
         preview = text_of(researcher.post(here, with_defaults_of(SIMILARITY, page), **HTMX))
         assert '✓ weights installed</span> <span class="mono">small</span>' in preview
+
+
+class TestFailedRun:
+    def test_page_says_that_the_model_is_of_the_wrong_kind(self, project, researcher, weights_dir):
+        (weights_dir / "bart").symlink_to(tiny_model("bart"), target_is_directory=True)
+        run = plan_run(project, "similarity", {"model": "bart", "against": "article"})
+        work_on_run(run.pk)
+        page = text_of(researcher.get(reverse("run", args=[project.slug, run.pk])))
+        assert "is of the kind bart, an encoder with a decoder" in page
 
 
 class TestEstimate:

@@ -13,9 +13,11 @@ from scoring.contract.fingerprints import fingerprint
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.contract.scores import Scored
+from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams
 from scoring.texts.compared_texts import readable_references
 from scoring.weights.model_files import MissingWeights, digest
+from tests.scoring.evaluator_settings import required
 from tests.scoring.tiny_models import tiny_model
 
 
@@ -112,6 +114,14 @@ def test_changed_weights_change_the_fingerprint(tmp_path):
     before = fingerprint(word_counts(model=str(folder)))
     shutil.copy(tiny_model("roberta") / "model.safetensors", folder)
     assert fingerprint(word_counts(model=str(folder))) != before
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in EVALUATORS if hasattr(load_evaluator(name).Params, "model")]
+)
+def test_model_left_empty_is_refused(name):
+    with pytest.raises(ValueError, match="parameter 'model': found '', expected"):
+        read_params(load_evaluator(name), {**required(name), "model": ""})
 
 
 def test_missing_weights_are_reported_before_scoring():
