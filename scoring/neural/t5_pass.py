@@ -63,7 +63,7 @@ class T5Pass:
             )
         tied = OUTPUT not in tensors or tensors.raw(OUTPUT).equal(tensors.raw(embedding))
         self._output = self._embedding if tied else tensors[OUTPUT]
-        scale = self.config.d_model**-0.5 if tied and _scales_when_tied(folder) else 1.0
+        scale = self.config.d_model**-0.5 if _scales(folder, tied=tied) else 1.0
         self._gain = tensors.placed(tensors.raw("decoder.final_layer_norm.weight") * scale)
 
     def encode(self, inputs: Sequence[Sequence[int]]) -> Memory:
@@ -101,17 +101,28 @@ class T5Pass:
         return rms_norm(hidden, hidden.shape[-1:], eps=self.config.layer_norm_epsilon)
 
 
-def _scales_when_tied(folder: Path) -> bool:
-    """Return whether the last states are scaled by width**-0.5 if output and input matrix are the same.
+def _scales(folder: Path, *, tied: bool) -> bool:
+    """Return whether the last states are scaled by width**-0.5; `tied` if output and input matrix are equal.
 
     Read from the file, since version 5 of transformers sets `tie_word_embeddings` in memory whatever the file
     says, and states separately, in `scale_decoder_outputs`, whether a T5 scales; its mT5 never does. Before
-    that version a model scaled if and only if it was tied.
+    that version a model scaled if and only if it was tied. Raises MissingWeights for two different matrices
+    and a file that has them tied: earlier versions then ignore the output matrix, and version 5 uses it.
     """
     stated = json.loads((folder / "config.json").read_text())
     if "scale_decoder_outputs" in stated:
         return bool(stated["scale_decoder_outputs"])
-    if stated.get("tie_word_embeddings") is False:
+    ties = stated.get("tie_word_embeddings")
+    is_mt5 = stated.get("model_type") == "mt5"
+    by_version_5 = int(str(stated.get("transformers_version", "0")).partition(".")[0]) >= 5
+    if ties is False or (is_mt5 and by_version_5):
         return False
-    written_by = str(stated.get("transformers_version", "0")).partition(".")[0]
-    return stated.get("model_type") != "mt5" or int(written_by) < 5
+    if tied:
+        return True
+    if is_mt5 and ties is None:  # its matrices were untied by default
+        return False
+    raise MissingWeights(
+        f"The files in {folder} have an output matrix of their own ({OUTPUT}), but by config.json it is tied "
+        "to the embeddings, and versions of transformers differ in which they use. If it is the model's, set "
+        "tie_word_embeddings to false in config.json; otherwise remove it from the files."
+    )

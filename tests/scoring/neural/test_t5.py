@@ -117,8 +117,47 @@ def test_untied_matrices_stay_separate_and_unscaled():
     assert model.config.tie_word_embeddings
     [hidden] = torch.eye(32)[:1]
     torch.testing.assert_close(model.logits(hidden), tensors["lm_head.weight"][:, 0], atol=0, rtol=0)
-    unsaid = t5_model("t5", untied=True, stated={"tie_word_embeddings": True})
-    torch.testing.assert_close(first_logits(unsaid), first_logits(folder), atol=0, rtol=0)
+
+
+def with_an_output_matrix(kind, **stated):
+    """Return a model with two different matrices whose config.json says exactly `stated` about them."""
+    folder = t5_model(kind, untied=True)
+    config = json.loads((folder / "config.json").read_text())
+    for name in ("tie_word_embeddings", "scale_decoder_outputs", "transformers_version"):
+        config.pop(name, None)
+    (folder / "config.json").write_text(json.dumps(config | stated))
+    return folder
+
+
+def test_different_matrices_are_read_as_the_library_does_if_its_versions_agree(subtests):
+    for kind, stated in [
+        ("t5", {"tie_word_embeddings": False}),
+        ("t5", {"tie_word_embeddings": True, "scale_decoder_outputs": True}),
+        ("t5", {"tie_word_embeddings": True, "scale_decoder_outputs": False}),
+        ("mt5", {}),
+        ("mt5", {"tie_word_embeddings": False}),
+        ("mt5", {"tie_word_embeddings": True, "transformers_version": "5.0.0"}),
+    ]:
+        with subtests.test(kind=kind, stated=stated):
+            folder = with_an_output_matrix(kind, **stated)
+            model = Answers(folder)
+            expected = library_logits(folder, INPUTS, [model.start])[:, 0, WANTED]
+            torch.testing.assert_close(torch.stack(model.logits(INPUTS, WANTED)), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "stated"),
+    [
+        ("t5", {}),
+        ("t5", {"tie_word_embeddings": True}),
+        ("t5", {"transformers_version": "5.0.0"}),
+        ("mt5", {"tie_word_embeddings": True}),
+        ("mt5", {"tie_word_embeddings": True, "transformers_version": "4.30.2"}),
+    ],
+)
+def test_different_matrices_that_are_said_to_be_tied_are_refused(kind, stated):
+    with pytest.raises(MissingWeights, match=r"set tie_word_embeddings to false in config\.json"):
+        Answers(with_an_output_matrix(kind, **stated))
 
 
 @pytest.mark.parametrize("half", ["encoder", "decoder"])

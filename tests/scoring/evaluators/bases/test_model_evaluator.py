@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 
 import pytest
@@ -116,9 +116,12 @@ def test_changed_weights_change_the_fingerprint(tmp_path):
     assert fingerprint(word_counts(model=str(folder))) != before
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in EVALUATORS if hasattr(load_evaluator(name).Params, "model")]
-)
+WITH_A_MODEL = [
+    name for name in EVALUATORS if "model" in {each.name for each in fields(load_evaluator(name).Params)}
+]
+
+
+@pytest.mark.parametrize("name", WITH_A_MODEL)
 def test_model_left_empty_is_refused(name):
     with pytest.raises(ValueError, match="parameter 'model': found '', expected"):
         read_params(load_evaluator(name), {**required(name), "model": ""})
