@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -21,7 +22,13 @@ MAIN = "model"
 INDEX = "pytorch_model.bin.index.json"
 LAYERS = ("state_dict", "model_state_dict", "model")
 """Keys under which training frameworks store a model's tensors."""
-OF_TRAINING = ("training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt")
+OF_TRAINING = re.compile(r"(training_args|optimizer|scheduler|scaler|rng_state(_\d+)?)\.(bin|pt|pth)")
+"""Files of a training program beside the model."""
+BESIDE_TENSORS = ("argparse.Namespace", "numpy.", "pathlib.", "pytorch_lightning.", "lightning.")
+"""Beginnings of the names of classes and functions whose objects are left out; others are refused."""
+CONFIG = "config.json"
+BERT_CONFIG = "bert_config.json"
+"""The configuration's name in folders of BERT's authors, which does not say the kind of model."""
 
 
 class NotConvertible(ValueError):
@@ -46,15 +53,16 @@ def convert(
 
     `target` is a new or empty folder; it appears complete or not at all. Names stay unchanged. `parts`
     (prefix of names -> name of a file) splits tensors into several files, each without its prefix.
-    Configuration and vocabulary are copied from `configuration`, by default from beside the weights. What was
-    written is read back and compared. Raises NotConvertible and OSError.
+    Configuration and vocabulary are copied from `configuration`, by default from beside the weights;
+    bert_config.json becomes config.json. What was written is read back and compared. Raises NotConvertible
+    and OSError.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotConvertible(f"{target} already exists and is not overwritten. Choose a new folder")
     state = _without_wrapping(dict(_state(source)))
     files, left_out = _distributed(state, parts or {"": MAIN})
     beside = configuration or (source if source.is_dir() else source.parent)
-    if not (beside / "config.json").is_file():
+    if not any((beside / name).is_file() for name in (CONFIG, BERT_CONFIG)):
         raise NotConvertible(
             f"there is no config.json in {beside}; name a folder with the model's configuration and "
             "vocabulary, such as that of the encoder it was trained from (--configuration)"
@@ -68,6 +76,9 @@ def convert(
         copied = [path for path in sorted(beside.iterdir()) if _is_configuration(path)]
         for path in copied:
             shutil.copyfile(path, folder / path.name)
+        if not (folder / CONFIG).exists():
+            config = json.loads((folder / BERT_CONFIG).read_text(encoding="utf-8")) | {"model_type": "bert"}
+            (folder / CONFIG).write_text(json.dumps(config, indent=2), encoding="utf-8")
         os.replace(folder, target)
     return Converted(
         target,
@@ -91,7 +102,7 @@ def _pickled_files(source: Path) -> list[Path]:
         listed = json.loads((source / INDEX).read_text(encoding="utf-8"))["weight_map"].values()
         return [source / name for name in sorted(set(listed))]
     found = sorted(
-        path for path in source.iterdir() if path.suffix in PICKLED and path.name not in OF_TRAINING
+        path for path in source.iterdir() if path.suffix in PICKLED and not OF_TRAINING.fullmatch(path.name)
     )
     if len(found) != 1:
         raise NotConvertible(
@@ -101,17 +112,43 @@ def _pickled_files(source: Path) -> list[Path]:
     return found
 
 
+class _LeftOut:
+    """An object beside the tensors, without its content: takes any arguments and state, and does nothing."""
+
+    def __new__(cls, *_: object) -> Self:
+        return super().__new__(cls)
+
+    def __init__(self, *_: object) -> None: ...
+
+    def __setstate__(self, _: object) -> None: ...
+
+
+def _loaded(path: Path) -> object:
+    """Return what the file holds; nothing of it is run, and objects in BESIDE_TENSORS lose their content."""
+    left_out: set[str] = set()
+    while True:
+        try:
+            with torch.serialization.safe_globals([(_LeftOut, name) for name in sorted(left_out)]):
+                return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        except pickle.UnpicklingError as error:
+            named = re.search(r"GLOBAL (\S+)", str(error))
+            if named and named[1].startswith(BESIDE_TENSORS) and named[1] not in left_out:
+                left_out.add(named[1])
+                continue
+            found = f" ({named[1]})" if named else ""
+            raise NotConvertible(
+                f"{path} holds more than tensors{found}, which could run code, so it is not loaded. If you "
+                "trust it, load it where it was made and save only its tensors: "
+                "torch.save(checkpoint['state_dict'], 'weights.bin')"
+            ) from error
+        except (RuntimeError, EOFError, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise NotConvertible(
+                f"{path} is no checkpoint that torch can read: {first_line(error)}"
+            ) from error
+
+
 def _tensors(path: Path) -> Mapping[str, torch.Tensor]:
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except pickle.UnpicklingError as error:
-        raise NotConvertible(
-            f"{path} holds more than tensors{_named(error)}, which could run code, so it is not loaded. If "
-            "you trust it, load it where it was made and save only its tensors: "
-            "torch.save(checkpoint['state_dict'], 'weights.bin')"
-        ) from error
-    except (RuntimeError, EOFError, ValueError, KeyError) as error:
-        raise NotConvertible(f"{path} is no checkpoint that torch can read: {first_line(error)}") from error
+    content = _loaded(path)
     for layer in LAYERS:
         if isinstance(content, Mapping) and isinstance(content.get(layer), Mapping):
             content = content[layer]
@@ -178,8 +215,3 @@ def _is_configuration(path: Path) -> bool:
         and path.suffix != ".safetensors"
         and not path.name.endswith(".index.json")
     )
-
-
-def _named(error: Exception) -> str:
-    found = re.search(r"GLOBAL (\S+)", str(error))
-    return f" ({found[1]})" if found else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.contract.evaluator import EvaluatorError
-from scoring.weights.model_files import COUNTED, HUB_ID, PICKLED, first_line
+from scoring.weights.model_files import COUNTED, HUB_ID, PICKLED, first_line, weights_dir
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -126,7 +126,7 @@ def _wanted(model: str, files: "Sequence[RepoSibling]", pickled: bool) -> "list[
         raise FetchFailed(
             f"{model} has its weights as pickled files only ({', '.join(pickles)}), which can run code when "
             f"they are loaded. Fetch them with --pickled, then convert them with: manage.py weights "
-            f"convert {model} --to FOLDER"
+            f"convert {model} --to {weights_dir() / model}"
             if pickles
             else f"{model} has no weights: no *.safetensors and no pickled files.",
             permanent=True,

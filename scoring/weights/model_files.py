@@ -72,7 +72,7 @@ def locate(model: str) -> Path:
             f"fetch {model} (needs access to huggingface.co); or copy the model's folder to "
             f"{weights_dir() / model}."
         )
-    return _loadable(downloaded, model)
+    return _loadable(downloaded, model, str(weights_dir() / model))
 
 
 def places(model: str) -> tuple[Path, ...]:
@@ -183,12 +183,13 @@ def _kept_digest(state: _State) -> str:
     return digest
 
 
-def _loadable(folder: Path, model: str) -> Path:
+def _loadable(folder: Path, model: str, converted: str = "FOLDER") -> Path:
+    """Return the folder if its weights can be loaded. Raises MissingWeights; it names `converted`."""
     if any(folder.glob("*.safetensors")):
         return folder
     if any(path.suffix in PICKLED for path in folder.iterdir()):
         raise MissingWeights(
             f"{model!r} has its weights as pickled files only, which can run code when they are loaded. "
-            f"Convert them to safetensors with: manage.py weights convert {model} --to FOLDER"
+            f"Convert them to safetensors with: manage.py weights convert {model} --to {converted}"
         )
     raise MissingWeights(f"The folder {folder} has no weights (*.safetensors).")

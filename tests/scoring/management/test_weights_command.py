@@ -141,10 +141,10 @@ def test_pickled_model_is_fetched_on_request_and_usable_after_conversion(command
     assert "weights convert" in said
     command("weights", "fetch", "someone/old", "--pickled")
     score = ("score", "similarity", *examples, "--set", "model=someone/old")
-    assert "weights convert someone/old" in command(*score, code=1)
+    target = str(home / "weights" / "someone" / "old")
+    assert f"weights convert someone/old --to {target}" in command(*score, code=1)
     assert "pickled only" in command("weights", "list")
 
-    target = str(home / "weights" / "someone" / "old")
     said = command("weights", "convert", "someone/old", "--to", target)
     assert "model.safetensors" in said
     assert "tokenizer.json" in said

@@ -2,13 +2,19 @@
 
 import json
 import os
+import sys
+import types
 from argparse import Namespace
+from fractions import Fraction
+from itertools import accumulate
 
+import numpy
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from scoring.neural.conversion import NotConvertible, convert
+from scoring.neural.encoder import Encoder
 from scoring.neural.loading import load_model
 from tests.scoring.tiny_models import tiny_model
 
@@ -122,10 +128,17 @@ class Malicious:
         return os.mkdir, (self.trace,)
 
 
+class Touching(Malicious):
+    """Opens a file for writing by a function of numpy."""
+
+    def __reduce__(self):
+        return numpy.memmap, (self.trace, "uint8", "w+", 0, 1)
+
+
 @pytest.mark.parametrize("new_format", [True, False])
 def test_malicious_pickle_does_not_run(source, state, tmp_path, new_format):
     trace = tmp_path / "it ran"
-    content = {"state_dict": state, "x": Malicious(trace)}
+    content = {"state_dict": state, "harmless": Namespace(lr=numpy.float32(1)), "x": Malicious(trace)}
     torch.save(content, source / "pytorch_model.bin", _use_new_zipfile_serialization=new_format)
     with pytest.raises(NotConvertible, match=r"holds more than tensors.*mkdir"):
         convert(source, tmp_path / "new")
@@ -133,10 +146,87 @@ def test_malicious_pickle_does_not_run(source, state, tmp_path, new_format):
     assert not (tmp_path / "new").exists()
 
 
-def test_other_objects_are_refused_by_name(source, state, tmp_path):
-    torch.save({"state_dict": state, "hyper_parameters": Namespace(lr=1)}, source / "model.ckpt")
-    with pytest.raises(NotConvertible, match=r"argparse\.Namespace.*save only its tensors"):
+def stored_class(name):
+    """Return a class that is pickled under a name of a library that need not be installed."""
+    module, _, name = name.rpartition(".")
+    for parent in accumulate(module.split("."), "{}.{}".format):
+        sys.modules.setdefault(parent, types.ModuleType(parent))
+    found = type(name, (), {"__module__": module})
+    setattr(sys.modules[module], name, found)
+    return found
+
+
+@pytest.fixture
+def library_modules():
+    """Forget the modules that `stored_class` made."""
+    before = set(sys.modules)
+    yield
+    for name in sys.modules.keys() - before:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("new_format", [True, False])
+def test_objects_of_training_beside_the_tensors_are_left_out(
+    source, state, tmp_path, new_format, library_modules
+):
+    """Lightning 1.3 keeps the state of callbacks by their class."""
+    checkpoint = stored_class("pytorch_lightning.callbacks.model_checkpoint.ModelCheckpoint")
+    stopping = stored_class("pytorch_lightning.callbacks.early_stopping.EarlyStopping")
+    tracked = stopping()
+    tracked.wait = 3
+    content = {
+        "epoch": numpy.int64(3),
+        "pytorch-lightning_version": "1.3.8",
+        "state_dict": state,
+        "callbacks": {
+            checkpoint: {"best_model_score": torch.tensor(0.5), "best_model_path": tmp_path},
+            stopping: {"best": numpy.float32(0.5), "itself": tracked},
+        },
+        "hyper_parameters": {"args": Namespace(lr=1, layers=numpy.array([1, 2]))},
+    }
+    torch.save(content, source / "model.ckpt", _use_new_zipfile_serialization=new_format)
+    convert(source, tmp_path / "new")
+    written = load_file(tmp_path / "new" / "model.safetensors")
+    assert written.keys() == state.keys()
+    assert all(torch.equal(written[name], state[name]) for name in state)
+
+
+def test_object_in_the_place_of_a_tensor_is_refused(source, state, tmp_path):
+    torch.save({"state_dict": {**state, "rate": numpy.float64(1)}}, source / "model.ckpt")
+    with pytest.raises(NotConvertible, match="entries that are no tensors: rate"):
         convert(source, tmp_path / "new")
+
+
+def test_function_with_a_harmless_name_is_not_called(source, state, tmp_path):
+    trace = tmp_path / "it ran"
+    torch.save({"state_dict": state, "x": Touching(trace)}, source / "pytorch_model.bin")
+    convert(source, tmp_path / "new")
+    assert not trace.exists()
+
+
+def test_other_objects_are_refused_by_name(source, state, tmp_path):
+    torch.save({"state_dict": state, "made": Fraction(1, 2)}, source / "model.ckpt")
+    with pytest.raises(NotConvertible, match=r"fractions\.Fraction.*save only its tensors"):
+        convert(source, tmp_path / "new")
+
+
+def test_folder_of_a_training_program_is_converted(source, state, tmp_path):
+    torch.save(state, source / "pytorch_model.bin")
+    for name in ("training_args.bin", "optimizer.pt", "scheduler.pt", "rng_state.pth", "rng_state_1.pth"):
+        torch.save({"python": (3, (1, 2)), "numpy": numpy.random.default_rng()}, source / name)
+    assert convert(source, tmp_path / "new").tensors == {"model.safetensors": len(state)}
+
+
+def test_folder_with_a_configuration_in_berts_own_form_is_converted(source, state, tmp_path):
+    torch.save(state, source / "pytorch_model.bin")
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").unlink()
+    stated = {name: value for name, value in config.items() if name not in ("model_type", "architectures")}
+    (source / "bert_config.json").write_text(json.dumps(stated))
+    convert(source, tmp_path / "new")
+    [ids] = Encoder(tmp_path / "new").tokens.pieces(["The cat sat."])
+    states = [Encoder(folder).states([ids], [-1])[0] for folder in (tmp_path / "new", tiny_model("bert"))]
+    torch.testing.assert_close(*states, atol=0, rtol=0)
 
 
 @pytest.mark.parametrize(
