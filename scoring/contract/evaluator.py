@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal, Self
 
 from annotation.declared.settings import settings_of
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.digests import sha256_of
 from scoring.contract.items import Item, Member, PoolExample
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored
@@ -128,9 +129,9 @@ class Evaluator:
     def lacking(self, item: Item) -> str | None:
         """Return the text beside the summary that the item lacks, or None."""
         needs = self.needs_for(self.params)
-        if Need.ARTICLE in needs and not (item.article or "").strip():
+        if Need.ARTICLE in needs and is_blank(item.article or ""):
             return NO_ARTICLE
-        if Need.REFERENCES in needs and not any(text.strip() for text in item.references):
+        if Need.REFERENCES in needs and all(map(is_blank, item.references)):
             return NO_REFERENCE
         return None
 

@@ -3,9 +3,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import GENERAL, Evaluator, Need
 from scoring.contract.items import Item
-from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, Scored
+from scoring.contract.scores import EMPTY_SUMMARY, Scored
 
 
 class CopyRate(Evaluator):
@@ -43,12 +44,11 @@ class CopyRate(Evaluator):
         return [self._score(item) for item in items]
 
     def _score(self, item: Item) -> Scored:
-        summary = _single_spaced(item.summary)
-        article = _single_spaced(item.article or "")
-        if not summary:
+        if is_blank(item.summary):
             return Scored.unscored(self.dimensions, EMPTY_SUMMARY)
-        if not article:
-            return Scored.unscored(self.dimensions, NO_ARTICLE)
+        if lacking := self.lacking(item):
+            return Scored.unscored(self.dimensions, lacking)
+        summary, article = _single_spaced(item.summary), _single_spaced(item.article or "")
         # Rounded first: 0.2 * 15 must be 3 characters, not 4 by a floating hair.
         beginning = summary[: math.ceil(round(self.params.share * len(summary), 9))]
         return Scored.of({GENERAL: float(article.startswith(beginning))})

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import EvaluatorError, Need, Queue, Seen
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.requests import Address, Asking, Reply, Request
@@ -234,7 +235,7 @@ class Ice(AskingEvaluator):
 
     def _problem(self, dimension: str, item: Item) -> str | None:
         """Return why the item cannot be scored on this dimension, or None."""
-        if not item.summary.strip():
+        if is_blank(item.summary):
             return EMPTY_SUMMARY
         judged = self._judged[dimension]
         if judged.beside(item) is None:

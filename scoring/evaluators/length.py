@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import GENERAL, Evaluator
 from scoring.contract.items import Item
 from scoring.contract.scores import Scored
@@ -34,6 +35,9 @@ class Length(Evaluator):
     params: Params
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
-        by_words = self.params.unit == "words"
-        texts = [item.summary.split() if by_words else item.summary.strip() for item in items]
-        return [Scored.of({GENERAL: float(len(each))}) for each in texts]
+        return [Scored.of({GENERAL: float(self._length(item.summary))}) for item in items]
+
+    def _length(self, text: str) -> int:
+        if is_blank(text):
+            return 0
+        return len(text.split() if self.params.unit == "words" else text.strip())

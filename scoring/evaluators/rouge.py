@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import GENERAL, Evaluator, Need
 from scoring.contract.items import Item
 from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
@@ -143,12 +144,12 @@ class Rouge(Evaluator):
     def _split(self, texts: tuple[str, ...], first: Sentences | None) -> list[Sentences]:
         """Return the texts that are not blank, in sentences; `first` has sentences of the first text."""
         if not self._variant.by_sentence:
-            return [(text,) for text in texts if text.strip()]
+            return [(text,) for text in texts if not is_blank(text)]
         end = "\n" if self.params.sentences == "newline" else " . "
         return [
             first if first and index == 0 else tuple(text.split(end))
             for index, text in enumerate(texts)
-            if text.strip()
+            if not is_blank(text)
         ]
 
     def _prepare(

@@ -5,6 +5,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import GENERAL, Need
 from scoring.contract.items import Item
 from scoring.contract.scores import EMPTY_SUMMARY, OUT_OF_MEMORY, Scored, shares_in_words, shares_read
@@ -98,7 +99,7 @@ class SummaQA(ModelEvaluator):
     def problem(self, item: Item) -> str | None:
         if item.questions is None:
             return super().problem(item)
-        return None if item.summary.strip() or self.scores_empty else EMPTY_SUMMARY
+        return EMPTY_SUMMARY if is_blank(item.summary) and not self.scores_empty else None
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         from scoring.neural.summaqa import replies

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import Need
 from scoring.contract.items import Item
 from scoring.contract.scores import (
@@ -144,7 +145,7 @@ class UniEval(ModelEvaluator):
 
     def problem(self, item: Item) -> str | None:
         """Return why nothing can be scored: only the summary is needed on every dimension."""
-        return None if item.summary.strip() or self.scores_empty else EMPTY_SUMMARY
+        return EMPTY_SUMMARY if is_blank(item.summary) and not self.scores_empty else None
 
     @cached_property
     def _model(self) -> "YesOrNo":
@@ -198,7 +199,7 @@ class UniEval(ModelEvaluator):
 
     def _judged_by(self, what: str, item: Item) -> list[str]:
         if what == "article":
-            return [item.article] if item.article and item.article.strip() else []
+            return [] if item.article is None or is_blank(item.article) else [item.article]
         return counted_references(item, self.params.references)
 
     def _compared(self, question: YesNoQuestion, judged: "Labelled", by: "Labelled") -> "list[Input]":

@@ -8,6 +8,7 @@ from hashlib import sha256
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.database.portions import portions
+from annotation.imports.reading.blank_texts import is_blank
 from annotation.models import Article, Project, Rating, Summary
 from scoring.contract.evaluator import Need
 from scoring.contract.items import Item, Member
@@ -138,6 +139,6 @@ def _references(article_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
     )
     found: dict[int, list[tuple[int, str]]] = {}
     for article, pk, text in rows:
-        if text.strip():
+        if not is_blank(text):
             found.setdefault(article, []).append((pk, text))
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.items import Item, PoolExample
 
 PROMPTS = Path(__file__).parent.parent / "evaluators" / "prompts"
@@ -48,7 +49,7 @@ class Dimension:
         if self.sees == "summary":
             return ""
         texts = (example.article or "",) if self.sees == "article" else example.references
-        return next((text for text in texts if text.strip()), None)
+        return next((text for text in texts if not is_blank(text)), None)
 
 
 def ready_dimensions() -> dict[str, Dimension]:

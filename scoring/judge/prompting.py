@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.items import Item, PoolExample
 from scoring.judge.dimensions import PROMPTS, SEES, Dimension, single_line
 from scoring.judge.forged_markers import PromptMarkers
@@ -85,7 +86,7 @@ class Prompting:
 
     def serves(self, dimension: Dimension, example: PoolExample) -> bool:
         """Return whether the example can be shown: all its texts exist, and its label has a mark."""
-        has_texts = bool(example.summary.strip()) and dimension.beside(example) is not None
+        has_texts = not is_blank(example.summary) and dimension.beside(example) is not None
         label = example.labels.get(dimension.name)
         return has_texts and label is not None and self._marks.written(label) is not None
 

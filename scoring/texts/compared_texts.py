@@ -5,6 +5,7 @@ from math import fsum, isnan, nan
 from typing import Any
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.items import Item
 
 
@@ -57,7 +58,7 @@ def measure_setting(other: str) -> Any:
 
 def readable_references(item: Item) -> list[str]:
     """Return the item's references that are not blank, in order."""
-    return [text for text in item.references if text.strip()]
+    return [text for text in item.references if not is_blank(text)]
 
 
 def counted_references(item: Item, references: str) -> list[str]:

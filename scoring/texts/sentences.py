@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from annotation.imports.reading.blank_texts import is_blank
+
 LIBRARIES = ("sentencex",)
 ENGLISH = "en"
 
@@ -32,7 +34,8 @@ def sentences(text: str, language: str | None = None) -> tuple[str, ...]:
 
     `language` is an ISO 639-1 code, with or without a region; None means English. An empty line ends a
     sentence. A break of the library is ignored if a lower-case letter follows, or if an abbreviation or
-    ordinal number above precedes it. Only white space is lost.
+    ordinal number above precedes it. Only white space and sentences without a
+    visible character are lost.
     """
     from sentencex import segment
 
@@ -45,7 +48,7 @@ def sentences(text: str, language: str | None = None) -> tuple[str, ...]:
                 pieces[-1] += piece
             else:
                 pieces.append(piece)
-        found += [piece.strip() for piece in pieces if piece.strip()]
+        found += [piece.strip() for piece in pieces if not is_blank(piece)]
     return tuple(found)
 
 
@@ -56,4 +59,4 @@ def _goes_on(sentence: str, language: str) -> bool:
 
 def sentences_of(text: str, language: str | None, given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the `given` sentences that are not blank, or else `sentences` of the text."""
-    return tuple(each for each in given or () if each.strip()) or sentences(text, language)
+    return tuple(each for each in given or () if not is_blank(each)) or sentences(text, language)

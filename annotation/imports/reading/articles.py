@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
+from annotation.imports.reading.blank_texts import is_blank
 from annotation.imports.reading.fields import Fields
 from annotation.imports.reading.json_rows import json_lines
 from annotation.imports.reading.lines import TextFile
@@ -52,7 +53,7 @@ def joined_articles(
 def read_article(fields: Fields, article_id: str, *, text_needed: bool = False) -> ArticleRecord:
     """Return the article of a row in the layout of examples."""
     text = fields.text("article", needed=text_needed)
-    if text_needed and not text.strip() and "article" in fields.row.values and not fields.problems:
+    if text_needed and is_blank(text) and "article" in fields.row.values and not fields.problems:
         fields.problem("article", text, "the text of an article")
     return ArticleRecord(
         article_id,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from annotation.declared.settings import setting
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
 from scoring.contract.not_finite import isolated
@@ -132,7 +133,7 @@ class ModelEvaluator(Evaluator):
 
     def problem(self, item: Item) -> str | None:
         """Return why no dimension of the item can be scored, or None: a required text is blank."""
-        if not item.summary.strip() and not self.scores_empty:
+        if is_blank(item.summary) and not self.scores_empty:
             return EMPTY_SUMMARY
         return self.lacking(item)
 

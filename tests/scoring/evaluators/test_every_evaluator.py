@@ -52,6 +52,8 @@ ITEMS = [
     Item("signs", "\U0001f600 ... \x01 \u200b", "en", "\U0001f389 \x07", ("?!",), "a9"),
     Item("arabic", "جلست القطة على السجادة.", "xx", "\u202eجلست\u202c " + "x" * 1000, ("القطة.",), "a10"),
     Item("long", "word " * 700, "en", "word " * 1400, ("word " * 700,), "a8"),
+    Item("invisible", "\u200b \ufeff", "en", ARTICLE, ("A cat sat on a mat.",), "a1"),
+    Item("invisible beside", "The cat sat.", "en", "\u200b", ("\u2060",), "a6"),
 ]
 ITEMS = [
     replace(each, scores={name: {"consistency": number / 10, "fluency": 0.5} for name in ("one", "two")})
@@ -196,6 +198,11 @@ class TestEveryEvaluator:
             assert tuple(scored.values) == evaluator.dimensions, item.id
             for dimension, value in scored.values.items():
                 assert math.isfinite(value) or scored.reasons[dimension], item.id
+
+    def test_text_of_invisible_characters_counts_as_none(self, name, first):
+        reasons = {item.id: dict(each.reasons) for item, each in zip(ITEMS, first(name).results, strict=True)}
+        assert reasons["invisible"] == reasons["blank"] == reasons["empty"]
+        assert reasons["invisible beside"] == reasons["blank beside"]
 
     def test_declared_needs_suffice(self, name, endpoint):
         full = ITEMS[0]

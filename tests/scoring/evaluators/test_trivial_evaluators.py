@@ -80,6 +80,11 @@ class TestCopyRate:
         [scored] = score("copy_rate", Item("1", "A summary.", article=article))
         assert scored.reasons == {GENERAL: "no article"}
 
+    def test_an_invisible_summary_has_no_length(self):
+        for unit in ("words", "characters"):
+            [scored] = score("length", Item("1", "\u200b \u2060"), unit=unit)
+            assert scored.values[GENERAL] == 0
+
     def test_an_empty_summary_has_no_score(self):
         [scored] = score("copy_rate", Item("1", " ", article="An article."))
         assert scored.reasons == {GENERAL: "empty summary"}
