@@ -11,13 +11,16 @@ class NotFinite(ArithmeticError):
     """A model gave no finite number where a choice depends on it."""
 
 
-def isolated(
+def isolate_not_finite(
     inputs: Sequence[Input], compute: Callable[[Sequence[Input]], list[Result]], without: Result
 ) -> list[Result]:
-    """Return the results of `compute`, one for each input; `without` for each that raises NotFinite alone."""
+    """Return the results of `compute`, one for each input; `without` for each that raises NotFinite.
+
+    `compute` is given all inputs, and each by itself if that raises NotFinite.
+    """
     try:
         return compute(inputs)
     except NotFinite:
         if len(inputs) == 1:
             return [without]
-    return [isolated([each], compute, without)[0] for each in inputs]
+    return [isolate_not_finite([each], compute, without)[0] for each in inputs]

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 import torch
 
 from scoring.contract.evaluator import EvaluatorError
-from scoring.contract.not_finite import isolated
+from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.requests import TOO_LONG, Address, Reply, Request, Usage, Wanted
 from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
 from scoring.judge.score_marks import Unread
@@ -67,7 +67,7 @@ class LocalModel:
             kind = (request.wanted, request.marks, self._marks(request), prompt.beginning)
             groups.setdefault(kind, []).append((request, prompt))
         for group in groups.values():
-            replies = isolated(group, self._of_group, Reply("", NOT_FINITE))
+            replies = isolate_not_finite(group, self._of_group, Reply("", NOT_FINITE))
             found |= zip((request for request, _ in group), replies, strict=True)
         return [found[request] for request in requests]
 

@@ -82,7 +82,7 @@ def load_model(
     Raises MissingWeights if files are missing or damaged, or lack parameters, which would be random;
     `may_lack` has the beginnings of names that may be missing.
     """
-    tensor_files(folder)
+    tensor_files(folder)  # since the library's errors about an index do not name it
     try:
         model, info = model_class.from_pretrained(
             folder,

@@ -11,7 +11,7 @@ from annotation.declared.settings import setting
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
-from scoring.contract.not_finite import isolated
+from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
 from scoring.weights.model_files import digest, locate
 
@@ -125,7 +125,7 @@ class ModelEvaluator(Evaluator):
         problems = [self.problem(item) for item in items]
         readable = [item for item, problem in zip(items, problems, strict=True) if problem is None]
         not_finite = Scored.unscored(self.dimensions, NOT_FINITE)
-        results = iter(isolated(readable, self.score_readable, not_finite) if readable else ())
+        results = iter(isolate_not_finite(readable, self.score_readable, not_finite) if readable else ())
         return [
             next(results) if problem is None else Scored.unscored(self.dimensions, problem)
             for problem in problems
