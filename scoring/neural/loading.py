@@ -79,8 +79,8 @@ def load_model(
 ) -> PreTrainedModel:
     """Return the folder's model as `model_class` builds it, on the device, in evaluation mode.
 
-    Raises MissingWeights if files are missing or damaged, or lack parameters, which would be random;
-    `may_lack` has the beginnings of names that may be missing.
+    Raises MissingWeights if files are missing or damaged, hold NaN, or lack parameters, which would be
+    random; `may_lack` has the beginnings of names that may be missing.
     """
     tensor_files(folder)  # since the library's errors about an index do not name it
     try:
@@ -102,18 +102,23 @@ def load_model(
             "they would be random. Is it the right model?"
         )
     moved: PreTrainedModel = model.to(device()).eval()
+    _refuse_not_finite(moved.state_dict(), folder, may_lack)
     return moved
 
 
 def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, torch.Tensor]:
     """Return tensors by name, on the CPU, from a file of the folder or its parts.
 
-    Raises MissingWeights.
+    Raises MissingWeights, also if one holds NaN.
     """
     try:
-        return {key: tensor for path in tensor_files(folder, name) for key, tensor in load_file(path).items()}
+        found = {
+            key: tensor for path in tensor_files(folder, name) for key, tensor in load_file(path).items()
+        }
     except UNREADABLE as error:
         raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}") from error
+    _refuse_not_finite(found, folder)
+    return found
 
 
 def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
@@ -136,6 +141,21 @@ def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: P
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+
+
+def _refuse_not_finite(tensors: Mapping[str, torch.Tensor], folder: Path, but: tuple[str, ...] = ()) -> None:
+    """Raise MissingWeights if a tensor, except those whose names begin with `but`, holds NaN or infinity.
+
+    Torch's kernel of attention gives 0 for a query or key of NaN, so that the pass's end does not show it.
+    """
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point() or name.startswith(but or ("\0",)):
+            continue
+        # A sum costs a twentieth of looking at each number, but large ones may exceed its range.
+        if not tensor.sum().isfinite() and not tensor.isfinite().all():
+            raise MissingWeights(
+                f"The weights in {folder} hold NaN or infinity, such as in {name}. Are the files damaged?"
+            )
 
 
 def _said(error: Exception) -> str:

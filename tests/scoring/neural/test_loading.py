@@ -76,6 +76,33 @@ def test_damaged_weights_are_refused(folder, damage):
         load_model(folder)
 
 
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+def test_weights_that_are_not_finite_are_refused(folder, number):
+    def spoil(tensors):
+        tensors["encoder.layer.1.attention.self.query.bias"][3] = number
+        return tensors
+
+    change(folder, spoil)
+    for load in (load_tensors, load_model):
+        with pytest.raises(MissingWeights, match=r"hold NaN or infinity, such as in .*1\.attention\.self\."):
+            load(folder)
+
+
+def test_large_finite_weights_are_loaded(folder):
+    change(folder, lambda each: {name: torch.full_like(tensor, 3e38) for name, tensor in each.items()})
+    assert load_tensors(folder)
+    assert load_model(folder)
+
+
+def test_weights_that_may_be_missing_may_hold_nan(folder):
+    def spoil(tensors):
+        tensors["pooler.dense.bias"][0] = torch.nan
+        return tensors
+
+    change(folder, spoil)
+    assert load_model(folder, may_lack=("pooler.",))
+
+
 def test_code_in_the_folder_never_runs(folder, tmp_path):
     trace = tmp_path / "it ran"
     (folder / "evil.py").write_text(
