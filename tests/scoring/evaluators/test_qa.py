@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -175,7 +176,7 @@ def test_best_span_has_the_highest_sum(longest):
 
 
 def test_windows_cover_every_word(model):
-    reader = ExtractiveReader(model)
+    reader = ExtractiveReader(Path(model))
     for place in range(0, 60, 7):
         text = " ".join(["so"] * place + ["Cat"] + ["so"] * (60 - place))
         for stride in (1, 10, 100):
