@@ -136,7 +136,7 @@ def test_empty_summary_is_not_scored_with_rescaling(baseline):
 
 
 def test_text_without_any_token_is_not_scored():
-    for item in (Item("a", "\x00", references=(CAT,)), Item("a", CAT, references=("\x00",))):
+    for item in (Item("a", "\ufffd", references=(CAT,)), Item("a", CAT, references=("\ufffd",))):
         for measure in ("precision", "recall", "f1"):
             [scored] = score([item], "bert", measure=measure)
             assert "no token" in scored.reasons["general"]

@@ -73,9 +73,9 @@ def test_embeddings_find_every_word_in_an_identical_text():
 def test_text_without_any_token_has_no_score():
     settings = {"aligner": "E", "model": str(ctc_model("bert"))}
     reason = "a text without any token"
-    for invisible in ({"summary": "\x01"}, {"summary": "The cat.", "article": "\x01"}):
-        assert set(scored(**invisible, **settings).reasons.values()) == {reason}
-    result = scored("The cat.", references=("\x01",), **settings)
+    for cleaned_away in ({"summary": "\ufffd"}, {"summary": "The cat.", "article": "\ufffd"}):
+        assert set(scored(**cleaned_away, **settings).reasons.values()) == {reason}
+    result = scored("The cat.", references=("\ufffd",), **settings)
     assert result.reasons == {"relevance": f"reference: {reason}"}
 
 
