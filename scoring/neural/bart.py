@@ -6,16 +6,16 @@ alone.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from torch.nn.functional import linear, scaled_dot_product_attention
+from torch.nn.functional import linear
 
 from scoring.neural.device import device
 from scoring.neural.loading import load_config, load_model
+from scoring.neural.packed_attention import Span, attend
 from scoring.neural.prefix_tree import PrefixTrees
 from scoring.weights.model_files import MissingWeights
 
@@ -89,7 +89,7 @@ class Bart:
             attention = layer.self_attn
             projections = (attention.q_proj, attention.k_proj, attention.v_proj)
             queries, keys, values = (project(states)[steps] for project in projections)
-            mixed = _mixed(attention, queries, keys, values, own_spans, causal=True)
+            mixed = attend(queries, keys, values, attention.num_heads, own_spans, causal=True)
             states = layer.self_attn_layer_norm(states + attention.out_proj(mixed[firsts]))
             attended = _attended(layer.encoder_attn, states, memory, source_spans)
             states = layer.encoder_attn_layer_norm(states + attended)
@@ -122,45 +122,13 @@ class Bart:
 
 
 def _attended(
-    attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[tuple[int, int]]
+    attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[Span]
 ) -> torch.Tensor:
-    """Return what the tokens of `states` take from those of `memory`, within spans as in `_mixed`."""
+    """Return what the tokens of `states` take from those of `memory`, within spans as in `attend`."""
     queries, keys, values = attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory)
-    attended: torch.Tensor = attention.out_proj(_mixed(attention, queries, keys, values, spans))
+    mixed = attend(queries, keys, values, attention.num_heads, spans)
+    attended: torch.Tensor = attention.out_proj(mixed)
     return attended
-
-
-def _mixed(
-    attention: Any,
-    queries: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    spans: Iterable[tuple[int, int]],
-    causal: bool = False,
-) -> torch.Tensor:
-    """Return `values` mixed for each query [queries, dimensions], within spans of (queries, keys).
-
-    Spans follow one another; neighbours of equal size are computed together.
-    """
-
-    def by_head(tokens: torch.Tensor, start: int, size: int, count: int) -> torch.Tensor:
-        part = tokens[start : start + count * size]
-        return part.view(count, size, attention.num_heads, attention.head_dim).transpose(1, 2)
-
-    found = []
-    query = key = 0
-    for (some_queries, some_keys), alike in groupby(spans):
-        count = len(list(alike))
-        mixed = scaled_dot_product_attention(
-            by_head(queries, query, some_queries, count),
-            by_head(keys, key, some_keys, count),
-            by_head(values, key, some_keys, count),
-            is_causal=causal,
-        )
-        found.append(mixed.transpose(1, 2).reshape(count * some_queries, -1))
-        query += count * some_queries
-        key += count * some_keys
-    return torch.cat(found)
 
 
 def _log_sum_exp_(logits: torch.Tensor) -> torch.Tensor:

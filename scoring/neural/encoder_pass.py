@@ -1,23 +1,44 @@
 """The forward pass of BERT and RoBERTa over texts of unequal length, without padding.
 
 The modules of transformers compute everything that concerns single tokens. Here the texts lie end to end, so
-that no product has rows for padding; query, key and value are one product; and attention takes texts of equal
-length together and needs no mask.
+that no product has rows for padding; query, key and value are one product; attention takes texts of equal
+length together and needs no mask; and the last block computes only the tokens that are wanted.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Any, Self
 
 import torch
-from torch.nn.functional import linear, scaled_dot_product_attention
+from torch import Tensor
+from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
 from scoring.neural.device import device
+from scoring.neural.packed_attention import Span, attend
 
 COUNTING_FROM_PADDING = ("roberta", "xlm-roberta", "camembert")
 """Kinds of models whose positions begin after the padding's id, and whose padding has no position."""
 KINDS = ("bert", *COUNTING_FROM_PADDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Which tokens see which: spans of queries and of keys, as in `attend`.
+
+    `keys` names the token of each key; without it keys are the tokens themselves, in order. `prefix` [layers,
+    keys and values, rows, dimensions] comes before the tokens, and counts in `keys`.
+    """
+
+    spans: Sequence[Span]
+    keys: Tensor | None = None
+    prefix: Tensor | None = None
+
+    @classmethod
+    def own(cls, lengths: Iterable[int]) -> Self:
+        """Return that each text sees all of its own tokens."""
+        return cls([(length, length) for length in lengths])
 
 
 class EncoderPass:
@@ -39,25 +60,63 @@ class EncoderPass:
         positions = getattr(config, "position_embedding_type", None) or "absolute"
         return config.model_type in KINDS and not config.is_decoder and positions == "absolute"
 
-    def states(self, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> torch.Tensor:
+    def states(self, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> Tensor:
         """Return the vectors [layers, tokens, dimensions] of all sequences of ids, end to end; none is empty.
 
         Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
         """
         wanted = [layer % (len(self._blocks) + 1) for layer in layers]
-        ids = torch.tensor([[each for ids in sequences for each in ids]], device=device())
-        positions = torch.tensor([list(self._positions(sequences))], device=device())
-        runs = [(length, len(list(run))) for length, run in groupby(sequences, len)]
-        hidden = self._embeddings(input_ids=ids, position_ids=positions)[0]
-        found = {0: hidden}
-        for index, (block, joined) in enumerate(zip(self._blocks, self._joined, strict=True), start=1):
-            if index > max(wanted):
-                break
-            hidden = block.attention.output(self._attended(linear(hidden, *joined), runs), hidden)
-            hidden = block.output(block.intermediate(hidden), hidden)
+        found = {}
+        layers = self.layers(self._embedded(sequences), Sight.own(map(len, sequences)))
+        for index, hidden in enumerate(layers):
             if index in wanted:
                 found[index] = hidden
+            if index == max(wanted):
+                break
         return torch.stack([found[layer] for layer in wanted])
+
+    def last_states(
+        self,
+        sequences: Sequence[Sequence[int]],
+        places: Sequence[Sequence[int]],
+        types: Sequence[Sequence[int]] | None = None,
+    ) -> Tensor:
+        """Return the last layer's vectors [places, dimensions] at some places of each sequence.
+
+        Of each sequence at least one place is wanted. `types` are the tokens' types; 0 without.
+        """
+        hidden, own = self._embedded(sequences, types), Sight.own(map(len, sequences))
+        last = len(self._blocks) - 1
+        for index in range(last):
+            hidden = self._through(index, hidden, own)
+        starts = accumulate(map(len, sequences), initial=0)
+        rows = [start + place for start, some in zip(starts, places, strict=False) for place in some]
+        spans = [(len(some), len(ids)) for some, ids in zip(places, sequences, strict=True)]
+        return self._through(last, hidden, Sight(spans), torch.tensor(rows, device=device()))
+
+    def embedded(
+        self, ids: Sequence[int], positions: Sequence[int], types: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return the output of the embeddings [tokens, dimensions]."""
+        given = {"input_ids": ids, "position_ids": positions, "token_type_ids": types}
+        tensors = {
+            name: torch.tensor([each], device=device()) for name, each in given.items() if each is not None
+        }
+        found: Tensor = self._embeddings(**tensors)[0]
+        return found
+
+    def layers(self, hidden: Tensor, sight: Sight) -> Iterator[Tensor]:
+        """Yield `hidden`, the embeddings' output [tokens, dimensions], and that of each block."""
+        yield hidden
+        for index in range(len(self._blocks)):
+            hidden = self._through(index, hidden, sight)
+            yield hidden
+
+    def _embedded(
+        self, sequences: Sequence[Sequence[int]], types: Sequence[Sequence[int]] | None = None
+    ) -> Tensor:
+        flat = None if types is None else list(chain.from_iterable(types))
+        return self.embedded(list(chain.from_iterable(sequences)), list(self._positions(sequences)), flat)
 
     def _positions(self, sequences: Sequence[Sequence[int]]) -> Iterator[int]:
         for ids in sequences:
@@ -69,25 +128,28 @@ class EncoderPass:
                 position += each != self._padding
                 yield self._padding if each == self._padding else position
 
-    def _attended(self, joined: torch.Tensor, runs: Sequence[tuple[int, int]]) -> torch.Tensor:
-        """Return attention [tokens, dimensions] from joined query, key and value.
+    def _through(self, index: int, hidden: Tensor, sight: Sight, rows: Tensor | None = None) -> Tensor:
+        """Return the output of a block for all tokens, or for the `rows` that are wanted."""
+        block, (weight, bias) = self._blocks[index], self._joined[index]
+        if rows is None:
+            queries, keys, values = linear(hidden, weight, bias).chunk(3, dim=-1)
+        else:
+            width = hidden.shape[-1]
+            keys, values = linear(hidden, weight[width:], bias[width:]).chunk(2, dim=-1)
+            hidden = hidden[rows]
+            queries = linear(hidden, weight[:width], bias[:width])
+        if sight.prefix is not None:
+            before = sight.prefix[index]
+            keys, values = torch.cat([before[0], keys]), torch.cat([before[1], values])
+        if sight.keys is not None:
+            keys, values = keys[sight.keys], values[sight.keys]
+        attended = attend(queries, keys, values, self._heads, sight.spans)
+        hidden = block.attention.output(attended, hidden)
+        found: Tensor = block.output(block.intermediate(hidden), hidden)
+        return found
 
-        `runs` are (length, number of sequences) of neighbours of equal length.
-        """
-        mixed = joined.new_empty(len(joined), joined.shape[1] // 3)
-        start = 0
-        for length, count in runs:
-            end = start + length * count
-            query, key, value = (
-                joined[start:end].view(count, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
-            )
-            attended = scaled_dot_product_attention(query, key, value)
-            mixed[start:end].view(count, length, self._heads, -1)[:] = attended.transpose(1, 2)
-            start = end
-        return mixed
 
-
-def _joined(attention: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+def _joined(attention: torch.nn.Module) -> tuple[Tensor, Tensor]:
     """Return weight and bias of all three projections, which share its memory from now on."""
     three = [attention.get_submodule(name) for name in ("query", "key", "value")]
     weight = torch.cat([each.get_parameter("weight").detach() for each in three])

@@ -163,16 +163,16 @@ def _encoder(folder: Path, tensors: Mapping[str, Tensor], precision: str) -> Any
 
 
 def _prefix(folder: Path, tensors: Mapping[str, Tensor], config: transformers.PretrainedConfig) -> Tensor:
-    """Return the prefix [layers, keys and values, heads, rows, dimensions of a head]."""
+    """Return the prefix [layers, keys and values, rows, dimensions]."""
     if PREFIX not in tensors:
         raise MissingWeights(f"The weights in {folder} lack {PREFIX}. Is it a UMSE model?")
-    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    layers, width = config.num_hidden_layers, config.hidden_size
     rows = tensors[PREFIX]
-    if rows.shape[1] != layers * 2 * config.hidden_size:
+    if rows.shape[1] != layers * 2 * width:
         raise MissingWeights(
             f"{PREFIX} in {folder} has {rows.shape[1]} columns, which do not fit the encoder."
         )
-    return rows.view(len(rows), layers, 2, heads, -1).permute(1, 2, 3, 0, 4).contiguous()
+    return rows.view(len(rows), layers, 2, width).permute(1, 2, 0, 3).contiguous()
 
 
 def _estimator(

@@ -37,17 +37,15 @@ def layer_sums(layers: Sequence[tuple[Tensor, Tensor, Tensor]], numbers: Sequenc
     return [LayerSums(*each) for each in zip(first, mean, deviation, numbers, strict=True)]
 
 
-def layer_moments(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def layer_moments(states: Tensor, lengths: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
     """Return first vectors, means, and sums of squared distances from them, per sequence.
 
-    `states` is [sequences, tokens, dimensions], `mask` [sequences, tokens] with 1 where a token counts.
+    `states` is [tokens, dimensions], the sequences end to end; `lengths` are their numbers of tokens.
     """
-    states = states.float()
-    counted = mask[:, :, None].to(states.dtype)
-    numbers = mask.sum(dim=1) * states.shape[-1]
-    mean = (states * counted).sum(dim=(1, 2)) / numbers
-    distances = (states - mean[:, None, None]) * counted
-    return states[:, 0], mean, distances.square().sum(dim=(1, 2))
+    sequences = states.float().split(list(lengths))
+    means = [each.mean() for each in sequences]
+    deviations = [(each - mean).square().sum() for each, mean in zip(sequences, means, strict=True)]
+    return torch.stack([each[0] for each in sequences]), torch.stack(means), torch.stack(deviations)
 
 
 class LayerMix:

@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from scoring.neural.encoder import Encoder
+from scoring.neural.encoder_pass import EncoderPass
 from tests.scoring.tiny_models import TEXT, tiny_model
 
 LAYERS = [0, 1, 3, -1]
@@ -89,3 +90,17 @@ def test_layers_are_combined_token_by_token():
     summed = encoder.states(sequences, [1, 2], lambda states: states.sum(dim=1, keepdim=True))
     for one, two in zip(plain, summed, strict=True):
         assert (one.sum(dim=0, keepdim=True) - two).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_places_of_the_last_layer_equal_the_librarys(kind):
+    folder = tiny_model(kind, initializer_range=SMALL_SPREAD)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    sequences = sequences_for(Encoder(folder))
+    places = [(0, len(ids) - 1) if number % 2 else (len(ids) // 2,) for number, ids in enumerate(sequences)]
+    types = [[int(kind == "bert" and place > 2) for place in range(len(ids))] for ids in sequences]
+    with torch.inference_mode():
+        found = EncoderPass(model).last_states(sequences, places, types).split(list(map(len, places)))
+        for ids, some, kinds, vectors in zip(sequences, places, types, found, strict=True):
+            told = model(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
+            assert (told.last_hidden_state[0, list(some)] - vectors).abs().max() < 1e-5

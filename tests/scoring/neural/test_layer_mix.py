@@ -10,13 +10,10 @@ LENGTHS = (3, 7, 5)
 
 
 @pytest.fixture
-def batch():
-    """Return states [layers, sequences, tokens, dimensions] with large padding values, and their mask."""
+def states():
+    """Return states [layers, tokens, dimensions] of sequences end to end."""
     draw = torch.Generator().manual_seed(0)
-    states = torch.randn(LAYERS, len(LENGTHS), max(LENGTHS), DIMENSIONS, generator=draw) * 3 + 1
-    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
-    states[:, ~mask] = 1e3
-    return states, mask
+    return torch.randn(LAYERS, sum(LENGTHS), DIMENSIONS, generator=draw) * 3 + 1
 
 
 @pytest.fixture
@@ -25,26 +22,26 @@ def mix():
     return LayerMix.of(tensors | {"gamma": torch.tensor([1.3])}, LAYERS)
 
 
-def sums(states, mask):
-    moments = [layer_moments(each, mask) for each in states]
+def sums(states):
+    moments = [layer_moments(each, LENGTHS) for each in states]
     return layer_sums(moments, [length * DIMENSIONS for length in LENGTHS])
 
 
-def defined(states, mask, members):
+def defined(states, members):
     weights = torch.tensor([layer / 2 for layer in range(LAYERS)]).softmax(dim=0)
     mixed = torch.zeros(len(members), DIMENSIONS)
     for weight, layer in zip(weights, states, strict=True):
-        counted = layer[members][mask[members]]
-        scaled = (layer[members, 0] - counted.mean()) / counted.std(unbiased=False)
-        mixed += 1.3 * weight * scaled
+        sequences = [layer.split(LENGTHS)[index] for index in members]
+        counted = torch.cat(sequences)
+        first = torch.stack([each[0] for each in sequences])
+        mixed += 1.3 * weight * (first - counted.mean()) / counted.std(unbiased=False)
     return mixed
 
 
 @pytest.mark.parametrize("members", [[0], [1], [2], [0, 1], [0, 1, 2]])
-def test_sequences_normalised_together_share_mean_and_deviation(batch, mix, members):
-    states, mask = batch
-    found = mix.vectors([sums(states, mask)[index] for index in members]).cpu()
-    assert torch.allclose(found, defined(states, mask, members), atol=1e-5)
+def test_sequences_normalised_together_share_mean_and_deviation(states, mix, members):
+    found = mix.vectors([sums(states)[index] for index in members]).cpu()
+    assert torch.allclose(found, defined(states, members), atol=1e-5)
 
 
 def test_missing_weight_raises():
