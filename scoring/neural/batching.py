@@ -62,10 +62,9 @@ def padded(
     return ids.to(device()), mask.to(device())
 
 
-def second_text(mask: torch.Tensor, starts: Sequence[int]) -> torch.Tensor:
-    """Return token types [sequences, columns] for a padded batch: 1 from the start of the second text on."""
-    places = torch.arange(mask.shape[1], device=mask.device)
-    return (places >= torch.tensor(starts, device=mask.device)[:, None]).long()
+def second_text(length: int, start: int) -> list[int]:
+    """Return the types of a sequence's tokens: 1 from the start of the second text on."""
+    return [0] * start + [1] * (length - start)
 
 
 def cut(things: Iterable[Thing], fits: Callable[[list[Thing], Thing], bool]) -> Iterator[list[Thing]]:

@@ -6,25 +6,20 @@ from dataclasses import dataclass
 from itertools import chain
 from math import fsum, nan
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Protocol
 
 import torch
-from tokenizers import Encoding
 from torch.nn.functional import normalize
 
 from scoring.contract.scores import OUT_OF_MEMORY, share_of
-from scoring.neural.batching import in_batches, padded
-from scoring.neural.device import device
-from scoring.neural.encoder import Encoder, position_limit
-from scoring.neural.loading import load_encoder, load_tensors
+from scoring.neural.ctc_pairs import EncodedPair, PairModel, PairReading
+from scoring.neural.encoder import Encoder
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
 
 NO_TOKENS = "a text without any token"
 ONLY_STOP_WORDS = "stop words only"
 WORDS_DISAGREE = "words and word pieces do not agree, as after a line break"
-LIMIT = 512
-"""Most ids of an input of a pair model, whatever its tokenizer states."""
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
 """Marks of pieces that begin a word: of byte-level BPE, and of SentencePiece."""
 _GROUNDED = 0
@@ -96,83 +91,7 @@ class EmbeddingAligner:
         return _mean(counted, text_read, context_read)
 
 
-class _PairModel:
-    """A model that reads two texts together, with a linear layer on top."""
-
-    head: ClassVar[str]
-    """The file with the layer's `weight` [outputs, dimensions] and `bias` [outputs]."""
-    outputs: ClassVar[int]
-    cut: ClassVar[str]
-    """Which text is cut if both are too long, as tokenizers name it."""
-
-    def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
-        self.tokens = TextTokenizer(folder)
-        self.model = load_encoder(folder, precision, may_lack)
-        self.limit = min(LIMIT, position_limit(self.model.config))
-        tensors = load_tensors(folder, self.head)
-        expected = {"weight": (self.outputs, self.model.config.hidden_size), "bias": (self.outputs,)}
-        if {name: tuple(tensor.shape) for name, tensor in tensors.items()} != expected:
-            raise MissingWeights(f"{folder / self.head} does not fit the model beside it; needed: {expected}")
-        self._weight = tensors["weight"].float().to(device())
-        self.bias = tensors["bias"].float()
-
-    @torch.inference_mode()
-    def read(self, pairs: Sequence[tuple[str, str]]) -> "list[_PairReading]":
-        """Return the model's output for each (first, second); equal pairs are computed once."""
-        distinct = list(dict.fromkeys(pairs))
-        firsts, seconds = [first for first, _ in distinct], [second for _, second in distinct]
-        pairs_encoded = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
-        encoded = [
-            # The authors' library treats an empty second text as absent.
-            together if second else self.tokens.tokenizer([first], truncation=True, max_length=self.limit)[0]
-            for together, (first, second) in zip(pairs_encoded.encodings, distinct, strict=True)
-        ]
-
-        def compute(batch: list[int]) -> torch.Tensor:
-            ids, mask = padded([self._ids(encoded[index]) for index in batch], self.tokens.padding)
-            inputs = {"input_ids": ids, "attention_mask": mask}
-            if "token_type_ids" in pairs_encoded:
-                inputs["token_type_ids"], _ = padded([encoded[index].type_ids for index in batch], 0)
-            return (self.features(self.model(**inputs)).float() @ self._weight.T).cpu()
-
-        products = in_batches([len(each) for each in encoded], compute)
-        pieces = zip(self.tokens.pieces(firsts), self.tokens.pieces(seconds), strict=True)
-        found = {}
-        for index, (pair, (first, second)) in enumerate(zip(distinct, pieces, strict=True)):
-            side = encoded[index].sequence_ids
-            places = [place for place, text in enumerate(side) if text == 0]
-            found[pair] = _PairReading(
-                products[index],
-                places,
-                share_of(len(places), len(first)),
-                share_of(side.count(1), len(second)),
-            )
-        return [found[pair] for pair in pairs]
-
-    def _ids(self, encoding: Encoding) -> list[int]:
-        """Return the texts' ids as `TextTokenizer` reads them, with the special ones around."""
-        plain = self.tokens.as_text(encoding.ids)
-        return [
-            own if text is None else inner
-            for own, inner, text in zip(encoding.ids, plain, encoding.sequence_ids, strict=True)
-        ]
-
-    def features(self, output: Any) -> torch.Tensor:
-        """Return the input of the linear layer [pairs, features, dimensions]."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True)
-class _PairReading:
-    products: torch.Tensor | None
-    """The linear layer's outputs [features, outputs] before its bias; None out of memory."""
-    places: list[int]
-    """Positions of the first text's pieces."""
-    first_read: float
-    second_read: float
-
-
-class DiscriminativeAligner(_PairModel):
+class DiscriminativeAligner(PairModel):
     """D: a word's score is the probability, in [0, 1], that the context has what it says.
 
     Both texts are cleaned and case-folded. The first 256 ids of the text are read, with as much of the
@@ -190,9 +109,8 @@ class DiscriminativeAligner(_PairModel):
                 f"The tokenizer in {folder} does not mark where words begin, so words cannot be scored."
             )
 
-    def features(self, output: Any) -> torch.Tensor:
-        states: torch.Tensor = output.last_hidden_state
-        return states
+    def features(self, pairs: Sequence[EncodedPair]) -> Sequence[torch.Tensor]:
+        return self.states(pairs, [pair.places for pair in pairs])
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
         prepared = {text: self._prepared(text) for text in dict.fromkeys(text for text, _ in pairs)}
@@ -205,10 +123,10 @@ class DiscriminativeAligner(_PairModel):
             for text, _ in pairs
         ]
 
-    def _aligned(self, prepared: "_Prepared", read: _PairReading) -> Aligned:
+    def _aligned(self, prepared: "_Prepared", read: PairReading) -> Aligned:
         if read.products is None:
             return Aligned(nan, OUT_OF_MEMORY)
-        words = read.products[read.places].split(prepared.pieces)
+        words = read.products.split(prepared.pieces)
         logits = torch.stack([pieces.sum(dim=0) for pieces in words]) + self.bias
         grounded = logits.softmax(dim=-1)[:, _GROUNDED].tolist()
         scored = zip(prepared.text.split(), grounded, strict=True)
@@ -251,7 +169,7 @@ class _Prepared:
     share_read: float
 
 
-class RegressionAligner(_PairModel):
+class RegressionAligner(PairModel):
     """R: one unbounded number for the text, as in BLEURT; the context comes first in the input.
 
     If both together exceed 512 ids, the longer is cut.
@@ -259,9 +177,13 @@ class RegressionAligner(_PairModel):
 
     head, outputs, cut = "dense.safetensors", 1, "longest_first"
 
-    def features(self, output: Any) -> torch.Tensor:
-        pooled: torch.Tensor = output.pooler_output
-        return pooled[:, None]
+    def __init__(self, folder: Path, precision: str) -> None:
+        super().__init__(folder, precision)
+        if not self.is_bert:
+            raise MissingWeights(f"The model in {folder} is no BERT or RoBERTa, which aligner R needs.")
+
+    def features(self, pairs: Sequence[EncodedPair]) -> Sequence[torch.Tensor]:
+        return [self.model.pooler(first[None]) for first in self.states(pairs, [[0]] * len(pairs))]
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
         read = self.read([(context, text) for text, context in pairs])

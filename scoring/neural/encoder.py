@@ -41,7 +41,7 @@ class Encoder:
             if isinstance(blocks, torch.nn.ModuleList):
                 # The library records the embeddings' output only if a block follows.
                 del blocks[max(1, depth) :]
-        self._pass = EncoderPass(self.model) if EncoderPass.fits(self.model) else None
+        self._pass = EncoderPass.of(self.model)
 
     @property
     def limit(self) -> int:

@@ -42,33 +42,43 @@ class Sight:
 
 
 class EncoderPass:
-    """Runs a model for which `fits` holds, up to the last layer wanted."""
+    """Runs a BERT or RoBERTa without head, up to the last layer wanted."""
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(self, model: Any) -> None:
         """Join the model's query, key and value matrices; otherwise it stays unchanged."""
-        self._embeddings = model.get_submodule("embeddings")
-        self._blocks: list[Any] = list(model.get_submodule("encoder.layer").children())
+        self._embeddings = model.embeddings
+        self._blocks: list[Any] = list(model.encoder.layer)
         self._joined = [_joined(block.attention.self) for block in self._blocks]
         self._heads: int = model.config.num_attention_heads
         counts = model.config.model_type in COUNTING_FROM_PADDING
         self._padding: int | None = model.config.pad_token_id if counts else None
 
-    @staticmethod
-    def fits(model: PreTrainedModel) -> bool:
-        """Return whether the model is an encoder of a known kind with absolute positions."""
-        config = model.config
-        positions = getattr(config, "position_embedding_type", None) or "absolute"
-        return config.model_type in KINDS and not config.is_decoder and positions == "absolute"
+    @classmethod
+    def of(cls, model: PreTrainedModel) -> Self | None:
+        """Return the pass of the model's encoder; None unless it is of a known kind with absolute positions.
 
-    def states(self, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> Tensor:
+        The library then has to run it, on padded texts.
+        """
+        config, encoder = model.config, model.base_model
+        positions = getattr(config, "position_embedding_type", None) or "absolute"
+        known = config.model_type in KINDS and not config.is_decoder and positions == "absolute"
+        return cls(encoder) if known else None
+
+    def states(
+        self,
+        sequences: Sequence[Sequence[int]],
+        layers: Sequence[int],
+        types: Sequence[Sequence[int]] | None = None,
+    ) -> Tensor:
         """Return the vectors [layers, tokens, dimensions] of all sequences of ids, end to end; none is empty.
 
-        Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last.
+        Layer 0 is the output of the embeddings, k that of block k; negative ones count from the last. `types`
+        are the tokens' types; 0 without.
         """
         wanted = [layer % (len(self._blocks) + 1) for layer in layers]
         found = {}
-        layers = self.layers(self._embedded(sequences), Sight.own(map(len, sequences)))
-        for index, hidden in enumerate(layers):
+        all_layers = self.layers(self._embedded(sequences, types), Sight.own(map(len, sequences)))
+        for index, hidden in enumerate(all_layers):
             if index in wanted:
                 found[index] = hidden
             if index == max(wanted):
@@ -83,7 +93,7 @@ class EncoderPass:
     ) -> Tensor:
         """Return the last layer's vectors [places, dimensions] at some places of each sequence.
 
-        Of each sequence at least one place is wanted. `types` are the tokens' types; 0 without.
+        Of each sequence at least one place is wanted. `types` as in `states`.
         """
         hidden, own = self._embedded(sequences, types), Sight.own(map(len, sequences))
         last = len(self._blocks) - 1

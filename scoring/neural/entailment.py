@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
@@ -10,6 +11,7 @@ import transformers
 from scoring.contract.scores import share_of
 from scoring.neural.batching import distinct_in_batches, padded, second_text
 from scoring.neural.encoder import input_limit
+from scoring.neural.encoder_pass import EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer, chunks
 from scoring.weights.model_files import MissingWeights
@@ -46,7 +48,8 @@ class PairClassifier:
 
     def __init__(self, folder: Path, precision: str, max_length: int, *, contradiction: bool) -> None:
         self.tokens = TextTokenizer(folder)
-        self._model = load_model(folder, transformers.AutoModelForSequenceClassification, precision)
+        self._model: Any = load_model(folder, transformers.AutoModelForSequenceClassification, precision)
+        self._pass = EncoderPass.of(self._model)
         labels = self._model.config.id2label or {}
         names = {str(name).strip().lower(): int(index) for index, name in labels.items()}
         for needed in (ENTAILMENT, CONTRADICTION) if contradiction else (ENTAILMENT,):
@@ -96,14 +99,25 @@ class PairClassifier:
         return distinct_in_batches(inputs, self._probabilities, length=lambda each: len(each[0]))
 
     def _probabilities(self, inputs: Sequence[tuple[tuple[int, ...], int]]) -> list[tuple[float, float]]:
-        ids, mask = padded([each for each, _ in inputs], self.tokens.padding)
-        starts = [start for _, start in inputs]
-        types = {"token_type_ids": second_text(mask, starts)} if self._has_types else {}
-        logits = self._model(input_ids=ids, attention_mask=mask, **types).logits
         return [
             (row[self._entailment], 0.0 if self._contradiction is None else row[self._contradiction])
-            for row in logits.double().softmax(dim=-1).tolist()
+            for row in self._logits(inputs).double().softmax(dim=-1).tolist()
         ]
+
+    def _logits(self, inputs: Sequence[tuple[tuple[int, ...], int]]) -> torch.Tensor:
+        """Return logits [inputs, labels]."""
+        sequences = [ids for ids, _ in inputs]
+        types = [second_text(len(ids), start) for ids, start in inputs] if self._has_types else None
+        if self._pass is None:
+            ids, mask = padded(sequences, self.tokens.padding)
+            given = {} if types is None else {"token_type_ids": padded(types, 0)[0]}
+            found: torch.Tensor = self._model(input_ids=ids, attention_mask=mask, **given).logits
+            return found
+        first = self._pass.last_states(sequences, [(0,)] * len(sequences), types)[:, None]
+        # BERT's head takes the pooled first vector, RoBERTa's the vectors of all tokens.
+        pooler = self._model.base_model.pooler
+        logits: torch.Tensor = self._model.classifier(first if pooler is None else pooler(first))
+        return logits
 
     def _cut(self, premise: Sequence[int], hypothesis: Sequence[int]) -> list[EncodedPair]:
         """Return the pair, cut to the limit.

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
 
 from scoring.neural.batching import distinct_in_batches, padded, second_text
 from scoring.neural.encoder import input_limit
+from scoring.neural.encoder_pass import EncoderPass
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import REMEMBERED_TEXTS, TextTokenizer
 
@@ -47,7 +49,8 @@ class ExtractiveReader:
 
     def __init__(self, folder: Path, precision: str = "float32", *, two_segments: bool = True) -> None:
         self.tokens = TextTokenizer(folder)
-        self._model = load_model(folder, transformers.AutoModelForQuestionAnswering, precision)
+        self._model: Any = load_model(folder, transformers.AutoModelForQuestionAnswering, precision)
+        self._pass = EncoderPass.of(self._model)
         self._limit = input_limit(self._model.config, self.tokens)
         self._typed = two_segments and getattr(self._model.config, "type_vocab_size", 1) > 1
         self.passage = lru_cache(REMEMBERED_TEXTS)(self._passage)
@@ -81,8 +84,15 @@ class ExtractiveReader:
         return distinct_in_batches(inputs, self._logits, length=lambda each: len(each.ids))
 
     def _logits(self, inputs: Sequence[Asked]) -> list[torch.Tensor]:
-        ids, mask = padded([each.ids for each in inputs], self.tokens.padding)
-        types = {"token_type_ids": second_text(mask, [each.start for each in inputs])} if self._typed else {}
-        output = self._model(input_ids=ids, attention_mask=mask, **types)
+        sequences = [each.ids for each in inputs]
+        types = [second_text(len(each.ids), each.start) for each in inputs] if self._typed else None
+        if self._pass is not None:
+            [states] = self._pass.states(sequences, [-1], types)
+            return list(
+                self._model.qa_outputs(states).float().T.cpu().split(list(map(len, sequences)), dim=1)
+            )
+        ids, mask = padded(sequences, self.tokens.padding)
+        given = {} if types is None else {"token_type_ids": padded(types, 0)[0]}
+        output = self._model(input_ids=ids, attention_mask=mask, **given)
         both = torch.stack([output.start_logits, output.end_logits], dim=1).float().cpu()
         return [logits[:, : len(each.ids)].clone() for logits, each in zip(both, inputs, strict=True)]
