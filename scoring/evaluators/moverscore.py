@@ -40,14 +40,13 @@ class MoverScore(ModelEvaluator):
 
     A text without weight (only punctuation, stop words, or words that all texts have) is not compared: the
     authors' code gives such a summary 0 in v1 and a perfect 1 in v2. Other references replace one without
-    weight. Masses are rounded to millionths as in the authors' solver (pyemd 1.0), so that scores of long
-    texts match, too. In v2 their single precision leaves a distance of about 1e-4 between equal words, which
-    is 0 here.
+    weight. Masses are exact, as in the current version of the authors' solver (pyemd 1.1). In v2 their single
+    precision leaves a distance of about 1e-4 between equal words, which is 0 here.
     """
 
     name = "moverscore"
     title = "MoverScore"
-    version = 1
+    version = 2
     source = (
         "Zhao, Peyrard, Liu, Gao, Meyer and Eger 2019, MoverScore: Text Generation Evaluating with "
         "Contextualized Embeddings and Earth Mover Distance; second form after the authors' moverscore_v2"
@@ -105,11 +104,12 @@ class MoverScore(ModelEvaluator):
             False, label="Keep subwords", help="Keep the pieces that continue a word.", phrase="with subwords"
         )
         masses: str = setting(
-            "rounded",
+            "exact",
             label="Word masses",
-            help="Whether word masses are rounded, as in the authors' solver.",
-            choices={"rounded": "rounded masses", "exact": "exact masses"},
-            details="rounded: in whole millionths; exact moves the scores of long texts by about 2e-5.",
+            help="Whether word masses are rounded, as in older versions of the authors' solver.",
+            choices={"exact": "exact masses", "rounded": "rounded masses"},
+            details="exact: as pyemd 1.1. rounded: in whole millionths, as pyemd 1.0 and before, which moves "
+            "the scores of long texts by about 2e-5; gives the numbers of the parity set.",
         )
 
     params: Params

@@ -124,7 +124,7 @@ def likeness(one: Heap, other: Heap, form: MoverForm, rounded: bool = False) -> 
 
     Masses are weights over their sum. With the first form's constant they fall short of 1 by slightly
     different amounts; the difference costs as much as the greatest distance. `rounded` takes masses in whole
-    millionths, as the authors' solver does.
+    millionths, as the authors' solver does before version 1.1 of pyemd.
     """
     distances = _squared_distances(one.points, other.points)
     if not np.isfinite(distances).all():

@@ -1,6 +1,7 @@
 """MoverScore on a tiny encoder."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -68,6 +69,16 @@ def test_score_is_the_optimal_transport_between_word_vectors():
     ]
     expected = 1 / (1 + sum(works) / sum(weights.values()))
     assert value(item, form="v2") == pytest.approx(expected, abs=1e-6)
+
+
+def test_masses_are_exact_unless_rounding_is_chosen():
+    chooser = random.Random(1)
+    words = ["cat", "mat", "talks", "shares", "news", "report", "minister", "officials", "company", "percent"]
+    summary, reference = (" ".join(chooser.choices(words, k=300)) for _ in range(2))
+    item = Item("a", summary, references=(reference,))
+    exact, rounded = value(item, masses="exact"), value(item, masses="rounded")
+    assert value(item) == exact
+    assert 0 < abs(exact - rounded) < 1e-4
 
 
 def test_several_references_give_their_mean_best_or_first_score():

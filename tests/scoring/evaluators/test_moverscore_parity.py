@@ -29,7 +29,7 @@ SETTINGS = {
 }
 LONG_TEXTS = {"a10-long-article", "a11-long-summary"}
 ROUNDING_OF_LONG_TEXTS = 3e-5
-"""The authors round masses to millionths; over about 400 words, the errors add up to this."""
+"""The set was made with pyemd 1.0, which rounds masses to millionths: in texts of 400 words by this much."""
 WEIGHTLESS = {"a04-empty-summary", "a13-punctuation-only"}
 """Texts with special tokens only, which have no idf weight; the authors give about 0 in v1, 1 in v2."""
 
