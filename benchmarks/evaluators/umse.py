@@ -9,6 +9,9 @@ holds expert_means.16systems.jsonl.gz: one object a line with `src`, `ref_summs`
 `sys_summs: {system: {sys_summ}}`. Both sides have the same weights (`--model FOLDER`, or random ones of the
 size asked for, with a tokenizer trained on the texts), sentences and thread. Prints summaries per second of
 CPU time, the ratio of both and the largest difference of scores.
+
+On one thread of a busy Xeon, with one article and three rounds: 1.66 times as fast. Matrix products take
+about two thirds of our time, so that not much more can be had.
 """
 
 import argparse
