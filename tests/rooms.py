@@ -50,7 +50,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "llm": "hosted models over the wire",
         "judge": "prompts, examples, replies",
         "weights": "model files and where they are",
-        "texts": "words, sentences, overlap",
+        "texts": "words, sentences, answers",
         "models": "runs, scores, judges, endpoints",
         "errors": "what scoring refuses",
         "contract": "what an evaluator is",

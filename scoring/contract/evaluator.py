@@ -72,8 +72,8 @@ class Seen:
 class Evaluator:
     """Base of all evaluators; its docstring becomes the text on the page and in docs/evaluators.md.
 
-    Reading a declaration, constructing and fingerprinting must stay cheap: torch, openai, nltk and weights
-    are loaded on first `score`, so that web processes never load them.
+    Reading a declaration, constructing and fingerprinting must stay cheap: torch, openai and weights are
+    loaded on first `score`, so that web processes never load them.
     """
 
     name: ClassVar[str]

@@ -1,1 +1,1 @@
-"""Words and sentences of plain text, and the overlap of two texts."""
+"""Words and sentences of plain text, and what to compare them with."""

