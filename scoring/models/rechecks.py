@@ -32,7 +32,7 @@ class RecheckScore(ScoreValue):
 
     @classmethod
     def copy_of(cls, score: Score, run: Run, repetition: int) -> Self:
-        """Return an unsaved copy of `score`, which need not be stored itself."""
+        """Return an unsaved copy of `score`."""
         return cls(
             run=run,
             repetition=repetition,

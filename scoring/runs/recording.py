@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.database.bulk_insert import insert_rows
 from annotation.database.portions import portions
 from annotation.models import Changed, ProjectChange, Summary
 from annotation.protocol import LARGEST_NUMBER
@@ -18,14 +19,25 @@ from scoring.runs.lifecycle import finish_if_complete, locked_run
 LONGEST_REASON = 500  # characters
 
 
+class NewScore(NamedTuple):
+    """A score to store, as the database holds it. Model objects would take twice as long."""
+
+    summary: int
+    dimension: str
+    value: float | None
+    reason: str
+    explanation: str
+    inputs: str
+
+
 def record_scores(batch: Batch, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> bool:
     """Store a claimed batch's scores and finish it; False, with nothing written, if its lease was lost.
 
     `scored` and `inputs` are by summary id. New rows replace reasons, and values computed from other texts.
     Scores of a recheck are stored separately. The last batch finishes the run.
     """
-    rows = _rows(batch.run, scored, inputs)
-    missing = {(row.summary_id, row.reason) for row in rows if row.reason}
+    rows = _rows(scored, inputs)
+    missing = {(row.summary, row.reason) for row in rows if row.reason}
     with transaction.atomic():
         run = locked_run(batch.run_id)
         finished = batch.finish(
@@ -36,11 +48,13 @@ def record_scores(batch: Batch, scored: Mapping[int, Scored], inputs: Mapping[in
         if run is None or not finished:
             return False
         if batch.repetition:
-            RecheckScore.objects.bulk_create(
-                RecheckScore.copy_of(row, run, batch.repetition) for row in _still_there(rows)
+            insert_rows(
+                RecheckScore,
+                ("run", "repetition", *NewScore._fields),
+                [(run.pk, batch.repetition, *row) for row in _still_there(rows)],
             )
         else:
-            _write(run.setup_id, rows)
+            _write(run, rows)
             run.setup.project.bump_revision(Changed(ProjectChange.Kind.BATCH, batch.pk))
         finish_if_complete(run)
     return True
@@ -57,59 +71,62 @@ def record_finished_run(setup: Setup, scored: Mapping[int, Scored], inputs: Mapp
         setup=setup, total=len(scored), status=Run.Status.DONE, started_at=now, finished_at=now
     )
     for portion in portions(scored.items(), CHUNK):
-        _write(setup.pk, _rows(run, dict(portion), inputs))
+        _write(run, _rows(dict(portion), inputs))
     setup.project.bump_revision()
     return run
 
 
-def _rows(run: Run, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> list[Score]:
+def _rows(scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> list[NewScore]:
     return [
-        Score(
-            setup_id=run.setup_id,
-            run=run,
-            summary_id=summary_id,
-            dimension=dimension,
-            explanation=each.explanations.get(dimension) or shares_in_words(each.shares_read),
-            inputs=inputs.get(summary_id, ""),
-            **_value_or_reason(each, dimension),
+        NewScore(
+            summary_id,
+            dimension,
+            *_value_or_reason(each, dimension),
+            each.explanations.get(dimension) or shares_in_words(each.shares_read),
+            inputs.get(summary_id, ""),
         )
         for summary_id, each in scored.items()
         for dimension in each.values
     ]
 
 
-def _value_or_reason(scored: Scored, dimension: str) -> dict[str, Any]:
+def _value_or_reason(scored: Scored, dimension: str) -> tuple[float | None, str]:
     value = scored.values[dimension]
     if abs(value) <= LARGEST_NUMBER:
-        return {"value": value, "reason": ""}
+        return float(value), ""
     reason = scored.reasons.get(dimension) or f"the evaluator gave {value:g}"
-    return {"value": None, "reason": reason[:LONGEST_REASON]}
+    return None, reason[:LONGEST_REASON]
 
 
-def _write(setup_id: int, rows: list[Score]) -> None:
+def _write(run: Run, rows: list[NewScore]) -> None:
     """Insert `rows`, replacing reasons and values computed from other texts."""
     there = Score.objects.filter(
-        setup=setup_id,
+        setup=run.setup_id,
         dimension__in={row.dimension for row in rows},
-        summary__in={row.summary_id for row in rows},
-    )
-    inputs = {(row.summary_id, row.dimension): row.inputs for row in rows}
+        summary__in={row.summary for row in rows},
+    ).values_list("pk", "summary", "dimension", "value", "inputs")
+    inputs = {(row.summary, row.dimension): row.inputs for row in rows}
     valid, outdated = set(), []
-    for score in there:
-        key = (score.summary_id, score.dimension)
-        if score.value is not None and score.inputs == inputs[key]:
+    for pk, summary, dimension, value, digest in there:
+        key = (summary, dimension)
+        if value is not None and digest == inputs[key]:
             valid.add(key)
         else:
-            outdated.append(score.pk)
+            outdated.append(pk)
     Score.objects.filter(pk__in=outdated).delete()
-    Score.objects.bulk_create(
-        (row for row in _still_there(rows) if (row.summary_id, row.dimension) not in valid),
-        batch_size=CHUNK,
+    insert_rows(
+        Score,
+        ("setup", "run", *NewScore._fields),
+        [
+            (run.setup_id, run.pk, *row)
+            for row in _still_there(rows)
+            if (row.summary, row.dimension) not in valid
+        ],
     )
 
 
-def _still_there(rows: list[Score]) -> list[Score]:
+def _still_there(rows: list[NewScore]) -> list[NewScore]:
     """Return the rows whose summaries still exist."""
-    asked = Summary.objects.filter(pk__in={row.summary_id for row in rows})
+    asked = Summary.objects.filter(pk__in={row.summary for row in rows})
     found = set(asked.values_list("pk", flat=True))
-    return [row for row in rows if row.summary_id in found]
+    return [row for row in rows if row.summary in found]
