@@ -16,7 +16,6 @@ WEB_FILES = {"urls", "api", "api_urls", "admin", "tasks", "views", "forms", "new
 WEB_ENDINGS = ("_views", "_form", "_forms")
 PURE = (
     "annotation/mean_labels.py",
-    "annotation/mean_labels.py",
     "annotation/protocol.py",
     "annotation/gold/qualification.py",
     "annotation/declared/settings.py",

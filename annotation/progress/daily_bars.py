@@ -11,7 +11,7 @@ SHORTEST = 1.5  # so that one rating beside a thousand can still be seen
 
 
 @dataclass(frozen=True)
-class Bar:
+class DayBar:
     """The bar of one day, with `upper` on top of `lower`."""
 
     date: date
@@ -41,7 +41,7 @@ class Bar:
         return self.x < SLOT or self.date.day == 1
 
 
-def daily_bars(days: Sequence[tuple[date, int, int]]) -> list[Bar]:
+def daily_bars(days: Sequence[tuple[date, int, int]]) -> list[DayBar]:
     """Return stacked bars for (date, lower, upper) from left to right. The largest sum fills the height."""
     most = max((lower + upper for _, lower, upper in days), default=0)
     bars = []
@@ -49,7 +49,7 @@ def daily_bars(days: Sequence[tuple[date, int, int]]) -> list[Bar]:
         x = number * SLOT + (SLOT - BAR) / 2
         lower_height, upper_height = _height(lower, most), _height(upper, most)
         bars.append(
-            Bar(
+            DayBar(
                 date=day,
                 x=x,
                 middle=x + BAR / 2,

@@ -11,7 +11,7 @@ from metaeval.comparison.uncertainty import Uncertainty
 
 
 @dataclass(frozen=True)
-class PairTest:
+class SignificanceCell:
     """The evaluator of the row compared with that of the column."""
 
     difference: float
@@ -39,7 +39,7 @@ class SignificanceTable:
 
     dimension: str
     names: Sequence[str]
-    rows: Sequence[tuple[str, str, Sequence[PairTest | None]]]
+    rows: Sequence[tuple[str, str, Sequence[SignificanceCell | None]]]
     """Name, letters and cells; None for an evaluator and itself."""
     definition: str
 
@@ -91,7 +91,7 @@ def significance_table(
                 [
                     None
                     if row == other
-                    else PairTest(
+                    else SignificanceCell(
                         difference=float(tests.differences[row, other]),
                         p_value=float(found.adjusted[row, other]),
                         n=int(tests.n[row, other]),

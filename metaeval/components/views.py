@@ -37,7 +37,7 @@ from metaeval.charts import (
     two_distributions,
 )
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat
-from metaeval.comparison.significance_table import PairTest, SignificanceTable
+from metaeval.comparison.significance_table import SignificanceCell, SignificanceTable
 from metaeval.export.chart import Chart
 from metaeval.live.choices import ComparisonChoices, Control
 from scoring.models import Run
@@ -138,10 +138,10 @@ def _heat_rows() -> list[HeatRow]:
 
 
 def _significance() -> SignificanceTable:
-    ahead = PairTest(0.22, 0.003, 120, "", is_significant=True)
-    level = PairTest(-0.01, 0.61, 120, "", is_significant=False)
-    untested = PairTest(0.02, math.nan, 4, "too few articles", is_significant=False)
-    undefined = PairTest(math.nan, math.nan, 0, "no summary in common", is_significant=False)
+    ahead = SignificanceCell(0.22, 0.003, 120, "", is_significant=True)
+    level = SignificanceCell(-0.01, 0.61, 120, "", is_significant=False)
+    untested = SignificanceCell(0.02, math.nan, 4, "too few articles", is_significant=False)
+    undefined = SignificanceCell(math.nan, math.nan, 0, "no summary in common", is_significant=False)
     rows = [("ROUGE-1", "a", [None, ahead, level]), ("Length", "b", [untested, None, undefined])]
     return SignificanceTable("Fluent", ["ROUGE-1", "Length", "New"], rows, "")
 

@@ -16,7 +16,7 @@ from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
 
 
-class Labelled(Protocol):
+class HasLabel(Protocol):
     @property
     def label(self) -> str: ...
 
@@ -86,7 +86,7 @@ def controls(snapshot: Snapshot, choices: ComparisonChoices) -> list[Control]:
     ]
 
 
-def _labels(declared: Mapping[str, Labelled]) -> list[tuple[str, str]]:
+def _labels(declared: Mapping[str, HasLabel]) -> list[tuple[str, str]]:
     return [(name, each.label) for name, each in declared.items()]
 
 

@@ -6,7 +6,14 @@ from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need, Seen
 from scoring.contract.items import Item, Member, PoolExample
 from scoring.contract.scores import Scored
-from scoring.evaluators.bases.cross_fitting import Fit, Labelled, best_cut, folds_of, isotonic, without_fold
+from scoring.evaluators.bases.cross_fitting import (
+    Fit,
+    LabelledScore,
+    best_cut,
+    folds_of,
+    isotonic,
+    without_fold,
+)
 
 
 class Calibrated(Evaluator):
@@ -165,7 +172,7 @@ class Calibrated(Evaluator):
             self._fits[key] = self._map(training)
         return self._fits[key]
 
-    def _map(self, training: Sequence[Labelled]) -> Fit:
+    def _map(self, training: Sequence[LabelledScore]) -> Fit:
         if self.params.output == "label":
             return isotonic(training)
         cut = best_cut(training, self.params.good_from)
@@ -194,9 +201,9 @@ class Calibrated(Evaluator):
                 permanent=True,
             ) from error
 
-    def _labelled(self, dimension: str, pool: Sequence[PoolExample]) -> list[Labelled]:
+    def _labelled(self, dimension: str, pool: Sequence[PoolExample]) -> list[LabelledScore]:
         return [
-            Labelled(each.article_id, score, each.labels[dimension])
+            LabelledScore(each.article_id, score, each.labels[dimension])
             for each in pool
             if dimension in each.labels and (score := self._score(dimension, each)) is not None
         ]

@@ -1,11 +1,11 @@
 """The table of import formats, imported when they are used."""
 
 IMPORTERS = {
-    "seahorse": "annotation.imports.formats.seahorse.Seahorse",
-    "summeval": "annotation.imports.formats.summeval.SummEval",
-    "bartscore": "annotation.imports.formats.bartscore.BartScore",
-    "examples": "annotation.imports.formats.examples.Examples",
-    "ratings": "annotation.imports.formats.ratings.Ratings",
-    "scores": "annotation.imports.formats.scores.Scores",
-    "gold": "annotation.imports.formats.gold.Gold",
+    "seahorse": "annotation.imports.formats.seahorse.SeahorseImporter",
+    "summeval": "annotation.imports.formats.summeval.SummEvalImporter",
+    "bartscore": "annotation.imports.formats.bartscore.BartScoreImporter",
+    "examples": "annotation.imports.formats.examples.ExamplesImporter",
+    "ratings": "annotation.imports.formats.ratings.RatingsImporter",
+    "scores": "annotation.imports.formats.scores.ScoresImporter",
+    "gold": "annotation.imports.formats.gold.GoldImporter",
 }

@@ -34,7 +34,7 @@ NUMBERED = (
 NO_VALUE = "the imported file has no value"
 
 
-class BartScore(Importer):
+class BartScoreImporter(Importer):
     name = "bartscore"
     title = "BARTScore layout (JSON, JSONL)"
     description = (

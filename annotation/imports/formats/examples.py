@@ -26,7 +26,7 @@ NOT_STORED = (
 )
 
 
-class Examples(Importer):
+class ExamplesImporter(Importer):
     name = "examples"
     title = "Examples (JSONL)"
     description = (

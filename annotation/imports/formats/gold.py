@@ -27,7 +27,7 @@ from annotation.imports.reading.tables import Quoting, delimiter_of, header_line
 COLUMNS = ("article_id", "system", "summary", "question", "value", "explanation")
 
 
-class Gold(Importer):
+class GoldImporter(Importer):
     name = "gold"
     title = "Gold set (JSONL, CSV)"
     description = (

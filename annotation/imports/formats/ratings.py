@@ -42,7 +42,7 @@ OPTIONAL = (
 )
 
 
-class Ratings(Importer):
+class RatingsImporter(Importer):
     name = "ratings"
     title = "Ratings (CSV, TSV, JSONL)"
     description = (

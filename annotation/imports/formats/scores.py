@@ -12,7 +12,7 @@ from annotation.imports.reading.records import Entry, Rejected, Row, ScoreRecord
 Names = tuple[str, str]  # article_id, system
 
 
-class Scores(Importer):
+class ScoresImporter(Importer):
     name = "scores"
     title = "Scores (JSONL)"
     description = (

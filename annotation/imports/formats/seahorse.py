@@ -35,7 +35,7 @@ GEM_ID = re.compile(r"(?P<dataset>.+)-(?P<split>train|validation|val|test)-(?P<n
 MEANING = {Quoting.CSV: "in CSV (doubled inside quotes)", Quoting.NONE: "literal characters"}
 
 
-class Seahorse(Importer):
+class SeahorseImporter(Importer):
     name = "seahorse"
     title = "SEAHORSE (TSV)"
     description = (

@@ -28,7 +28,7 @@ GROUPS = {"expert_annotations": "expert", "turker_annotations": "crowd"}
 DATASETS = {"cnn-test-": "cnn_dailymail", "dm-test-": "cnn_dailymail"}
 
 
-class SummEval(Importer):
+class SummEvalImporter(Importer):
     name = "summeval"
     title = "SummEval (JSONL)"
     description = (

@@ -28,8 +28,8 @@ class CannotPropose(Exception):
 
 
 @dataclass
-class Seen:
-    """A summary of the answers to one question."""
+class SeenAnswers:
+    """What the answers to one question have in common."""
 
     words: dict[str, None] = field(default_factory=dict)
     """Different answers in lower case, MOST_WORDS + 1 at most."""
@@ -64,12 +64,12 @@ class Survey:
     """The questions that a file answers, with their answers."""
 
     def __init__(self) -> None:
-        self.questions: dict[str, Seen] = {}
+        self.questions: dict[str, SeenAnswers] = {}
 
     def add(self, answers: Mapping[str, AnswerRecord]) -> None:
         """Add the answers of one rating. Raises CannotPropose beyond MOST_QUESTIONS."""
         for name, answer in answers.items():
-            self.questions.setdefault(name, Seen()).add(answer.value)
+            self.questions.setdefault(name, SeenAnswers()).add(answer.value)
         if len(self.questions) > MOST_QUESTIONS:
             raise CannotPropose({"questions": f"found over {MOST_QUESTIONS}, which are no questionnaire"})
 
@@ -108,11 +108,11 @@ class Survey:
         )
 
 
-def _interval(seen: Seen) -> Scale | str:
+def _interval(seen: SeenAnswers) -> Scale | str:
     return Scale(ScaleKind.INTERVAL) if seen.numbers else "found words, expected numbers"
 
 
-def _scale(seen: Seen) -> Scale | str:
+def _scale(seen: SeenAnswers) -> Scale | str:
     if seen.not_answered and seen.low < seen.high:
         return (
             f"found {seen.not_answered!r} among numbers; leave empty what was not answered, or name it with "

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledScore:
     """A summary's score by some evaluator, higher being better, and its human label in [0, 1]."""
 
     article_id: str
@@ -33,12 +33,14 @@ def folds_of(article_ids: Iterable[str], folds: int, seed: int) -> dict[str, int
     return {article_id: index % folds for index, article_id in enumerate(ordered)}
 
 
-def without_fold(labelled: Sequence[Labelled], fold: int | None, of: Mapping[str, int]) -> list[Labelled]:
+def without_fold(
+    labelled: Sequence[LabelledScore], fold: int | None, of: Mapping[str, int]
+) -> list[LabelledScore]:
     """Return `labelled` without the articles of `fold`; all of it for None."""
     return [each for each in labelled if of[each.article_id] != fold]
 
 
-def isotonic(labelled: Sequence[Labelled]) -> Fit:
+def isotonic(labelled: Sequence[LabelledScore]) -> Fit:
     """Fit an isotonic regression of labels on scores, with linear interpolation.
 
     It is constant below the lowest and above the highest known score, so it stays in the labels' range. Equal
@@ -60,7 +62,7 @@ def isotonic(labelled: Sequence[Labelled]) -> Fit:
     return lambda score: float(np.interp(score, scores, labels))
 
 
-def best_cut(labelled: Sequence[Labelled], good_from: float) -> float:
+def best_cut(labelled: Sequence[LabelledScore], good_from: float) -> float:
     """Return the cut with the best balanced accuracy: the mean of the shares correct among good and bad.
 
     Labels of `good_from` or more are good; scores from the cut on are taken for good. It lies midway between

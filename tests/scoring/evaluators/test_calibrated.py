@@ -10,7 +10,7 @@ from scoring.contract.evaluator import GENERAL, EvaluatorError
 from scoring.contract.fingerprints import fingerprint
 from scoring.contract.items import Item, Member, PoolExample
 from scoring.contract.params import read_params
-from scoring.evaluators.bases.cross_fitting import Labelled, best_cut, isotonic
+from scoring.evaluators.bases.cross_fitting import LabelledScore, best_cut, isotonic
 from scoring.evaluators.calibrated import Calibrated
 
 JUDGE = Member("judge", "Judge", ("fluency",))
@@ -63,7 +63,7 @@ def test_each_value_is_the_fit_to_the_other_folds():
         evaluator = calibrated(folds=10, output=output)
         for example, value in zip(POOL, values_of(evaluator), strict=True):
             others = [
-                Labelled(each.article_id, each.scores["judge"]["fluency"], each.labels["fluency"])
+                LabelledScore(each.article_id, each.scores["judge"]["fluency"], each.labels["fluency"])
                 for each in POOL
                 if each.article_id != example.article_id
             ]
@@ -72,7 +72,10 @@ def test_each_value_is_the_fit_to_the_other_folds():
 
 def test_unlabelled_article_is_calibrated_with_all_labels():
     everything = isotonic(
-        [Labelled(each.article_id, each.scores["judge"]["fluency"], each.labels["fluency"]) for each in POOL]
+        [
+            LabelledScore(each.article_id, each.scores["judge"]["fluency"], each.labels["fluency"])
+            for each in POOL
+        ]
     )
     item = Item("new", "A summary.", article_id="new", scores={"judge": {"fluency": 2.5}})
     [scored] = calibrated().score([item])

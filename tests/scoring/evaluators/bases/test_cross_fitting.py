@@ -8,16 +8,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from scoring.evaluators.bases.cross_fitting import Labelled, best_cut, folds_of, isotonic, without_fold
+from scoring.evaluators.bases.cross_fitting import LabelledScore, best_cut, folds_of, isotonic, without_fold
 
 SCORES = st.floats(-50, 50).map(lambda score: round(score, 1))  # some are equal
 LABELS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
-LABELLED = st.lists(st.builds(Labelled, st.sampled_from("abcdef"), SCORES, LABELS), min_size=1, max_size=40)
+LABELLED = st.lists(
+    st.builds(LabelledScore, st.sampled_from("abcdef"), SCORES, LABELS), min_size=1, max_size=40
+)
 
 
 @given(LABELLED, st.lists(st.floats(-60, 60), min_size=2))
 @example(
-    [Labelled("a", score, label) for score, label in ((0, 0), (0, 0.25), (0, 1), (-1.6, 0))], [0, -6e-87]
+    [LabelledScore("a", score, label) for score, label in ((0, 0), (0, 0.25), (0, 1), (-1.6, 0))], [0, -6e-87]
 )
 def test_fit_is_monotone_within_the_range_of_labels(labelled, scores):
     fit = isotonic(labelled)
@@ -42,7 +44,7 @@ def test_fit_equals_scipys_weighted_regression_of_mean_labels_at_known_scores(la
 
 def test_fit_of_four_points():
     points = zip((1.0, 2.0, 3.0, 4.0), (0.0, 0.75, 0.25, 1.0), strict=True)
-    fit = isotonic([Labelled("a", score, label) for score, label in points])
+    fit = isotonic([LabelledScore("a", score, label) for score, label in points])
     assert [fit(score) for score in (0, 1, 2, 2.5, 3, 3.5, 9)] == [0, 0, 0.5, 0.5, 0.5, 0.75, 1]
 
 
@@ -92,5 +94,5 @@ def test_cut_has_the_best_balanced_accuracy(labelled):
 
 
 def test_lowest_of_equally_good_cuts_is_half_way_between_two_scores():
-    labelled = [Labelled("a", score, label) for score, label in ((1, 0), (2, 1), (3, 0), (4, 1))]
+    labelled = [LabelledScore("a", score, label) for score, label in ((1, 0), (2, 1), (3, 0), (4, 1))]
     assert best_cut(labelled, 0.5) == 1.5
