@@ -45,6 +45,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "workers": "wake-ups, leases, presence",
         "inputs": "items, the labelled pool, members",
         "files": "scoring without a database",
+        "trainers": "methods that train an evaluator",
         "evaluators": "one file each; their bases",
         "neural": "models on this machine",
         "llm": "hosted models over the wire",

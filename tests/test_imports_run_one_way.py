@@ -33,6 +33,7 @@ PURE = (
     "scoring/rechecks/sample_for_recheck.py",
     "scoring/sealed_labels/label_parts.py",
     "scoring/texts",
+    "scoring/trainers",
     "scoring/weights",
     "metaeval/charts",
     "metaeval/comparison/comparison.py",

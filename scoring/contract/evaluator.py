@@ -50,6 +50,8 @@ class Seen:
     """What a fitted evaluator has learnt from. Comparisons leave out summaries of these articles."""
 
     article_ids: frozenset[str] = frozenset()
+    text_digests: frozenset[str] = frozenset()
+    """Articles known by their text only, as in `scoring.contract.text_digests`."""
     example_ids: tuple[str, ...] = ()
     digest: str = ""
     """SHA-256 of the examples' texts and labels; empty when nothing was seen."""
