@@ -21,6 +21,7 @@ PURE = (
     "annotation/declared/settings.py",
     "annotation/imports/formats",
     "annotation/imports/reading",
+    "annotation/texts",
     "scoring/contract",
     "scoring/evaluators",
     "scoring/experiments/values.py",

@@ -51,7 +51,7 @@ class Seen:
 
     article_ids: frozenset[str] = frozenset()
     text_digests: frozenset[str] = frozenset()
-    """Articles known by their text only, as in `scoring.contract.text_digests`."""
+    """Articles known by their text only, as in `annotation.texts.text_digests`."""
     example_ids: tuple[str, ...] = ()
     digest: str = ""
     """SHA-256 of the examples' texts and labels; empty when nothing was seen."""

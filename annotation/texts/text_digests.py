@@ -5,7 +5,7 @@ from hashlib import sha256
 
 
 def text_digest(text: str) -> str:
-    """Return the SHA-256, 64 hex digits, of the text as a reader sees it.
+    """Return the SHA-256, 64 hex digits, of the text as a reader sees it; empty if there is nothing to see.
 
     White space, upper and lower case, Unicode forms (NFC, NFD, NFKC, NFKD) and invisible characters (Cf, such
     as soft hyphens and byte order marks) make no difference. Lone surrogates are allowed.
@@ -17,4 +17,4 @@ def text_digest(text: str) -> str:
     folded = unicodedata.normalize("NFD", visible).casefold()
     folded = unicodedata.normalize("NFKD", folded).casefold()
     words = " ".join(unicodedata.normalize("NFKD", folded).split())
-    return sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(words.encode("utf-8", "surrogatepass")).hexdigest() if words else ""

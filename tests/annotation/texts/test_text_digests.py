@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scoring.contract.text_digests import text_digest
+from annotation.texts.text_digests import text_digest
 
 ARTICLE = "The café’s owner paid 3.50 for the ﬁne straße."
 
@@ -49,3 +49,8 @@ def test_white_space_makes_no_difference(words, data):
 
 def test_a_lone_surrogate_has_a_digest():
     assert text_digest("a\ud800b") != text_digest("ab")
+
+
+@pytest.mark.parametrize("nothing", ["", " \n\t", "\u200b\u00ad "])
+def test_a_text_with_nothing_to_see_has_no_digest(nothing):
+    assert text_digest(nothing) == ""
