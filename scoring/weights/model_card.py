@@ -1,0 +1,73 @@
+"""The card of a trained model: touchstone.json beside its weights. Does not load torch."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from scoring.weights.model_files import MissingWeights
+
+NAME = "touchstone.json"
+FORMAT = 1
+"""Raised when an older Touchstone could not use the file."""
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What is known of a model that Touchstone trained. All fields are JSON values."""
+
+    method: str
+    """Name of the trainer."""
+    title: str
+    """The model in words, on one line."""
+    evaluator: str
+    """Name of the evaluator that scores with the weights."""
+    dimensions: tuple[str, ...]
+    """The dimensions of its scores."""
+    base_model: str
+    """The model before the training, as named in its parameters."""
+    weights_sha256: str
+    """Of model.safetensors."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the evaluator that suit the model, without `model`."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What the evaluator must know to use the weights, such as prompts."""
+    trained_with: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters, steps, epochs, versions of libraries, device and hours of the training."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Project or file, languages and counts."""
+    articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """"train" and "validation" -> text digests of the articles that the model has seen, sorted."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Of the validation examples, for the saved weights."""
+
+
+def read_card(folder: Path) -> ModelCard | None:
+    """Return the card in a model's folder, or None if it has none.
+
+    Raises MissingWeights for a card that cannot be read.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        return None
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(stated, dict):
+            raise ValueError("it is no object")
+        if stated.get("format") != FORMAT:
+            raise ValueError(f"found format {stated.get('format')!r}, expected {FORMAT}")
+        known = {each.name: stated[each.name] for each in fields(ModelCard) if each.name in stated}
+        articles = {split: tuple(digests) for split, digests in known.pop("articles", {}).items()}
+        return ModelCard(
+            **{**known, "dimensions": tuple(known.get("dimensions", ()))},
+            articles=articles,
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        raise MissingWeights(f"The card {path} cannot be read: {error}") from error
+
+
+def write_card(folder: Path, card: ModelCard) -> None:
+    """Write the card to a model's folder."""
+    content = json.dumps({"format": FORMAT, **asdict(card)}, ensure_ascii=False, indent=1, allow_nan=False)
+    (folder / NAME).write_text(content + "\n", encoding="utf-8")

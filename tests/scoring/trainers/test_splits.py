@@ -1,0 +1,114 @@
+import unicodedata
+from collections import Counter, defaultdict
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.texts.text_digests import text_digest
+from scoring.trainers.contract import TrainingItem
+from scoring.trainers.splits import Split, SplitParams, digests_by_split, split_articles
+
+TEXTS = [
+    "The cat sat.",
+    "The  cat\nsat.",
+    "THE CAT SAT.",
+    "Ein Café.",
+    unicodedata.normalize("NFD", "Ein Café."),
+]
+TEXTS += ["Ein Ca\u00adfé.", "Another text.", "Otra nota.", "Последний."]
+ITEMS = st.lists(
+    st.builds(
+        TrainingItem,
+        id=st.uuids().map(str),
+        article_id=st.sampled_from("abcdefgh"),
+        article=st.sampled_from(TEXTS) | st.text(min_size=1),
+        summary=st.just("A summary."),
+        split=st.sampled_from(["", "train", "validation", "test"]),
+    ),
+    max_size=30,
+)
+PARAMS = st.builds(
+    SplitParams,
+    validation_share=st.floats(0.01, 0.5),
+    test_share=st.floats(0, 0.9),
+    training_share=st.floats(0.001, 1),
+    split_seed=st.integers(0, 5),
+)
+
+
+def articles_of(count, **changes):
+    return [
+        TrainingItem(str(number), f"id-{number}", f"Article {number}.", "A summary.", **changes)
+        for number in range(count)
+    ]
+
+
+def sizes(items, **params):
+    return Counter(each.split for each in split_articles(items, SplitParams(**params)))
+
+
+@settings(max_examples=200)
+@given(ITEMS, PARAMS)
+def test_no_text_is_in_two_splits_and_no_test_text_is_seen(items, params):
+    splits = defaultdict(set)
+    for article in split_articles(items, params):
+        for item in article.items:
+            splits[text_digest(item.article)].add(article.split)
+    assert all(len(each) == 1 for each in splits.values())
+    seen = digests_by_split(split_articles(items, params))
+    assert not set(seen["train"]) & set(seen["validation"])
+    held_out = {text_digest(item.article) for item in items if item.split == "test"}
+    assert not held_out & {*seen["train"], *seen["validation"]}
+
+
+@settings(max_examples=100)
+@given(ITEMS, PARAMS, st.randoms())
+def test_the_split_depends_on_no_order_and_no_id(items, params, random):
+    shuffled = [
+        TrainingItem(
+            f"other {item.id}", f"other {item.article_id}", item.article, item.summary, split=item.split
+        )
+        for item in random.sample(items, len(items))
+    ]
+    one, other = (digests_by_split(split_articles(each, params)) for each in (items, shuffled))
+    assert one == other
+
+
+def test_articles_without_a_split_follow_the_shares():
+    found = sizes(articles_of(2000), test_share=0.2, validation_share=0.1)
+    assert abs(found[Split.TEST] - 400) < 60
+    assert abs(found[Split.VALIDATION] - 160) < 45
+    assert sum(found.values()) == 2000
+
+
+def test_given_splits_are_kept():
+    items = [
+        *articles_of(3, split="train"),
+        TrainingItem("x", "x", "To choose by.", "A summary.", split="validation"),
+        TrainingItem("y", "y", "To judge by.", "A summary.", split="test"),
+    ]
+    assert sizes(items) == {Split.TRAIN: 3, Split.VALIDATION: 1, Split.TEST: 1}
+
+
+def test_training_articles_give_validation_articles_where_none_are_given():
+    found = sizes(articles_of(500, split="train"), validation_share=0.2)
+    assert found[Split.TEST] == 0
+    assert 70 < found[Split.VALIDATION] < 130
+
+
+def test_a_smaller_training_share_is_part_of_a_larger_one_and_leaves_validation_as_it_is():
+    items = articles_of(400)
+    tenth, half, whole = (
+        digests_by_split(split_articles(items, SplitParams(training_share=share)))
+        for share in (0.1, 0.5, 1.0)
+    )
+    assert set(tenth["train"]) < set(half["train"]) < set(whole["train"])
+    assert tenth["validation"] == half["validation"] == whole["validation"]
+    assert 15 < len(tenth["train"]) < 50
+
+
+def test_another_seed_splits_differently():
+    items = articles_of(100)
+    assert digests_by_split(split_articles(items, SplitParams())) != digests_by_split(
+        split_articles(items, SplitParams(split_seed=1))
+    )
