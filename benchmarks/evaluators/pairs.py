@@ -31,7 +31,7 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 from benchmarks.evaluators.shared import bert_config, read_summeval, timed
 from scoring.contract.items import Item
 from scoring.neural.ctc import DiscriminativeAligner
-from scoring.neural.entailment import PairClassifier
+from scoring.neural.pair_classifier import PairClassifier
 from scoring.neural.extractive_qa import ExtractiveReader
 from scoring.texts.sentences import sentences
 
@@ -48,9 +48,9 @@ def entailment(folder: Path, items: Sequence[Item], width: int, layers: int) -> 
     config = bert_config(folder, texts_of(items), width, layers)
     config.id2label = dict(enumerate(LABELS))
     transformers.BertForSequenceClassification(config).save_pretrained(folder)
-    ours = PairClassifier(folder, "float32", 512, contradiction=True)
+    ours = PairClassifier(folder, "float32", 512, ["entailment", "contradiction"])
     theirs = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
-    grids = [ours.grid([item.article or ""], [item.summary], in_parts=False) for item in items]
+    grids = [ours.pairs.grid([item.article or ""], [item.summary], in_parts=False) for item in items]
     pairs = [pair for grid in grids for row in grid.rows for pair in row]
 
     def library() -> list[torch.Tensor]:

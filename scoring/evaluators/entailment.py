@@ -25,10 +25,11 @@ from scoring.texts.compared_texts import (
 from scoring.texts.sentences import LIBRARIES, sentences_of
 
 if TYPE_CHECKING:
-    from scoring.neural.entailment import PairClassifier, PairGrid
+    from scoring.neural.pair_classifier import PairClassifier
+    from scoring.neural.text_pairs import PairGrid
 
-Probabilities = tuple[float, float]
-"""Of entailment and of contradiction."""
+Probabilities = tuple[float, ...]
+"""Of entailment and, unless only that is measured, of contradiction."""
 
 
 class Entailment(ModelEvaluator):
@@ -110,14 +111,10 @@ class Entailment(ModelEvaluator):
 
     @cached_property
     def _classifier(self) -> "PairClassifier":
-        from scoring.neural.entailment import PairClassifier
+        from scoring.neural.pair_classifier import PairClassifier
 
-        return PairClassifier(
-            self.folder(),
-            self.params.precision,
-            self.params.max_length,
-            contradiction=self.params.measure != "entailment",
-        )
+        labels = ("entailment",) if self.params.measure == "entailment" else ("entailment", "contradiction")
+        return PairClassifier(self.folder(), self.params.precision, self.params.max_length, labels)
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
         against, references = self.params.against, self.params.references
@@ -138,12 +135,12 @@ class Entailment(ModelEvaluator):
     def _grid(self, item: Item, premise: str) -> "PairGrid":
         in_parts = self.params.long_article != "cut"
         if self.params.granularity == "whole":
-            return self._classifier.grid([premise], [item.summary], in_parts=in_parts)
+            return self._classifier.pairs.grid([premise], [item.summary], in_parts=in_parts)
         if self.params.against == "article":
             given = item.article_sentences
         else:
             given = item.reference_sentences if premise == item.references[0] else None
-        return self._classifier.grid(
+        return self._classifier.pairs.grid(
             sentences_of(premise, item.language, given),
             sentences_of(item.summary, item.language, item.summary_sentences),
             in_parts=in_parts,
@@ -172,7 +169,10 @@ class Entailment(ModelEvaluator):
         """Return one hypothesis's score from its probabilities with each premise or part of one."""
         mean_of_parts = self.params.granularity == "whole" and self.params.long_article == "parts_mean"
         how = "mean" if mean_of_parts else "max"
-        entailment, contradiction = (combined(each, how) for each in zip(*read, strict=True))
+        entailment, *others = (combined(each, how) for each in zip(*read, strict=True))
+        if not others:
+            return entailment
+        [contradiction] = others
         if self.params.measure == "ratio":
             return entailment / (entailment + contradiction)
-        return entailment - contradiction if self.params.measure == "difference" else entailment
+        return entailment - contradiction

@@ -45,12 +45,12 @@ def test_probabilities_equal_the_librarys(folder, items, expected, measure, reco
 
 
 def test_ids_and_token_types_equal_the_librarys(folder, items, expected):
-    from scoring.neural.entailment import PairClassifier
+    from scoring.neural.pair_classifier import PairClassifier
 
-    classifier = PairClassifier(folder / "model", "float32", 512, contradiction=False)
+    classifier = PairClassifier(folder / "model", "float32", 512, ["entailment"])
     for item in items:
         if not item.summary:
             continue
-        [[pair]] = classifier.grid([item.article], [item.summary], in_parts=False).rows
+        [[pair]] = classifier.pairs.grid([item.article], [item.summary], in_parts=False).rows
         assert list(pair.ids) == expected[item.id]["input_ids"], item.id
         assert len(pair.ids) - pair.start == expected[item.id]["n_type_1"], item.id

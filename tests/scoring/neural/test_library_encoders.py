@@ -6,8 +6,9 @@ import transformers
 from safetensors.torch import save_file
 
 from scoring.neural.ctc import RegressionAligner
-from scoring.neural.entailment import EncodedPair, PairClassifier
 from scoring.neural.extractive_qa import ExtractiveReader
+from scoring.neural.pair_classifier import PairClassifier
+from scoring.neural.text_pairs import EncodedPair
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.evaluator_settings import NLI
 from tests.scoring.tiny_models import tiny_model
@@ -34,7 +35,7 @@ def saved(folder, head, **settings):
 
 def test_entailment_equals_the_librarys(folder):
     model = saved(folder, "ForSequenceClassification", id2label=dict(enumerate(NLI)))
-    classifier = PairClassifier(folder, "float32", 512, contradiction=True)
+    classifier = PairClassifier(folder, "float32", 512, ["entailment", "contradiction"])
     found = classifier.probabilities([EncodedPair(ids, 2, 1, 1) for ids in INPUTS])
     for ids, (entails, contradicts) in zip(INPUTS, found, strict=True):
         with torch.no_grad():
