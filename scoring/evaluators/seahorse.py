@@ -1,9 +1,21 @@
 import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from annotation.declared.settings import setting
-from scoring.evaluators.bases.label_probability_evaluator import LabelEvaluator, LabelParams
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.items import Item
+from scoring.evaluators.bases.label_probability_evaluator import LabelEvaluator, LabelParams, Reading
 from scoring.evaluators.bases.model_evaluator import model_setting
+from scoring.weights.model_card import ModelCard, card_of, read_card
+from scoring.weights.model_files import MissingWeights
+
+if TYPE_CHECKING:
+    from scoring.neural.label_probability import Judged
+    from scoring.neural.pair_classifier import PairClassifier
 
 QUESTIONS = {
     "q1": "comprehensibility",
@@ -26,8 +38,9 @@ class Seahorse(LabelEvaluator):
     official script was published; public ones take the probability among the whole vocabulary (measure
     vocabulary), or the answer itself (measure decision). They also cut the end of a prompt beyond 2,048
     tokens, and with it the whole summary of a long article (long_article cut_end); here the article's end is
-    cut by default. Not scored are items without an article and, by default, empty summaries, for which the
-    model would also give a number.
+    cut by default. A model trained with Touchstone (T5, mT5 or an encoder) brings its questions and prompts
+    along: it scores all questions that it has learnt, whatever `question` and `prompt` say. Not scored are
+    items without an article and, by default, empty summaries, for which the model would also give a number.
     """
 
     name = "seahorse"
@@ -50,7 +63,7 @@ class Seahorse(LabelEvaluator):
         "google/seahorse-xxl-q1 to -q6 (13 billion, 52 GB each), one for each question: pickled files, to"
         " be converted once with manage.py weights convert. float16 overflows in mT5; bfloat16 does not."
     )
-    dimensions = ("attribution",)
+    dimensions: tuple[str, ...] = ("attribution",)
 
     @dataclass(frozen=True)
     class Params(LabelParams):
@@ -74,9 +87,68 @@ class Seahorse(LabelEvaluator):
 
     params: Params
 
-    def headline(self) -> tuple[str, frozenset[str]]:
-        return f"{self.title}, {QUESTIONS[self.params.question].replace('_', ' ')}", frozenset({"question"})
-
     def __init__(self, params: Params) -> None:
         super().__init__(params)
-        self.dimensions = (QUESTIONS[params.question],)
+        self._card: ModelCard | None = None
+        with suppress(MissingWeights):  # raised again before scoring
+            self._card = card_of(params.model)
+        self.dimensions = self._card.dimensions if self._card else (QUESTIONS[params.question],)
+
+    def headline(self) -> tuple[str, frozenset[str]]:
+        named = ", ".join(each.replace("_", " ") for each in self.dimensions)
+        return f"{self.title}, {named}", frozenset({"question"})
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        return self._card.settings["prompts"] if self._card else super().prompts
+
+    def read(self, prompt: str, items: Sequence[Item]) -> list[Reading]:
+        return super().read(prompt, items) if self._writes else self._classified(prompt, items)
+
+    @cached_property
+    def _writes(self) -> bool:
+        """Whether the model writes its answers; else it has a head for them."""
+        from scoring.neural.loading import load_config
+
+        folder = self.folder()
+        card = read_card(folder)
+        if card and card.evaluator != self.name:
+            raise MissingWeights(f"{self.params.model} was trained for the evaluator {card.evaluator}.")
+        return bool(load_config(folder).is_encoder_decoder)
+
+    @cached_property
+    def _classifier(self) -> "PairClassifier":
+        from scoring.neural.pair_classifier import PairClassifier
+
+        if self.params.measure not in ("labels", "decision") or self.params.long_article == "cut_end":
+            raise EvaluatorError(
+                f"{self.params.model} does not write its answers, so the measure must be labels or decision, "
+                "and long articles are cut or read in parts.",
+                permanent=True,
+            )
+        _, labels, _ = self.params.asked
+        return PairClassifier(self.folder(), self.params.precision, self.params.max_length, labels)
+
+    def _classified(self, prompt: str, items: Sequence[Item]) -> list[Reading]:
+        from scoring.neural.text_pairs import pair_in
+
+        in_parts = self.params.long_article != "cut"
+        pairs = [pair_in(prompt, item.article or "", item.summary) for item in items]
+        grids = [self._classifier.pairs.grid([one], [other], in_parts=in_parts) for one, other in pairs]
+        found = iter(self._classifier.probabilities([pair for grid in grids for pair in grid.rows[0]]))
+        return [
+            Reading(
+                [self._judged(next(found)) for _ in grid.rows[0]],
+                (("article", grid.premises_share), ("summary", grid.hypotheses_share)),
+            )
+            for grid in grids
+        ]
+
+    def _judged(self, probabilities: Sequence[float] | None) -> "Judged | None":
+        if probabilities is None:
+            return None
+        _, labels, positive = self.params.asked
+        if self.params.measure == "labels":
+            return probabilities[labels.index(positive)] / sum(probabilities), ""
+        chosen = labels[max(range(len(labels)), key=lambda place: probabilities[place])]
+        return float(chosen == positive), chosen

@@ -85,3 +85,12 @@ class TextPairs:
         before = (*self._tokens.opening, *premise, *self._tokens.between_texts)
         ids = (*before, *hypothesis, *self._tokens.closing)
         return EncodedPair(ids, len(before), len(premise), len(hypothesis))
+
+
+def pair_in(prompt: str, article: str, summary: str) -> tuple[str, str]:
+    """Return a filled prompt as two texts: to the end of the article, and the rest.
+
+    `prompt` has {article} and, behind it, {summary} once each.
+    """
+    before, behind = prompt.split("{article}")
+    return (before + article).strip(), behind.replace("{summary}", summary).strip()

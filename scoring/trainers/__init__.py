@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scoring.trainers.contract import Trainer
 
-TRAINERS: dict[str, str] = {}
+TRAINERS = {
+    "seahorse": "scoring.trainers.seahorse.SeahorseTrainer",
+}
 """Name of a method -> its class, in display order."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from operator import attrgetter
 
 from annotation.declared.settings import setting
 from annotation.texts.text_digests import text_digest
@@ -58,7 +59,7 @@ class SplitParams:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """The items of one text, whatever ids it has."""
+    """The items of one text, whatever ids it has, in the order of their own ids."""
 
     digest: str
     split: Split
@@ -81,7 +82,7 @@ def split_articles(items: Iterable[TrainingItem], params: SplitParams) -> list[A
     given = {digest: _given_split(each) for digest, each in by_digest.items()}
     has_validation = Split.VALIDATION in given.values()
     return [
-        Article(digest, split, tuple(by_digest[digest]))
+        Article(digest, split, tuple(sorted(by_digest[digest], key=attrgetter("id"))))
         for digest in sorted(by_digest)
         if (split := _split_of(digest, given[digest], has_validation, params)) is not Split.TRAIN
         or _place("training share", params.split_seed, digest) < params.training_share

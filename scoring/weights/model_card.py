@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from scoring.weights.model_files import MissingWeights
+from scoring.weights.model_files import MissingWeights, places
 
 NAME = "touchstone.json"
 FORMAT = 1
@@ -65,6 +65,14 @@ def read_card(folder: Path) -> ModelCard | None:
         )
     except (ValueError, TypeError, AttributeError) as error:
         raise MissingWeights(f"The card {path} cannot be read: {error}") from error
+
+
+def card_of(model: str) -> ModelCard | None:
+    """Return the card of a model in a folder, or None if it has none or is not on this machine.
+
+    Does not search downloads from the hub. Raises MissingWeights for a card that cannot be read.
+    """
+    return next((read_card(place) for place in places(model) if place.is_dir()), None)
 
 
 def write_card(folder: Path, card: ModelCard) -> None:

@@ -38,9 +38,11 @@ def t5_model(kind: str, *, untied: bool = False, stated: dict | None = None, **c
 
 
 @functools.cache
-def label_model(kind: str = "mt5", labels: tuple[str, ...] = LABELS, **changes) -> Path:
+def label_model(
+    kind: str = "mt5", labels: tuple[str, ...] = LABELS, *, untied: bool = True, **changes
+) -> Path:
     """Return a cached model whose vocabulary has each of `labels` as one piece, like mT5's."""
-    folder = t5_model(kind, untied=True, **changes)
+    folder = t5_model(kind, untied=untied, **changes)
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     vocabulary = tokenizer["model"]["vocab"]
     for place, label in enumerate(labels, start=1):

@@ -1,9 +1,9 @@
 """Base of the evaluators that take a label's probability from a T5 or mT5."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.declared.settings import setting
 from scoring.contract.evaluator import Need
@@ -19,7 +19,7 @@ from scoring.texts.compared_texts import combined
 
 if TYPE_CHECKING:
     from scoring.neural.label_probability import Judged, LabelProbability
-    from scoring.neural.prompts import Prompted, Prompts
+    from scoring.neural.prompts import Share
 
 
 @dataclass(frozen=True)
@@ -101,30 +101,51 @@ class LabelEvaluator(ModelEvaluator):
         _, labels, positive = self.params.asked
         return LabelProbability(self.folder(), self.params.precision, labels, positive)
 
-    @cached_property
-    def _prompts(self) -> "Prompts":
-        from scoring.neural.prompts import Prompts
-
-        prompt, *_ = self.params.asked
-        how = self.params.long_article
-        return Prompts(
-            self._labels.tokens, prompt, self.params.max_length, "parts" if how.startswith("parts") else how
-        )
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """Dimension -> the prompt that asks about it."""
+        [dimension] = self.dimensions
+        return {dimension: self.params.asked[0]}
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
-        prompted = self._prompts.of([(item.article or "", item.summary) for item in items])
-        judged = iter(self._labels.of([ids for each in prompted for ids in each.inputs], self.params.measure))
-        return [self._scored(each, [next(judged) for _ in each.inputs]) for each in prompted]
+        read = {dimension: self.read(prompt, items) for dimension, prompt in self.prompts.items()}
+        return [
+            self._scored({dimension: each[place] for dimension, each in read.items()})
+            for place in range(len(items))
+        ]
 
-    def _scored(self, prompted: "Prompted", judged: "list[Judged | None]") -> Scored:
-        read = [each for each in judged if each is not None]
-        if len(read) < len(judged):
-            return Scored.unscored(self.dimensions, OUT_OF_MEMORY)
-        values = [value for value, _ in read]
-        [dimension] = self.dimensions
-        written = " | ".join(text for _, text in read) if self.params.measure == "decision" else ""
+    def read(self, prompt: str, items: Sequence[Item]) -> "list[Reading]":
+        """Return what the model answers to the prompt about each item."""
+        from scoring.neural.prompts import Prompts
+
+        how = self.params.long_article
+        prompted = Prompts(
+            self._labels.tokens, prompt, self.params.max_length, "parts" if how.startswith("parts") else how
+        ).of([(item.article or "", item.summary) for item in items])
+        judged = iter(self._labels.of([ids for each in prompted for ids in each.inputs], self.params.measure))
+        return [Reading([next(judged) for _ in each.inputs], each.shares) for each in prompted]
+
+    def _scored(self, readings: "Mapping[str, Reading]") -> Scored:
+        values: dict[str, float | str] = {}
+        written = {}
+        for dimension, reading in readings.items():
+            judged = [each for each in reading.judged if each is not None]
+            if len(judged) < len(reading.judged):
+                values[dimension] = OUT_OF_MEMORY
+                continue
+            values[dimension] = combined([value for value, _ in judged], self.params.long_article)
+            written[dimension] = " | ".join(text for _, text in judged)
         return Scored.computed(
-            {dimension: combined(values, self.params.long_article)},
-            explanations={dimension: written} if written else {},
-            shares_read=shares_read(prompted.shares),
+            values,
+            explanations=written if self.params.measure == "decision" else {},
+            shares_read=shares_read(share for each in readings.values() for share in each.shares),
         )
+
+
+class Reading(NamedTuple):
+    """A model's answer to one prompt, or to several that each have a part of the article."""
+
+    judged: "Sequence[Judged | None]"
+    """The positive label's value and the written answer; None if out of memory."""
+    shares: "Sequence[Share]"
+    """The shares of the texts that were read."""

@@ -1,0 +1,194 @@
+"""The training loop: transformers' Trainer with our batches, checkpoints that survive a kill, and curves."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch.utils.data import DataLoader
+from transformers.trainer_callback import PrinterCallback
+
+from scoring.neural.device import device, is_out_of_memory
+from scoring.trainers.batches import LengthGroupedBatches
+from scoring.trainers.callbacks import SECONDS, Epochs, Watching, measures_in
+from scoring.trainers.checkpoints import claim, last_whole
+from scoring.trainers.contract import CannotTrain, Trained, Watch
+from scoring.trainers.learner import Learner
+from scoring.trainers.loop_params import LoopParams
+from scoring.trainers.resources import autocast_dtype
+
+CHECKPOINTS = "checkpoints"
+POINTS = 200
+"""About how many points the curve of the loss has."""
+
+
+def set_seed(seed: int) -> None:
+    """Fix new weights, dropout and every other draw. Call it before the model is built."""
+    transformers.set_seed(seed)
+
+
+def run(
+    learner: Learner,
+    train: Sequence[Any],
+    validation: Sequence[Any],
+    params: LoopParams,
+    folder: Path,
+    watch: Watch,
+    digest: str,
+) -> tuple[Trained, float]:
+    """Train `learner.module` to the best checkpoint; return the result and the hours that it took.
+
+    Goes on at the last whole checkpoint in `folder/checkpoints`. `digest` identifies data and parameters.
+    Raises CannotTrain for checkpoints with another digest, too little memory, and a loss that is no number.
+    """
+    checkpoints = folder / CHECKPOINTS
+    claim(checkpoints, digest)
+    trainer = _Trainer(learner, train, validation, params, checkpoints, watch)
+    try:
+        trainer.train(resume_from_checkpoint=last_whole(checkpoints))
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise CannotTrain(
+            "The memory is too small for a batch. Choose a smaller batch size with more accumulation, "
+            "gradient checkpointing, a shorter maximum length, or a smaller model."
+        ) from error
+    return trainer.result(), trainer.seconds() / 3600
+
+
+class _Trained(torch.nn.Module):
+    """A module whose state is what is trained, so that checkpoints leave out frozen weights."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, **batch: torch.Tensor) -> Mapping[str, torch.Tensor]:
+        found: Mapping[str, torch.Tensor] = self.module(**batch)
+        return found
+
+    def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:  # type: ignore[override]
+        trained = {name for name, each in self.named_parameters() if each.requires_grad}
+        return {name: each for name, each in super().state_dict(*args, **options).items() if name in trained}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *_: Any, **__: Any) -> Any:
+        if state_dict.keys() != self.state_dict().keys():
+            raise RuntimeError("the checkpoint holds other weights than are trained")
+        found = super().load_state_dict(state_dict, strict=False)
+        found.missing_keys.clear()  # they are frozen, or tied to others
+        return found
+
+
+class _Trainer(transformers.Trainer):
+    def __init__(
+        self,
+        learner: Learner,
+        train: Sequence[Any],
+        validation: Sequence[Any],
+        params: LoopParams,
+        checkpoints: Path,
+        watch: Watch,
+    ) -> None:
+        self._learner = learner
+        self._validation = validation
+        self._batches = LengthGroupedBatches(learner.lengths(train), params.batch_size, params.seed)
+        self._watching = Watching(watch, learner, params.patience, len(train))
+        steps = -(-len(self._batches) // params.accumulation)
+        total = steps * params.epochs
+        between = max(1, round(steps / params.validations))
+        self._dtype = dtype = autocast_dtype(params.precision)
+        arguments = transformers.TrainingArguments(
+            output_dir=str(checkpoints),
+            per_device_train_batch_size=params.batch_size,
+            gradient_accumulation_steps=params.accumulation,
+            num_train_epochs=params.epochs,
+            learning_rate=params.learning_rate,
+            lr_scheduler_type="linear" if params.schedule == "linear" else "constant_with_warmup",
+            warmup_steps=math.ceil(params.warmup_share * total),
+            bf16=dtype == torch.bfloat16,
+            fp16=dtype == torch.float16,
+            use_cpu=device().type == "cpu",
+            seed=params.seed,
+            eval_strategy="steps",
+            save_strategy="steps",
+            eval_steps=between,
+            save_steps=between,
+            save_total_limit=2,
+            load_best_model_at_end=True,
+            metric_for_best_model=learner.choose_by,
+            greater_is_better=learner.higher_is_better,
+            logging_strategy="steps",
+            logging_steps=max(1, min(total // POINTS, between)),
+            logging_nan_inf_filter=False,
+            remove_unused_columns=False,
+            report_to="none",
+            disable_tqdm=True,
+            log_level="error",
+        )
+        arguments._n_gpu = min(1, arguments.n_gpu)  # `device` has one; several would split each batch
+        super().__init__(
+            model=_Trained(learner.module.to(device())),
+            args=arguments,
+            data_collator=learner.batch,
+            train_dataset=train,
+            eval_dataset=validation,
+            optimizers=(
+                torch.optim.AdamW(
+                    list(learner.parameter_groups()),
+                    lr=params.learning_rate,
+                    weight_decay=params.weight_decay,
+                    fused=True,
+                ),
+                None,
+            ),
+            callbacks=[Epochs(self._batches), self._watching],
+        )
+        self.remove_callback(PrinterCallback)
+        # The library believes so of modules that take keywords, and would then not divide by accumulation.
+        self.model_accepts_loss_kwargs = False
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        return DataLoader(
+            self.train_dataset,  # type: ignore[arg-type]
+            batch_sampler=self._batches,
+            collate_fn=self.data_collator,
+        )
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Return the learner's measures, under names that begin with eval_."""
+        started = time.monotonic()
+        with torch.autocast(device().type, self._dtype, enabled=self._dtype != torch.float32):
+            outputs = self._learner.outputs(self._validation, 2 * self.args.per_device_train_batch_size)
+        found = {
+            f"eval_{name}": value for name, value in self._learner.measures(self._validation, outputs).items()
+        }
+        self._watching.validation_took(time.monotonic() - started)
+        self.log({**found, SECONDS: self.seconds()})
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
+        return found
+
+    def seconds(self) -> float:
+        """Return the seconds of training so far, those before a crash included up to its checkpoint."""
+        return self._watching.seconds()
+
+    def result(self) -> Trained:
+        """Return the result of a finished training. Raises CannotTrain if no checkpoint was best."""
+        best = self.state.best_global_step
+        if not best:
+            raise CannotTrain(
+                f"{self._learner.choose_by} was undefined at every validation: the model gave all examples "
+                "the same score. Choose another learning rate or more epochs."
+            )
+        return Trained(
+            best_step=best,
+            measures=self._best_measures(best),
+            cancelled=self._watching.cancelled,
+            steps=self.state.global_step,
+        )
+
+    def _best_measures(self, best: int) -> dict[str, float]:
+        logged = [each for each in self.state.log_history if each["step"] == best and SECONDS in each]
+        return measures_in(logged[-1])

@@ -1,0 +1,112 @@
+"""What the SEAHORSE trainer learns from, and what it refuses."""
+
+import random
+
+import pytest
+
+from annotation.declared.settings import read_settings
+from scoring.trainers import UnknownTrainer, load_trainer
+from scoring.trainers.contract import CannotTrain, TrainingItem
+from scoring.trainers.seahorse import SeahorseTrainer
+from tests.scoring.trainers.training_items import learnable_items
+
+
+def trainer(**settings):
+    given = {"dimensions": "attribution", **settings}
+    return SeahorseTrainer(read_settings(SeahorseTrainer.Params, given, of="seahorse"))
+
+
+def item(name, article, summary, label, split="train", dimension="attribution"):
+    return TrainingItem(name, name, article, summary, labels={dimension: label}, split=split)
+
+
+def test_the_table_finds_the_trainer_and_suggests_a_near_name():
+    assert load_trainer("seahorse") is SeahorseTrainer
+    with pytest.raises(UnknownTrainer, match="did you mean seahorse"):
+        load_trainer("seahors")
+
+
+def test_counts_say_what_is_learnt_from():
+    data = trainer().prepare(learnable_items(20, 8))
+    assert data.counts == {
+        "Training articles": 20,
+        "Validation articles": 8,
+        "Test articles, not seen": 0,
+        "Training examples": 20,
+        "Validation examples": 8,
+        "Yes in training": 10,
+        "Yes in validation": 4,
+    }
+    assert data.languages == ("en",)
+    assert (len(data.articles["train"]), len(data.articles["validation"])) == (20, 8)
+
+
+def test_test_articles_are_never_seen():
+    held_out = [item("t", "Held out.", "A summary.", 1.0, split="test")]
+    data = trainer().prepare(learnable_items() + held_out)
+    assert data.counts["Test articles, not seen"] == 1
+    assert all(each.article != "Held out." for each in (*data.train, *data.validation))
+
+
+def test_duplicates_are_learnt_once_and_contradicting_ones_not_at_all():
+    same = [item("a", "An article.", "One summary.", 1.0), item("b", "An  article. ", "ONE summary.", 1.0)]
+    torn = [item("c", "An article.", "Another.", 1.0), item("d", "An article.", "Another.", 0.0)]
+    data = trainer().prepare([*learnable_items(), *same, *torn])
+    assert [each.summary for each in data.train if each.article == "An article."] == ["One summary."]
+    assert data.counts["Left out: duplicates"] == 2
+    assert data.counts["Left out: contradicting duplicates"] == 1
+
+
+def test_only_yes_and_no_are_learnt():
+    unsure = [item("a", "An article.", "Half right.", 0.5), item("b", "An article.", " \u200b", 1.0)]
+    data = trainer().prepare(learnable_items() + unsure)
+    assert data.counts["Left out: neither yes nor no"] == 1
+    assert data.counts["Left out: no text"] == 1
+    assert {each.label for each in data.train} == {0, 1}
+
+
+def test_articles_without_a_usable_example_do_not_count_as_seen():
+    data = trainer().prepare([*learnable_items(), item("a", "Unused.", "Half right.", 0.5)])
+    assert len(data.articles["train"]) == 64
+
+
+def test_the_order_of_items_does_not_matter():
+    items = [
+        *learnable_items(),
+        *(item(str(each), "One.", f"No. {each}.", each % 2) for each in range(1000, 1009)),
+    ]
+    shuffled = random.Random(1).sample(items, len(items))
+    assert trainer().prepare(items).digest == trainer().prepare(shuffled).digest
+
+
+def test_class_weights_give_both_answers_the_same_weight():
+    items = [each for each in learnable_items() if each.labels["attribution"] or int(each.id) % 3 == 0]
+    data = trainer(class_weights="yes").prepare(items)
+    sums = [sum(each.weight for each in data.train if each.label == label) for label in (0, 1)]
+    assert sums[0] == pytest.approx(sums[1])
+    assert sum(sums) == pytest.approx(len(data.train))
+
+
+@pytest.mark.parametrize(
+    ("items", "problem"),
+    [
+        ([], "No summary has a label for 'attribution'; there are labels for no question"),
+        (learnable_items(dimension="grammar"), "there are labels for grammar"),
+        (
+            [item("a", "One.", "A.", 0.5)],
+            "Of the train articles' summaries 0 are answered with yes .* 0 with no",
+        ),
+        (
+            learnable_items(64, 1),
+            "Of the validation articles' summaries 0 are answered with yes .* 1 with no",
+        ),
+    ],
+)
+def test_too_little_is_refused_with_what_is_missing(items, problem):
+    with pytest.raises(CannotTrain, match=problem):
+        trainer(validation_share="0.5").prepare(items)
+
+
+def test_questions_are_required():
+    with pytest.raises(ValueError, match="dimensions"):
+        trainer(dimensions=",")

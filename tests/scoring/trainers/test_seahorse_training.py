@@ -1,0 +1,172 @@
+"""SEAHORSE metrics that are trained from tiny models, and scored with."""
+
+import numpy as np
+import pytest
+
+from annotation.declared.settings import read_settings
+from scoring.contract.evaluator import EvaluatorError
+from scoring.contract.items import Item
+from scoring.contract.params import read_params
+from scoring.evaluators import load_evaluator
+from scoring.trainers.contract import CannotTrain, TrainingItem
+from scoring.trainers.seahorse import SeahorseTrainer
+from scoring.weights.model_card import read_card
+from scoring.weights.model_files import MissingWeights
+from tests.scoring.t5_models import label_model
+from tests.scoring.tiny_models import tiny_model
+from tests.scoring.trainers.training_items import Watching, learnable_items
+
+FAST = {"learning_rate": "0.003", "max_length": "128", "batch_size": "16", "patience": "0"}
+SURE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+BASES = {
+    "mt5": lambda: label_model("mt5", dropout_rate=0.0),
+    "t5, tied": lambda: label_model("t5", untied=False, tie_word_embeddings=True, dropout_rate=0.0),
+    "bert": lambda: tiny_model("bert", **SURE),
+    "xlm-roberta": lambda: tiny_model("xlm-roberta", **SURE),
+}
+"""Kinds of base models, without dropout, so that they learn fast."""
+
+
+def train(folder, items=None, watch=None, **settings):
+    given = {"dimensions": "attribution", **FAST, **settings}
+    trainer = SeahorseTrainer(read_settings(SeahorseTrainer.Params, given, of="seahorse"))
+    data = trainer.prepare(items or learnable_items())
+    return data, trainer.train(data, folder, watch or Watching(), "A project")
+
+
+def scores(folder, examples, **settings):
+    evaluator_class = load_evaluator("seahorse")
+    evaluator = evaluator_class(read_params(evaluator_class, {"model": str(folder), **settings}))
+    scored = evaluator.score(
+        [Item(str(place), each.summary, article=each.article) for place, each in examples]
+    )
+    return [each.values for each in scored]
+
+
+def assert_scores_as_validated(folder, data, trained):
+    """Compare the loss of the evaluator's scores with the trainer's, before it saved the weights."""
+    found = scores(folder, enumerate(data.validation), **read_card(folder).params)
+    probabilities = np.array([each["attribution"] for each in found])
+    labels = np.array([each.label for each in data.validation])
+    loss = -np.log(np.where(labels == 1, probabilities, 1 - probabilities)).mean()
+    assert loss == pytest.approx(trained.measures["validation_loss"], abs=1e-5)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_path, record_property):
+    watch = Watching()
+    data, trained = train(tmp_path, watch=watch, model=str(BASES[base]()), epochs="16", best_by="loss")
+    last = list(watch.losses.values())[-4:]
+    record_property("loss", np.mean(last))
+    assert np.mean(last) < 0.05
+
+    assert_scores_as_validated(tmp_path / "model", data, trained)
+
+
+def test_the_card_tells_what_was_learnt(tmp_path):
+    base = str(tiny_model("bert"))
+    data, trained = train(tmp_path, model=base, epochs="2")
+    card = read_card(tmp_path / "model")
+    assert card.dimensions == ("attribution",)
+    assert card.articles == data.articles
+    assert card.measures == trained.measures
+    assert card.data["origin"] == "A project"
+    assert card.trained_with["params"]["epochs"] == 2
+    assert {each.name for each in (tmp_path / "model").iterdir()} >= {"README.md", "model.safetensors"}
+    assert card.weights_sha256 in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_a_model_trained_further_has_also_seen_what_its_base_had_seen(tmp_path):
+    train(tmp_path / "first", model=str(tiny_model("bert")), epochs="1")
+    other = [
+        TrainingItem(each.id, each.article_id, f"Other: {each.article}", each.summary, labels=each.labels)
+        for each in learnable_items()
+    ]
+    train(tmp_path / "second", other, model=str(tmp_path / "first" / "model"), epochs="1", test_share="0")
+    first, second = (read_card(tmp_path / name / "model").articles for name in ("first", "second"))
+    assert set(first["train"]) < set(second["train"])
+    assert len(second["train"]) + len(second["validation"]) == 160
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_one_others(tmp_path):
+    losses = []
+    for run, seed in enumerate(("1", "1", "2")):
+        watch = Watching()
+        train(tmp_path / str(run), watch=watch, model=str(tiny_model("bert")), epochs="2", seed=seed)
+        losses.append(watch.losses)
+    assert losses[0] == losses[1]
+    assert losses[0] != losses[2]
+
+
+@pytest.mark.parametrize("base", ["mt5", "bert"])
+def test_several_questions_share_one_model_that_reads_the_question(base, tmp_path):
+    items = [
+        TrainingItem(
+            each.id,
+            each.article_id,
+            each.article,
+            each.summary,
+            labels={"attribution": each.labels["attribution"], "main_ideas": 1 - each.labels["attribution"]},
+            split=each.split,
+        )
+        for each in learnable_items(32, 8)
+    ]
+    model = str(BASES[base]())
+    data, trained = train(tmp_path, items, model=model, dimensions="attribution,main_ideas", epochs="30")
+    assert len(data.train) == 64
+    assert trained.measures["validation_auc_attribution"] > 0.9
+    assert trained.measures["validation_auc_main_ideas"] > 0.9
+    [scored] = scores(tmp_path / "model", enumerate(data.validation[:1]), max_length="128")
+    assert list(scored) == ["attribution", "main_ideas"]
+    assert scored["attribution"] != scored["main_ideas"]
+
+
+@pytest.mark.parametrize("base", ["t5, tied", "bert"])
+def test_lora_trains_few_weights_and_is_merged(base, tmp_path):
+    from scoring.neural.loading import load_tensors
+
+    model = BASES[base]()
+    data, trained = train(
+        tmp_path,
+        model=str(model),
+        lora_rank="4",
+        epochs="3",
+        gradient_checkpointing="yes",
+        learning_rate="0.01",
+    )
+    whole = sum(each.numel() for each in load_tensors(model).values())
+    kept = tmp_path / "checkpoints" / f"checkpoint-{trained.best_step}"
+    assert sum(each.numel() for each in load_tensors(kept).values()) < whole / 3
+    before, after = load_tensors(model), load_tensors(tmp_path / "model")
+    after = {name.removeprefix("bert."): each for name, each in after.items()}
+    assert not any("lora" in name for name in after)
+    assert any(not after[name].equal(before[name]) for name in before.keys() & after.keys())
+    assert_scores_as_validated(tmp_path / "model", data, trained)
+
+
+def test_accumulated_batches_learn_as_one_large_batch(tmp_path):
+    watches = []
+    for name, settings in (
+        ("whole", {"batch_size": "64"}),
+        ("parts", {"batch_size": "16", "accumulation": "4"}),
+    ):
+        watches.append(Watching())
+        model = str(BASES["bert"]())
+        train(tmp_path / name, watch=watches[-1], model=model, epochs="3", learning_rate="0.001", **settings)
+    whole, parts = (list(each.losses.values()) for each in watches)
+    assert whole == pytest.approx(parts, abs=1e-4)
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(CannotTrain, match="expected T5, mT5 or an encoder"):
+        train(tmp_path, model=str(tiny_model("bart")))
+    with pytest.raises(MissingWeights):
+        train(tmp_path, model="no/such-model")
+
+
+def test_a_head_has_only_measures_that_it_can_give(tmp_path):
+    data, _ = train(tmp_path, model=str(tiny_model("bert")), epochs="1")
+    [decided] = scores(tmp_path / "model", enumerate(data.validation[:1]), measure="decision")
+    assert decided["attribution"] in (0, 1)
+    with pytest.raises(EvaluatorError, match="measure must be labels or decision"):
+        scores(tmp_path / "model", enumerate(data.validation), measure="vocabulary")
