@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
-from scoring.neural.batching import second_text
+from scoring.neural.batching import padded, second_text
 from scoring.neural.encoder import input_limit
 from scoring.neural.loading import load_config, load_model
 from scoring.neural.pair_classifier import has_token_types
@@ -192,8 +192,8 @@ class ClassifyingLearner(AnswerLearner):
     def batch(self, examples: Sequence[LabelledSummary]) -> dict[str, Tensor]:
         found = super().batch(examples)
         if self._has_types:
-            starts = [self._encoded[each][1] for each in examples]
-            found["token_type_ids"] = second_text(found["attention_mask"], starts)
+            types = [second_text(len(ids), start) for ids, start in map(self._encoded.__getitem__, examples)]
+            found["token_type_ids"], _ = padded(types, 0)
         return found
 
 
