@@ -1,5 +1,6 @@
 """Models that learn yes and no from prompts: T5 and mT5 by writing 1 or 0, encoders by a head."""
 
+import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,9 +18,10 @@ from transformers import PreTrainedModel
 
 from scoring.neural.batching import padded, second_text
 from scoring.neural.encoder import input_limit
-from scoring.neural.loading import load_config, load_model
+from scoring.neural.loading import load_config, load_model, load_tensors
 from scoring.neural.pair_classifier import has_token_types
 from scoring.neural.prompts import Prompts
+from scoring.neural.t5_pass import OUTPUT
 from scoring.neural.text_pairs import TextPairs, pair_in
 from scoring.neural.tokens import TextTokenizer
 from scoring.trainers.contract import CannotTrain
@@ -28,6 +30,7 @@ from scoring.trainers.seahorse_examples import LabelledSummary
 
 ANSWERS = ("0", "1")
 """What the model answers, by label."""
+CONFIG = "config.json"
 NO_ID = -100
 """Padding of answers."""
 READ_TOGETHER = 512
@@ -161,6 +164,13 @@ class WritingLearner(AnswerLearner):
             prompted = Prompts(self._tokens, prompt, self._max_length, "cut").of(texts)
             found |= {place: (each.inputs[0], 0) for place, each in zip(places, prompted, strict=True)}
         return [found[place] for place in range(len(examples))]
+
+    def save(self, folder: Path) -> None:
+        super().save(folder)
+        # The library writes that all are tied, and its version 4 would then ignore an output matrix.
+        stated = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        stated["tie_word_embeddings"] = OUTPUT not in load_tensors(folder)
+        (folder / CONFIG).write_text(json.dumps(stated, indent=2) + "\n", encoding="utf-8")
 
 
 class ClassifyingLearner(AnswerLearner):

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from annotation.declared.settings import read_settings
@@ -128,7 +127,7 @@ def test_a_loss_that_is_no_number_ends_the_training_with_advice(base, tmp_path):
     broken = tmp_path / "broken"
     shutil.copytree(base, broken)
     tensors = load_file(broken / "model.safetensors")
-    tensors["encoder.layer.0.output.dense.weight"][:] = 1e38  # finite, but sums overflow
+    tensors["encoder.layer.0.output.dense.bias"] += 1e38  # overflows in the pass
     save_file(tensors, broken / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(CannotTrain, match=r"no number at step 1[.] Choose a lower learning rate"):
         train(tmp_path, model=str(broken))

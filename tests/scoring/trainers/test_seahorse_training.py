@@ -1,5 +1,7 @@
 """SEAHORSE metrics that are trained from tiny models, and scored with."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,16 @@ def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_
     assert np.mean(last) < 0.05
 
     assert_scores_as_validated(tmp_path / "model", data, trained)
+
+
+@pytest.mark.parametrize(("base", "tied"), [("mt5", False), ("t5, tied", True)])
+def test_a_saved_model_says_whether_its_output_matrix_is_tied(base, tied, tmp_path):
+    from scoring.neural.loading import load_tensors
+
+    train(tmp_path, model=str(BASES[base]()), epochs="1")
+    stated = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert stated["tie_word_embeddings"] is tied
+    assert ("lm_head.weight" in load_tensors(tmp_path / "model")) is not tied
 
 
 def test_the_card_tells_what_was_learnt(tmp_path):
