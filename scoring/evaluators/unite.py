@@ -9,7 +9,7 @@ from scoring.evaluators.bases.joint_evaluator import JointEvaluator, JointParams
 from scoring.evaluators.bases.model_evaluator import model_setting
 
 if TYPE_CHECKING:
-    from scoring.neural.joint_model import JointModel
+    from scoring.neural.joint_inputs import JointReader
 
 JOINT_LIMIT = 512
 """Most tokens of a sequence, unless the model's settings state a limit."""
@@ -79,7 +79,7 @@ class Unite(JointEvaluator):
     params: Params
 
     @cached_property
-    def model(self) -> "JointModel":
+    def model(self) -> "JointReader":
         from scoring.neural.joint_model import JointModel
 
         return JointModel(

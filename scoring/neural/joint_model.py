@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from torch import Tensor, nn
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING
 from scoring.neural.joint_encoder import JointEncoder
+from scoring.neural.joint_inputs import Group, JointInputs, JointOutput
 from scoring.neural.layer_mix import LayerMix, LayerSums
 from scoring.neural.loading import fill, load_config, load_tensors
-from scoring.neural.segments import Joined, joined
-from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
 
 FIXED: Mapping[str, object] = {
@@ -37,14 +35,6 @@ ENCODER = "encoder.model."
 PREFIX = "encoder.prefix_encoder.embedding.weight"
 MIX = "layerwise_attention."
 ESTIMATOR = "estimator.ff."
-
-
-@dataclass(frozen=True, slots=True)
-class JointOutput:
-    """The estimator's outputs for one sequence, and the share of each text that it read."""
-
-    outputs: tuple[float, ...]
-    shares: tuple[float, ...]
 
 
 class JointModel:
@@ -73,13 +63,11 @@ class JointModel:
         if not with_prefix and PREFIX in tensors:
             raise MissingWeights(f"The model in {folder} has a prefix, which UMSE's have: it is no UniTE.")
         self._encoder = JointEncoder(model, prefix, regional=regional, restart=restart)
-        self._tokens = TextTokenizer(folder)
-        self._text_limit = settings.get("max_text_length", model.config.max_position_embeddings - 2)
-        self._joint_limit = min(settings.get("max_concat_length", joint_limit), self._encoder.room)
-        if self._joint_limit < FEWEST_TOKENS:
-            raise MissingWeights(
-                f"The encoder in {folder} has positions for {self._joint_limit} tokens only."
-            )
+        text_limit = settings.get("max_text_length", model.config.max_position_embeddings - 2)
+        most = min(settings.get("max_concat_length", joint_limit), self._encoder.room)
+        if most < FEWEST_TOKENS:
+            raise MissingWeights(f"The encoder in {folder} has positions for {most} tokens only.")
+        self.inputs = JointInputs(folder, text_limit, most)
         try:
             self._mix = LayerMix.of(_part(tensors, MIX), model.config.num_hidden_layers + 1)
         except KeyError as error:
@@ -87,36 +75,27 @@ class JointModel:
         self._estimator = _estimator(folder, _part(tensors, ESTIMATOR), settings, outputs)
 
     @torch.inference_mode()
-    def read(self, groups: Sequence[Sequence[tuple[str, ...]]]) -> list[list[JointOutput | None]]:
+    def read(self, groups: Sequence[Group]) -> list[list[JointOutput | None]]:
         """Return the model's output for each tuple of texts; None for a group that ran out of memory.
 
         The layers are normalised over all sequences of a group together, so an output depends on the others
         of its group, and on nothing else.
         """
-        sequences, shares = self.joined([texts for group in groups for texts in group])
+        sequences, shares = self.inputs.of([texts for _, group in groups for texts in group])
         sums = iter(self._encoder.sums(sequences))
-        vectors = [self._mixed([next(sums) for _ in group]) for group in groups]
+        vectors = [self._mixed([next(sums) for _ in group]) for _, group in groups]
         known = [each for each in vectors if each is not None]
         outputs = iter(self._estimator(torch.cat(known)).tolist() if known else ())
         answers = [
             None if vector is None else tuple(next(outputs))
-            for vector, group in zip(vectors, groups, strict=True)
+            for vector, (_, group) in zip(vectors, groups, strict=True)
             for _ in group
         ]
         readings = iter(
             None if answer is None else JointOutput(answer, share)
             for answer, share in zip(answers, shares, strict=True)
         )
-        return [[next(readings) for _ in group] for group in groups]
-
-    def joined(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
-        """Return the encoder's input for each tuple of texts, and the share of each text that it has."""
-        flat = list(dict.fromkeys(text for each in texts for text in each))
-        pieces = dict(zip(flat, self._tokens.pieces(flat), strict=True))
-        opening, closing = self._tokens.opening[0], self._tokens.closing[-1]
-        limits = self._text_limit, self._joint_limit
-        found = [joined([pieces[text] for text in each], opening, closing, *limits) for each in texts]
-        return [sequence for sequence, _ in found], [shares for _, shares in found]
+        return [[next(readings) for _ in group] for _, group in groups]
 
     def _mixed(self, sums: Sequence[LayerSums | None]) -> Tensor | None:
         whole = [each for each in sums if each is not None]

@@ -15,7 +15,7 @@ from scoring.texts.compared_texts import combined, counted_references, reference
 from scoring.texts.sentences import sentences_of
 
 if TYPE_CHECKING:
-    from scoring.neural.joint_model import JointModel, JointOutput
+    from scoring.neural.joint_inputs import JointOutput, JointReader
 
 BATCH = 8
 """Sequences over which the authors normalise a layer."""
@@ -86,7 +86,7 @@ class JointEvaluator(ModelEvaluator):
         return {GENERAL: WHOLE}
 
     @cached_property
-    def model(self) -> "JointModel":
+    def model(self) -> "JointReader":
         raise NotImplementedError
 
     def judged(self, outputs: Sequence[float]) -> float:
@@ -104,7 +104,10 @@ class JointEvaluator(ModelEvaluator):
             for place in places:
                 batches.setdefault(self._batch(index, place), []).append((index, place))
         read: list[dict[SequencePlace, JointOutput | None]] = [{} for _ in items]
-        groups = [[asked[index][place] for index, place in batch] for batch in batches.values()]
+        groups = [
+            (batch[0][1].scenario, tuple(asked[index][place] for index, place in batch))
+            for batch in batches.values()
+        ]
         for batch, readings in zip(batches.values(), self.model.read(groups) if groups else (), strict=True):
             for (index, place), reading in zip(batch, readings, strict=True):
                 read[index][place] = reading

@@ -57,10 +57,11 @@ def test_ids_lengths_and_logits_equal_the_authors(folder, items, expected, scena
     model = umse(folder).model
     texts = [TEXTS[scenario](item) for item in items]
     golden = [each["whole"][scenario] for each in expected]
-    sequences, _ = model.joined(texts)
+    sequences, _ = model.inputs.of(texts)
     assert [list(each.ids) for each in sequences] == [each["input_ids"] for each in golden]
     assert [list(each.lengths) for each in sequences] == [each["segment_lengths"] for each in golden]
-    logits = [logit for [reading] in model.read([[each] for each in texts]) for logit in reading.outputs]
+    readings = model.read([(scenario, [each]) for each in texts])
+    logits = [logit for [reading] in readings for logit in reading.outputs]
     wanted = [logit for each in golden for logit in each["logits"]]
     assert deviation(logits, wanted, record_property) <= LOGITS
 

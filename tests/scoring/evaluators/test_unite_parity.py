@@ -56,7 +56,7 @@ def test_parity_set_covers_every_variant(expected):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_ids_and_lengths_equal_the_authors(folder, items, expected, variant):
     settings = VARIANTS[variant]
-    sequences, _ = unite(folder, **settings).model.joined(
+    sequences, _ = unite(folder, **settings).model.inputs.of(
         [TEXTS[settings["scenario"]](item) for item in items]
     )
     assert [list(each.ids) for each in sequences] == [
