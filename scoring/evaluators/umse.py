@@ -2,8 +2,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from annotation.declared.settings import setting
 from scoring.contract.evaluator import GENERAL, Need
@@ -16,9 +17,11 @@ from scoring.evaluators.bases.joint_evaluator import (
 )
 from scoring.evaluators.bases.model_evaluator import model_setting
 from scoring.texts.sentences import LIBRARIES
+from scoring.weights.model_card import read_card
+from scoring.weights.model_files import MissingWeights
 
 if TYPE_CHECKING:
-    from scoring.neural.joint_model import JointModel
+    from scoring.neural.joint_inputs import JointReader
 
 JOINT_LIMIT = 380
 """Most tokens of a sequence, unless the model's settings state a limit."""
@@ -42,6 +45,9 @@ class Umse(JointEvaluator):
     and fluency, and so do these dimensions. The paper gives each scenario its own order of the prefix; since
     attention is a sum over keys, the order changes nothing and is omitted. An empty summary is not scored by
     default, and never has a score by sentences.
+
+    A network that Touchstone trained (manage.py train umse) may have its prefix in the input instead, where
+    the order counts, and its own limit of tokens. It scores the scenarios that it was trained for.
     """
 
     name = "umse"
@@ -132,17 +138,31 @@ class Umse(JointEvaluator):
         )
 
     @cached_property
-    def model(self) -> "JointModel":
+    def model(self) -> "JointReader":
+        folder = self.folder()
+        card = read_card(folder)
+        if card is not None:
+            return self._trained(folder, card.settings)
         from scoring.neural.joint_model import JointModel
 
         return JointModel(
-            self.folder(),
+            folder,
             self.params.precision,
             settings_name="umse_hparams.json",
             joint_limit=JOINT_LIMIT,
             outputs=2,
             with_prefix=True,
         )
+
+    def _trained(self, folder: Path, shape: Mapping[str, Any]) -> "JointReader":
+        """Return the network that Touchstone trained."""
+        if self.params.layer_norm != "per_item":
+            raise MissingWeights(
+                f"The model in {folder} normalises no layers together, so layer_norm must be per_item."
+            )
+        from scoring.neural.trained_umse import TrainedUmse
+
+        return TrainedUmse(folder, shape, self.params.precision)
 
     def judged(self, outputs: Sequence[float]) -> float:
         """Return the probability of the second of two classes."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 TRAINERS = {
     "seahorse": "scoring.trainers.seahorse.SeahorseTrainer",
+    "umse": "scoring.trainers.umse.UmseTrainer",
 }
 """Name of a method -> its class, in display order."""
 

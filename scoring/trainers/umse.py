@@ -1,0 +1,270 @@
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from annotation.declared.settings import setting
+from scoring.contract.digests import sha256_of
+from scoring.contract.evaluator import GENERAL
+from scoring.evaluators.bases.joint_evaluator import WHOLE
+from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
+from scoring.trainers.loop_params import MACHINE, OPTIMISATION, LoopParams, base_model_setting
+from scoring.trainers.splits import Article, Split, split_articles
+from scoring.trainers.umse_pairs import Matching, Source, matchings
+
+SCENARIOS: Mapping[str, tuple[str, ...]] = {
+    "all": ("sum_ref", "sum_doc", "sum_doc_ref"),
+    "as_released": ("sum_ref", "sum_doc"),
+    "sum_ref": ("sum_ref",),
+    "sum_doc": ("sum_doc",),
+    "sum_doc_ref": ("sum_doc_ref",),
+}
+"""Choice -> scenarios that one network learns."""
+_IN_WORDS = {
+    "all": "with reference, article, or both",
+    "as_released": "with reference or article",
+    "sum_ref": "with the reference",
+    "sum_doc": "with the article",
+    "sum_doc_ref": "with article and reference together",
+}
+PAIRS, PREFIX = "Examples", "Prefix"
+
+
+class UmseTrainer(Trainer):
+    """Learns from articles and their references alone, without any rating, whether texts match.
+
+    The first three sentences of an article match its reference, and a reference matches its article. In a
+    text that does not match, one sentence is replaced by a sentence from a similar text of another article,
+    found by BM25. One network learns up to three scenarios, told apart by a prefix of learnt vectors: one
+    prefix, in another order for each scenario. The checkpoint with the lowest loss on pairs of articles that
+    were set aside is kept.
+
+    Paper and released code differ. As in the paper, the prefix is in the input, where its order counts, and
+    all three scenarios are learnt. As in the code, texts have at most 380 tokens, the estimator's hidden
+    layers have three times and once the encoder's width, and the rates are 1e-5 for the encoder and 3e-5 for
+    the rest. The code's keys and values, its two scenarios and its frozen lower layers are choices. Three
+    things of the code are not offered: its choice of the checkpoint by SummEval's ratings, which are also its
+    test; its mix of layers, which makes a text depend on its batch; and its rates by layer, which run
+    backwards.
+    """
+
+    name = "umse"
+    title = "UMSE"
+    source = "Gao et al. 2023, UMSE: Unified Multi-scenario Summarization Evaluation (Findings of ACL)"
+    help = "An evaluator for texts like yours, from articles and references alone."
+
+    @dataclass(frozen=True)
+    class Params(LoopParams):
+        model: str = base_model_setting(
+            "FacebookAI/roberta-large",
+            details="An encoder: BERT, RoBERTa or XLM-RoBERTa; other kinds only with a prefix in the input.",
+        )
+        scenarios: str = setting(
+            "all",
+            label="Scenarios",
+            help="What summaries are read with.",
+            choices=_IN_WORDS,
+            group=PAIRS,
+        )
+        negatives: int = setting(
+            1,
+            label="Mismatches",
+            help="Texts that do not match for each that does.",
+            low=1,
+            high=8,
+            group=PAIRS,
+        )
+        max_length: int = setting(
+            380,
+            label="Maximum length",
+            help="Most tokens of all texts together, without the prefix.",
+            low=16,
+            high=65_536,
+            group=PAIRS,
+            details="Texts are cut as the evaluator cuts them; less where the encoder has fewer positions.",
+        )
+        prefix_form: str = setting(
+            "input",
+            label="Prefix",
+            help="Where the learnt prefix is.",
+            choices={"input": "vectors in the input", "keys": "keys and values in every layer"},
+            group=PREFIX,
+            details="input: as in the paper. keys: as in the released code, where the order has no effect.",
+        )
+        prefix_sharing: str = setting(
+            "perturbed",
+            label="Prefix sharing",
+            help="How scenarios share the prefix.",
+            choices={
+                "perturbed": "one, in another order for each",
+                "shared": "one, in the same order",
+                "separate": "one for each scenario",
+            },
+            group=PREFIX,
+        )
+        prefix_length: int = setting(
+            128,
+            label="Prefix length",
+            help="Vectors of the prefix; 0: no prefix.",
+            low=0,
+            high=512,
+            group=PREFIX,
+        )
+        pooling: str = setting(
+            "first",
+            label="Pooling",
+            help="Which of the encoder's vectors are judged.",
+            choices={"first": "the first token's", "mean": "the mean over all tokens"},
+        )
+        trained_part: str = setting(
+            "all",
+            label="Trained part",
+            help="What is trained beside prefix and estimator.",
+            choices={
+                "all": "the whole encoder",
+                "upper": "the encoder above its first layer",
+                "none": "nothing",
+            },
+            group=OPTIMISATION,
+            details="upper: as in the released code.",
+        )
+        encoder_rate: float = setting(
+            1e-5,
+            label="Encoder's rate",
+            help="Learning rate of the encoder.",
+            low=1e-8,
+            high=1.0,
+            group=OPTIMISATION,
+        )
+        learning_rate: float = setting(
+            3e-5,
+            label="Learning rate",
+            help="Learning rate of prefix and estimator.",
+            low=1e-8,
+            high=1.0,
+            group=OPTIMISATION,
+        )
+        dropout: float = setting(
+            0.15, label="Dropout", help="Of the estimator.", low=0.0, high=0.9, group=OPTIMISATION
+        )
+        epochs: int = setting(
+            15,
+            label="Epochs",
+            help="Most passes over the training examples.",
+            low=1,
+            high=1000,
+            group=OPTIMISATION,
+        )
+        patience: int = setting(
+            2,
+            label="Patience",
+            help="Validations in a row without a better one, then stop; 0: never.",
+            low=0,
+            high=1000,
+            group=OPTIMISATION,
+        )
+        attention_dropout: bool = setting(
+            True,
+            label="Attention dropout",
+            help="Drop attention as the encoder's configuration says.",
+            group=MACHINE,
+            details="Without it, a step on a CPU takes about half the time.",
+        )
+
+    params: Params
+
+    def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
+        articles = split_articles(items, self.params)
+        sources = {split: _sources(articles, split) for split in (Split.TRAIN, Split.VALIDATION)}
+        scenarios, negatives = SCENARIOS[self.params.scenarios], self.params.negatives
+        # Each part by itself, so that no sentence of a validation article is in a training example.
+        train, validation = (
+            matchings(each, scenarios, negatives, self.params.split_seed) for each in sources.values()
+        )
+        for split, found in ((Split.TRAIN, train), (Split.VALIDATION, validation)):
+            if not found:
+                raise CannotTrain(
+                    f"The {split} articles give no examples: there are {len(sources[split])} with a "
+                    f"reference, and at least {negatives + 1} with different sentences are needed. Add "
+                    "articles with references, or change the shares."
+                )
+        known = {each.digest for found in sources.values() for each in found}
+        counts = {
+            "Training articles": len(sources[Split.TRAIN]),
+            "Validation articles": len(sources[Split.VALIDATION]),
+            "Test articles, never seen": sum(each.split is Split.TEST for each in articles),
+            "Articles without a reference": sum(
+                each.split is not Split.TEST and each.digest not in known for each in articles
+            ),
+            "Training examples": len(train),
+            "Validation examples": len(validation),
+        }
+        return TrainingData(
+            train=train,
+            validation=validation,
+            counts=counts,
+            articles={str(split): tuple(each.digest for each in found) for split, found in sources.items()},
+            dimensions=(GENERAL,),
+            languages=tuple(
+                sorted({each.language for found in sources.values() for each in found if each.language})
+            ),
+            digest=sha256_of([[_as_json(each) for each in found] for found in (train, validation)]),
+        )
+
+    def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:
+        from scoring.neural.umse_network import Shape, UmseNetwork
+        from scoring.trainers.learning import learn
+        from scoring.trainers.umse_learner import UmseLearner
+
+        params = self.params
+        shape = Shape(
+            scenarios=SCENARIOS[params.scenarios],
+            prefix_form=params.prefix_form,
+            prefix_sharing=params.prefix_sharing,
+            prefix_length=params.prefix_length,
+            pooling=params.pooling,
+            dropout=params.dropout,
+            max_length=params.max_length,
+        )
+
+        def build(base: Path) -> UmseLearner:
+            changes = {} if params.attention_dropout else {"attention_probs_dropout_prob": 0.0}
+            learner = UmseLearner(UmseNetwork.start(base, shape, **changes), base, params.encoder_rate)
+            learner.freeze(params.trained_part)
+            if params.gradient_checkpointing:
+                learner.save_memory()
+            return learner
+
+        return learn(
+            self,
+            build,
+            data,
+            folder,
+            watch,
+            origin=origin,
+            title=f"UMSE: {_IN_WORDS[params.scenarios]}",
+            evaluator_params=_evaluator_params(params.scenarios),
+            settings=asdict(shape),
+            trains_all=params.trained_part != "none",
+        )
+
+
+def _evaluator_params(scenarios: str) -> dict[str, str]:
+    """Return the evaluator's parameters for a network that has learnt these scenarios."""
+    if scenarios in ("all", "as_released"):
+        return {"granularity": WHOLE}
+    return {"granularity": WHOLE, "scenario": scenarios, "fusion": "none"}
+
+
+def _sources(articles: Iterable[Article], split: Split) -> list[Source]:
+    """Return the articles of a split that have text and references, each reference once."""
+    found = []
+    for article in articles:
+        first = article.items[0]
+        references = dict.fromkeys(each for item in article.items for each in item.references if each.strip())
+        if article.split is split and first.article.strip() and references:
+            found.append(Source(article.digest, first.article, tuple(references), first.language))
+    return found
+
+
+def _as_json(example: Matching) -> list[object]:
+    return [example.scenario, list(example.texts), example.label]
