@@ -1,0 +1,174 @@
+"""UMSE trained on a small encoder without any rating, and how it agrees with SummEval's experts.
+
+    OMP_NUM_THREADS=1 python benchmarks/training/umse.py DATA ENCODER WORK > docs/results_umse.md
+
+DATA has the folders summeval, cnndm_llm_summaries, goyal2022 and scitldr; ENCODER is a folder with
+all-MiniLM-L6-v2, as in benchmarks/summeval_results.py. Each network and its scores are kept in a folder of
+WORK and not made again, and a training that was stopped goes on. `--only GROUP` makes the networks of one
+group, `--only report` none; the report has all that are in WORK.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from annotation.declared.settings import read_settings
+from benchmarks.summeval_results import measure, read_rows
+from benchmarks.training.umse_networks import GROUPS, TRAINING, Network, Work
+from benchmarks.training.umse_report import report
+from scoring.contract.items import Item
+from scoring.trainers import load_trainer
+from scoring.trainers.contract import Point, TrainingItem
+
+BASELINES: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("ROUGE-1, first reference", "rouge", {"variant": "1", "stem": "yes", "references": "first"}),
+    ("ROUGE-L, first reference", "rouge", {"variant": "L", "stem": "yes", "references": "first"}),
+    ("BERTScore F1, layer 6, first reference", "bertscore", {"layer": "6", "references": "first"}),
+    ("BERTScore F1, layer 6, against the article", "bertscore", {"layer": "6", "against": "article"}),
+    ("SUPERT, top 15 sentences", "supert", {}),
+)
+ORIGIN = "cnndm_llm_summaries, goyal2022, scitldr"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("encoder", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--only", choices=[*GROUPS, "baselines", "report"], action="append")
+    parser.add_argument("--articles", type=int, default=2000, help="to train the main network")
+    parser.add_argument("--ablation-articles", type=int, default=600, help="to train each other network")
+    parser.add_argument("--test-articles", type=int, default=100, help="of SummEval")
+    parser.add_argument("--seeds", type=int, default=1, help="other networks of each setting")
+    given = parser.parse_args()
+    wanted = given.only or [*GROUPS, "baselines"]
+    rows = read_rows(given.data / "summeval")[: given.test_articles]
+    bench = Bench(Work(given.work, len(rows)), given.encoder, rows, training_items(given.data))
+    for group in (each for each in GROUPS if each in wanted):
+        articles, seeds = (given.articles, 1) if group == "main" else (given.ablation_articles, given.seeds)
+        for seed in range(seeds):
+            for network in GROUPS[group]:
+                bench.train_and_score(network, articles, seed)
+    if "baselines" in wanted:
+        bench.score_baselines()
+    sys.stdout.write(report(bench.work, rows))
+
+
+def training_items(data: Path) -> list[list[TrainingItem]]:
+    """Return the articles of each source with their references, without those of SummEval."""
+    tested = read_rows(data / "summeval")
+    ids = {row["id"].rpartition("-")[2] for row in tested}
+    beginnings = {letters(row["src"]) for row in tested}
+    sources = [list(cnndm(data)), list(goyal(data)), list(scitldr(data))]
+    return [
+        [each for each in found if each.id not in ids and letters(each.article) not in beginnings]
+        for found in sources
+    ]
+
+
+def letters(text: str) -> str:
+    """Return the first letters and digits. SummEval's articles were tokenised, so their digests differ."""
+    return "".join(each for each in text.lower() if each.isalnum())[:300]
+
+
+def cnndm(data: Path) -> Iterator[TrainingItem]:
+    for number, row in enumerate(lines(data / "cnndm_llm_summaries" / "gpt4.train.jsonl.gz")):
+        yield training_item(f"cnndm-{number}", row["article"], [row["abstract"]])
+
+
+def goyal(data: Path) -> Iterator[TrainingItem]:
+    for name in ("cnn", "dm"):
+        with gzip.open(data / "goyal2022" / f"test-500.{name}.json.gz", "rt", encoding="utf-8") as file:
+            for row in json.load(file).values():
+                yield training_item(row["id"], row["article"], [row["reference"]])
+
+
+def scitldr(data: Path) -> Iterator[TrainingItem]:
+    for row in lines(data / "scitldr" / "SciTLDR-A.train.jsonl.gz"):
+        yield training_item(row["paper_id"], " ".join(row["source"]), row["target"])
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def training_item(identifier: str, article: str, references: list[str]) -> TrainingItem:
+    return TrainingItem(identifier, identifier, article, "", tuple(references), "en")
+
+
+class Progress:
+    """Prints the curve of a training to standard error."""
+
+    def report(self, point: Point) -> None:
+        measures = "".join(f", {name} {value:.3f}" for name, value in point.measures.items())
+        loss = f"loss {point.loss:.3f}" if point.loss is not None else ""
+        print(f"  step {point.step} {loss}{measures}", file=sys.stderr, flush=True)
+
+    def is_cancelled(self) -> bool:
+        return False
+
+
+class Bench:
+    """Makes what is missing in a work folder."""
+
+    def __init__(
+        self, work: Work, encoder: Path, rows: list[dict[str, Any]], sources: list[list[TrainingItem]]
+    ) -> None:
+        self.work = work
+        self._encoder = encoder
+        self._sources = sources
+        self._items = [
+            Item(
+                f"{row['id']}/{system}",
+                each["sys_summ"],
+                "en",
+                row["src"],
+                tuple(row["ref_summs"][:1]),
+                row["id"],
+            )
+            for row in rows
+            for system, each in row["sys_summs"].items()
+        ]
+
+    def train_and_score(self, network: Network, articles: int, seed: int) -> None:
+        """Train the network on so many articles, a third from each source, and score SummEval with it."""
+        folder = self.work.folder(network, articles, seed)
+        if self.work.scores(folder).exists():
+            return
+        print(f"{folder.name}: {network.title}", file=sys.stderr)
+        if not (folder / "model").exists():
+            items = [item for source in self._sources for item in source[: articles // len(self._sources)]]
+            trainer_class = load_trainer("umse")
+            settings = {"model": str(self._encoder), **TRAINING, **network.settings, "seed": seed}
+            trainer = trainer_class(read_settings(trainer_class.Params, settings, of="umse"))
+            started = time.process_time()
+            trainer.train(trainer.prepare(items), folder, Progress(), ORIGIN)
+            self.work.cpu_seconds(folder).write_text(f"{time.process_time() - started:.0f}")
+        scores = {each: self._scored(folder / "model", each) for each in network.scenarios}
+        self.work.scores(folder).write_text(json.dumps(scores))
+
+    def score_baselines(self) -> None:
+        path = self.work.baselines
+        if not path.exists():
+            found = {
+                name: measure(name, evaluator, settings, self._encoder, self._items).scores.tolist()
+                for name, evaluator, settings in BASELINES
+            }
+            path.write_text(json.dumps(found))
+
+    def _scored(self, model: Path, scenario: str) -> list[float]:
+        settings = {"scenario": scenario, "fusion": "none", "granularity": "whole"}
+        scores: list[float] = measure(scenario, "umse", settings, model, self._items).scores.tolist()
+        return scores
+
+
+if __name__ == "__main__":
+    main()
