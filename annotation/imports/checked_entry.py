@@ -31,6 +31,9 @@ class ScoreKeeper(Protocol):
     def keep(self, new: Sequence[tuple[ScoreRecord, int]]) -> None:
         """Store these, given with their summaries' ids."""
 
+    def finish(self) -> None:
+        """Complete what the file's rows change for scores, after the last one is stored."""
+
 
 @dataclass(slots=True)
 class CheckedEntry:

@@ -16,7 +16,7 @@ from annotation.imports.known_rows import (
     Sheet,
     SummaryState,
     SystemState,
-    text_digest,
+    exact_digest,
 )
 from annotation.imports.reading.records import (
     AnswerRecord,
@@ -160,7 +160,7 @@ class Checker:
                 record.dataset,
                 record.split,
                 record.title,
-                text_digest(record.text),
+                exact_digest(record.text),
             )
             return
         checked.article = known
@@ -172,7 +172,7 @@ class Checker:
                 checked.problem(name, shown(found), f"{before!r}, as stored for article {known.external_id}")
         if record.text and not known.digest:
             checked.filled["text"] = record.text
-        elif record.text and text_digest(record.text) != known.digest:
+        elif record.text and exact_digest(record.text) != known.digest:
             expected = f"the stored text of article {known.external_id}, which is never changed"
             checked.problem("article", shown(record.text), expected)
 
@@ -181,8 +181,8 @@ class Checker:
         if known is None and record.text is None:
             _no_such_summary(record, checked, "its text, because the project has no such summary")
         elif known is None and record.text is not None:
-            checked.summaries[record.key] = (record, SummaryState(text_digest(record.text)))
-        elif known and record.text is not None and text_digest(record.text) != known.digest:
+            checked.summaries[record.key] = (record, SummaryState(exact_digest(record.text)))
+        elif known and record.text is not None and exact_digest(record.text) != known.digest:
             expected = f"the stored text of {_named(record)}, which is never changed"
             checked.problem("summary", shown(record.text), expected)
         elif known:
@@ -314,7 +314,7 @@ class Checker:
         self._count("articles", article)
         for name, value in checked.filled.items():
             if name == "text":
-                article.digest = text_digest(value)
+                article.digest = exact_digest(value)
             else:
                 setattr(article, name, value)
         if checked.filled and article.stored_before:

@@ -29,7 +29,7 @@ class ArticleState(Known):
     split: str
     title: str
     digest: bytes
-    """`text_digest` of the text."""
+    """`exact_digest` of the text."""
 
 
 @dataclass(slots=True)
@@ -58,6 +58,6 @@ class Sheet:
     comments: tuple[tuple[str, str], ...] = ()
 
 
-def text_digest(text: str) -> bytes:
+def exact_digest(text: str) -> bytes:
     """Return a digest that texts are compared by, to save memory: 16 bytes, or none for no text."""
     return hashlib.blake2b(text.encode(), digest_size=16).digest() if text else b""

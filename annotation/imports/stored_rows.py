@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 
 from annotation.database.portions import portions
-from annotation.imports.known_rows import ArticleState, Sheet, SummaryState, text_digest
+from annotation.imports.known_rows import ArticleState, Sheet, SummaryState, exact_digest
 from annotation.imports.reading.records import SummaryKey
 from annotation.models import Answer, Article, GoldAnswer, Project, Rating, Summary
 
@@ -17,7 +17,7 @@ def stored_articles(project: Project, external_ids: Collection[str]) -> Iterator
                 article.dataset,
                 article.split,
                 article.title,
-                text_digest(article.text),
+                exact_digest(article.text),
                 pk=article.pk,
                 stored_before=True,
             )
@@ -32,7 +32,7 @@ def stored_summaries(
         for pk, article, system, text in Summary.objects.filter(
             article__in=ids, system__name__in=systems
         ).values_list("pk", "article", "system__name", "text"):
-            yield (names[article], system), SummaryState(text_digest(text), pk=pk, stored_before=True)
+            yield (names[article], system), SummaryState(exact_digest(text), pk=pk, stored_before=True)
 
 
 def stored_ratings(summaries: Collection[int], raters: Collection[int]) -> Iterator[tuple[int, int, Sheet]]:

@@ -12,6 +12,7 @@ from annotation.imports.known_rows import ArticleState, Known, SummaryState
 from annotation.imports.reading.records import SummaryKey, SummaryRecord
 from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
 from annotation.open_places import recount_places, shuffle_key, wanted_ratings
+from annotation.texts.text_digests import text_digest
 
 State = TypeVar("State", bound=Known)
 
@@ -59,6 +60,8 @@ class Writer:
             if rater.languages != self._languages.get(name, frozenset()):
                 Rater.objects.filter(pk=rater.stored_pk).update(languages=sorted(rater.languages))
         recount_places(self._rated)
+        if self._scores is not None:
+            self._scores.finish()
         refresh_statistics([Article, Summary, Rater, Rating, Answer])
 
     def _write_articles(self, checked: Sequence[CheckedEntry]) -> None:
@@ -69,9 +72,18 @@ class Writer:
         project = self._project.pk
         insert_rows(
             Article,
-            ("project", "external_id", "language", "dataset", "split", "title", "text"),
+            ("project", "external_id", "language", "dataset", "split", "title", "text", "text_digest"),
             (
-                (project, name, state.language, state.dataset, state.split, state.title, text)
+                (
+                    project,
+                    name,
+                    state.language,
+                    state.dataset,
+                    state.split,
+                    state.title,
+                    text,
+                    text_digest(text),
+                )
                 for name, (state, text) in new.items()
             ),
         )
@@ -83,8 +95,10 @@ class Writer:
             for name, value in each.filled.items():
                 if each.article is not None:
                     by_field.setdefault(name, []).append(Article(pk=each.article.pk, **{name: value}))
+        for article in by_field.get("text", ()):
+            article.text_digest = text_digest(article.text)
         for name, articles in by_field.items():
-            Article.objects.bulk_update(articles, [name])
+            Article.objects.bulk_update(articles, [name, "text_digest"] if name == "text" else [name])
 
     def _write_systems(self, checked: Sequence[CheckedEntry]) -> None:
         named = {system for each in checked for _, system in each.summaries}

@@ -1,12 +1,21 @@
 """Articles, the systems that summarised them, and the summaries."""
 
 from collections.abc import Collection
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
 
 from annotation.models.projects import Project
+from annotation.texts.text_digests import text_digest
+
+
+class TextDigestField(models.CharField):
+    """The digest of the row's `text`, computed whenever the row is saved."""
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        setattr(model_instance, self.attname, text_digest(model_instance.text))
+        return super().pre_save(model_instance, add)
 
 
 class Article(models.Model):
@@ -19,8 +28,12 @@ class Article(models.Model):
     split = models.CharField(max_length=20, blank=True)
     title = models.CharField(max_length=300, blank=True)
     text = models.TextField(blank=True)
+    text_digest = TextDigestField(
+        max_length=64, blank=True, editable=False, help_text="By which the same text is found elsewhere."
+    )
 
     class Meta:
+        indexes = [models.Index(fields=["project", "text_digest"], name="article_by_text")]
         constraints = [
             models.UniqueConstraint(fields=["project", "external_id"], name="article_once_in_project"),
             models.CheckConstraint(condition=~Q(external_id=""), name="article_has_external_id"),

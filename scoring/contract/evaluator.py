@@ -5,12 +5,13 @@ A new evaluator is one file in `scoring/evaluators/`, one line in the table ther
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Self
 
 from annotation.declared.settings import settings_of
 from annotation.imports.reading.blank_texts import is_blank
+from annotation.texts.text_digests import text_digest
 from scoring.contract.digests import sha256_of
 from scoring.contract.items import Item, Member, PoolExample
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored
@@ -51,7 +52,9 @@ class Seen:
 
     article_ids: frozenset[str] = frozenset()
     text_digests: frozenset[str] = frozenset()
-    """Articles known by their text only, as in `annotation.texts.text_digests`."""
+    """Digests of articles' texts (`text_digest`), which find the same article under another id."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Digest -> how the text was used, where a model card says so, such as "validation"."""
     example_ids: tuple[str, ...] = ()
     digest: str = ""
     """SHA-256 of the examples' texts and labels; empty when nothing was seen."""
@@ -66,9 +69,29 @@ class Seen:
         ]
         return cls(
             article_ids=frozenset(each.article_id for each in unique),
+            text_digests=frozenset(filter(None, map(digest_of_article, unique))),
             example_ids=tuple(each.id for each in unique),
             digest=sha256_of(content),
         )
+
+    def includes(self, text: Item | PoolExample) -> bool:
+        """Return whether the text's article was seen, under this id or another."""
+        if text.article_id in self.article_ids:
+            return True
+        return bool(self.text_digests) and digest_of_article(text) in self.text_digests
+
+    def cannot_be_checked(self, item: Item) -> str | None:
+        """Return what the item lacks to tell whether its article was seen, or None."""
+        if self.article_ids and item.article_id is None:
+            return "article_id is missing, so it cannot be checked against the labelled pool"
+        if self.text_digests and not self.article_ids and not digest_of_article(item):
+            return "the article's text is missing, so it cannot be checked against the training data"
+        return None
+
+
+def digest_of_article(text: Item | PoolExample) -> str:
+    """Return the `text_digest` of the text's article; empty if it is not known."""
+    return text.article_digest or text_digest(text.article or "")
 
 
 class Evaluator:
@@ -140,7 +163,10 @@ class Evaluator:
     def use_members(self, members: Sequence[Member]) -> None:
         """Set the members, with Need.SCORES: once, before `fit` and `see_corpus`; adds to `seen`."""
         self.members = tuple(members)
-        self.seen = Seen(frozenset[str]().union(*(each.seen_articles for each in members)))
+        self.seen = Seen(
+            article_ids=frozenset[str]().union(*(each.seen_articles for each in members)),
+            text_digests=frozenset[str]().union(*(each.seen_texts for each in members)),
+        )
 
     def headline(self) -> tuple[str, frozenset[str]]:
         """Return how a setup's name begins, and the parameters that this covers."""
@@ -206,7 +232,7 @@ def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
 
 def foreseen_problem(evaluator: Evaluator, item: Item) -> str | None:
     """Return why the item will have no score on some dimension, or None."""
-    if item.article_id in evaluator.seen.article_ids:
+    if evaluator.seen.includes(item):
         return evaluator.seen_reason
     return evaluator.lacking(item) or language_problem(evaluator, item.language)
 
@@ -216,12 +242,12 @@ def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
 
     Raises RuntimeError if the evaluator breaks the contract (number of results, dimensions).
     """
-    seen = evaluator.seen.article_ids
+    seen = evaluator.seen
     barred: dict[int, str] = {}
     for index, item in enumerate(items):
-        if seen and item.article_id is None:
-            barred[index] = "article_id is missing, so it cannot be checked against the labelled pool"
-        elif item.article_id in seen:
+        if problem := seen.cannot_be_checked(item):
+            barred[index] = problem
+        elif seen.includes(item):
             barred[index] = evaluator.seen_reason
         elif problem := language_problem(evaluator, item.language):
             barred[index] = problem

@@ -14,6 +14,8 @@ class Item:
     article: str | None = None
     references: tuple[str, ...] = ()
     article_id: str | None = None
+    article_digest: str = ""
+    """`text_digest` of the article, also where the evaluator is not given its text."""
     article_sentences: tuple[str, ...] | None = None
     summary_sentences: tuple[str, ...] | None = None
     reference_sentences: tuple[str, ...] | None = None
@@ -39,6 +41,8 @@ class Member:
     higher_is_better: bool = True
     seen_articles: frozenset[str] = frozenset()
     """Ids of the articles it has learnt from."""
+    seen_texts: frozenset[str] = frozenset()
+    """Digests of their texts."""
     is_out_of_fold: bool = False
     """As in `Evaluator`, or because one of its own members is."""
 
@@ -54,6 +58,8 @@ class PoolExample:
     article: str | None = None
     references: tuple[str, ...] = ()
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """As in `Item`."""
+    article_digest: str = ""
     """As in `Item`."""
 
     def __post_init__(self) -> None:

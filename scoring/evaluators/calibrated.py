@@ -113,7 +113,7 @@ class Calibrated(Evaluator):
         if not self.members:
             raise RuntimeError("calibrated is fitted only after use_members(members)")
         [self._member] = self.members
-        usable = [each for each in pool if each.article_id not in self.seen.article_ids]
+        usable = [each for each in pool if not self.seen.includes(each)]
         labelled = {
             dimension: found
             for dimension in sorted(
@@ -138,7 +138,7 @@ class Calibrated(Evaluator):
         self._scores_digest = sha256_of([[each.id, self._scores(each)] for each in learnt])
         # The articles themselves are not seen: see `is_out_of_fold`.
         seen = Seen.of(PoolExample(each.id, each.article_id, "", each.labels) for each in learnt)
-        self.seen = replace(seen, article_ids=self.seen.article_ids)
+        self.seen = replace(seen, article_ids=self.seen.article_ids, text_digests=self.seen.text_digests)
 
     def provenance(self) -> dict[str, object]:
         return {"scores of the labelled": self._scores_digest} if self.dimensions else {}

@@ -2,7 +2,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, Seen
+from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, Seen, digest_of_article
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.scores import Scored
 
@@ -45,7 +45,10 @@ class Majority(Evaluator):
         }
         self.dimensions = tuple(self._constants)
         # Texts do not matter here, and a pool may hold a hundred thousand articles.
-        self.seen = Seen.of(PoolExample(each.id, each.article_id, "", each.labels) for each in pool)
+        self.seen = Seen.of(
+            PoolExample(each.id, each.article_id, "", each.labels, article_digest=digest_of_article(each))
+            for each in pool
+        )
 
     def score(self, items: Sequence[Item]) -> list[Scored]:
         if not self.dimensions:

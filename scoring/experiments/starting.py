@@ -16,6 +16,7 @@ from annotation.permissions import Permission, require
 from scoring.errors import InvalidExperiment, InvalidRun
 from scoring.experiments.values import FEWEST, MOST, as_numbers, kind_of
 from scoring.inputs.items import EVERYTHING, Selection
+from scoring.inputs.seen_articles import seen_articles
 from scoring.models import Experiment, ExperimentMember, Run, Setup
 from scoring.replies.budgets import SMALLEST_BUDGET
 from scoring.runs.estimates import estimate
@@ -56,7 +57,8 @@ class ExperimentPlan:
     @property
     def seen(self) -> int:
         """Articles that any member has seen, which are left out for all."""
-        return len({article for _, planned in self.members for article in planned.evaluator.seen.article_ids})
+        each = (seen_articles(self.project, planned.evaluator.seen) for _, planned in self.members)
+        return len(frozenset[int]().union(*each))
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,13 @@ def inputs_digest(item: Item) -> str:
 def _items(ids: list[int], needs: Collection[Need], members: Collection[Member]) -> dict[int, Item]:
     rows = list(
         Summary.objects.filter(pk__in=ids).values_list(
-            "pk", "text", "article", "article__external_id", "article__language", "system__name"
+            "pk",
+            "text",
+            "article",
+            "article__external_id",
+            "article__language",
+            "article__text_digest",
+            "system__name",
         )
     )
     article_ids = {row[2] for row in rows}
@@ -104,9 +110,10 @@ def _items(ids: list[int], needs: Collection[Need], members: Collection[Member])
             article=articles.get(article),
             references=tuple(reference for other, reference in references.get(article, ()) if other != pk),
             article_id=external_id,
+            article_digest=digest,
             scores=scores.get(pk, {}),
         )
-        for pk, text, article, external_id, language, system in rows
+        for pk, text, article, external_id, language, digest, system in rows
     }
 
 

@@ -43,6 +43,7 @@ def pool_examples(
             item.article,
             item.references,
             item.scores,
+            item.article_digest,
         )
         for pk, item in items_of(labels, needs, members).items()
     }

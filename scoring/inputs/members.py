@@ -83,6 +83,7 @@ def _member(project: Project, name: str) -> Member:
         higher_is_better=setup.evaluator not in EVALUATORS
         or load_evaluator(setup.evaluator).higher_is_better,
         seen_articles=frozenset(setup.seen_articles.values_list("external_id", flat=True)),
+        seen_texts=frozenset(setup.seen_texts.values_list("text_digest", flat=True)),
         is_out_of_fold=_is_out_of_fold(setup),
     )
 

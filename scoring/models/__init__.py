@@ -9,7 +9,7 @@ from scoring.models.rechecks import RecheckSchedule, RecheckScore
 from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
-from scoring.models.setups import Probe, SeenArticle, Setup, SetupBase
+from scoring.models.setups import Probe, SeenArticle, SeenText, Setup, SetupBase
 from scoring.models.workers import Worker
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Score",
     "SealedOpening",
     "SeenArticle",
+    "SeenText",
     "Setup",
     "SetupBase",
     "StoredReply",

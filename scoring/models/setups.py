@@ -64,6 +64,23 @@ class SeenArticle(models.Model):
         return f"{self.article_id} seen by {self.setup_id}"
 
 
+class SeenText(models.Model):
+    """An article's text that shaped a setup, wherever it came from.
+
+    Articles of the project with this text are `SeenArticle`s, also those imported later.
+    """
+
+    setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="seen_texts")
+    text_digest = models.CharField(max_length=64)
+    role = models.CharField(max_length=40, help_text="Such as 'validation'.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["setup", "text_digest"], name="seen_text_once")]
+
+    def __str__(self) -> str:
+        return f"{self.text_digest[:8]} seen by {self.setup_id}"
+
+
 class Probe(SetupBase):
     """A setup tried on a few summaries to estimate how long a run would take. Its scores are discarded."""
 

@@ -13,6 +13,7 @@ from annotation.database.portions import portions
 from annotation.imports import jobs
 from annotation.imports.reading.records import ScoreRecord
 from annotation.models import Project
+from scoring.inputs.seen_articles import mark_seen_articles
 from scoring.models import Run, Score, Setup
 
 EVALUATOR = "imported"
@@ -79,6 +80,9 @@ class ImportedScores:
             self._scored.setdefault(record.evaluator, set()).add(summary)
         for label, run in runs.items():
             Run.objects.filter(pk=run.pk).update(total=len(self._scored[label]))
+
+    def finish(self) -> None:
+        mark_seen_articles(self._project)
 
     def _run(self, label: str) -> Run:
         """Return this import's run of the evaluator, created if needed."""

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.database.portions import portions
 from annotation.declared.settings import settings_as_json
-from annotation.models import Article, Project, Summary
+from annotation.models import Project, Summary
 from annotation.permissions import Permission, require
 from scoring.contract.evaluator import (
     GENERAL,
@@ -24,7 +24,7 @@ from scoring.contract.evaluator import (
     score_unseen,
 )
 from scoring.contract.fingerprints import fingerprint, identity, signature
-from scoring.contract.items import PoolExample
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import read_params
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE
 from scoring.dimensions.project_dimensions import with_words_of
@@ -34,8 +34,9 @@ from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.inputs.items import CHUNK, EVERYTHING, Selection, StoredCorpus, inputs_digest, items_of, scorable
 from scoring.inputs.labelled_pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.inputs.members import members_of, with_members_named
+from scoring.inputs.seen_articles import store_seen
 from scoring.inputs.setup_labels import label_for
-from scoring.models import Batch, Run, Score, SeenArticle, Setup
+from scoring.models import Batch, Run, Score, Setup
 from scoring.replies.budgets import refuse_budget
 from scoring.runs.api_batches import start_api_batches
 from scoring.runs.lifecycle import refuse_unfinished
@@ -235,7 +236,13 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
     rows = Summary.objects.annotate(
         without_article=ExpressionWrapper(Q(article__text=""), output_field=BooleanField()),
         without_reference=~Exists(reference.exclude(text="")),
-    ).values_list("article__external_id", "article__language", "without_article", "without_reference")
+    ).values_list(
+        "article__external_id",
+        "article__text_digest",
+        "article__language",
+        "without_article",
+        "without_reference",
+    )
     counts: Counter[str] = Counter()
     for ids in portions(to_score, CHUNK):
         if evaluator.members:  # combining stored scores costs nothing
@@ -243,9 +250,10 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
             scored = score_unseen(evaluator, list(items.values()))
             counts.update(next(iter(each.reasons.values())) for each in scored if each.reasons)
             continue
-        for article, language, without_article, without_reference in rows.filter(pk__in=ids):
+        for article, digest, language, without_article, without_reference in rows.filter(pk__in=ids):
+            item = Item("", "", article_id=article, article_digest=digest)
             reason = (
-                (evaluator.seen_reason if article in evaluator.seen.article_ids else None)
+                (evaluator.seen_reason if evaluator.seen.includes(item) else None)
                 or language_problem(evaluator, language)
                 or (NO_ARTICLE if Need.ARTICLE in needs and without_article else None)
                 or (NO_REFERENCE if Need.REFERENCES in needs and without_reference else None)
@@ -258,7 +266,7 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
 def stored_setup(planned: RunPlan) -> Setup:
     """Return the setup with the plan's fingerprint, created if needed, and locked."""
     evaluator = planned.evaluator
-    setup, created = Setup.objects.get_or_create(
+    setup, _ = Setup.objects.get_or_create(
         project=planned.project,
         fingerprint=planned.fingerprint,
         defaults={
@@ -272,18 +280,8 @@ def stored_setup(planned: RunPlan) -> Setup:
         },
     )
     setup = Setup.objects.select_for_update().get(pk=setup.pk)
-    if created:
-        _store_seen_articles(setup, evaluator)
+    store_seen(setup, evaluator)
     return setup
-
-
-def _store_seen_articles(setup: Setup, evaluator: Evaluator) -> None:
-    for external_ids in portions(sorted(evaluator.seen.article_ids), CHUNK):
-        articles = Article.objects.filter(project=setup.project, external_id__in=external_ids)
-        SeenArticle.objects.bulk_create(
-            SeenArticle(setup=setup, article_id=pk, role=evaluator.seen_reason)
-            for pk in articles.values_list("pk", flat=True)
-        )
 
 
 def _batches(run: Run, planned: RunPlan) -> Iterator[Batch]:

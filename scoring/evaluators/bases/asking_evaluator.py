@@ -39,7 +39,7 @@ class AskingEvaluator(Evaluator):
 
     def is_asked_about(self, item: Item) -> bool:
         """Return whether the item is scored: neither its article nor its language excludes it."""
-        return item.article_id not in self.seen.article_ids and not language_problem(self, item.language)
+        return not self.seen.includes(item) and not language_problem(self, item.language)
 
     @abstractmethod
     def is_same_judge(self, params: Any) -> bool:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from annotation.declared.settings import setting
 from annotation.imports.reading.blank_texts import is_blank
-from scoring.contract.evaluator import Evaluator
+from scoring.contract.evaluator import Evaluator, Seen
 from scoring.contract.items import Item
 from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
+from scoring.weights.model_card import read_card
 from scoring.weights.model_files import digest, locate
 
 LIBRARIES = ("torch", "transformers", "tokenizers")
@@ -99,7 +100,16 @@ class ModelEvaluator(Evaluator):
     weights: ClassVar[str]
     """The authors' weights: their size, their source, and whether to convert them."""
 
+    seen_reason = "article is in its training data"
+
     params: ModelParams
+
+    @cached_property
+    def seen(self) -> Seen:  # type: ignore[override]  # read with the weights, on first use
+        """What the models were trained on, by their cards. Raises MissingWeights."""
+        cards = filter(None, map(read_card, self._folders.values()))
+        roles = {digest: role for card in cards for role, texts in card.articles.items() for digest in texts}
+        return Seen(text_digests=frozenset(roles), roles=roles)
 
     @cached_property
     def _folders(self) -> Mapping[str, Path]:

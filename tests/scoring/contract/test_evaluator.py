@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from annotation.declared.settings import setting
+from annotation.texts.text_digests import text_digest
 from scoring.contract.evaluator import GENERAL, Evaluator, Need, Seen, score_unseen
 from scoring.contract.fingerprints import fingerprint, signature
 from scoring.contract.items import Item, PoolExample
@@ -88,6 +89,37 @@ def test_summary_of_a_seen_article_is_not_scored():
     assert seen.reasons == {GENERAL: "article is in the labelled pool"}
     assert unseen.values == {GENERAL: 2.0}
     assert "article_id is missing" in unknown.reasons[GENERAL]
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        {"article": "The HARBOUR\u00a0froze.\n"},
+        {"article": None, "article_digest": text_digest("The harbour froze.")},
+    ],
+    ids=["other white space and case", "known by its digest"],
+)
+def test_summary_of_a_seen_article_under_another_id_is_not_scored(copied):
+    evaluator = Loudness(Loudness.Params())
+    evaluator.seen = Seen.of([pool_example(article_id="a1", article="The harbour froze.")])
+    items = [Item("1", "A", article_id="b7", **copied), Item("2", "BB", article_id="b8", article="Other.")]
+    seen, unseen = score_unseen(evaluator, items)
+    assert seen.reasons == {GENERAL: "article is in the labelled pool"}
+    assert unseen.values == {GENERAL: 2.0}
+
+
+def test_without_its_text_an_article_cannot_be_checked_against_texts():
+    evaluator = Loudness(Loudness.Params())
+    evaluator.seen = Seen(text_digests=frozenset({text_digest("The harbour froze.")}))
+    [unknown] = score_unseen(evaluator, [Item("1", "A", article_id="a1")])
+    assert "the article's text is missing" in unknown.reasons[GENERAL]
+
+
+def test_articles_without_text_are_not_taken_for_one_another():
+    evaluator = Loudness(Loudness.Params())
+    evaluator.seen = Seen.of([pool_example(article_id="a1", article="")])
+    [scored] = score_unseen(evaluator, [Item("1", "A", article_id="a2", article="")])
+    assert scored.values == {GENERAL: 1.0}
 
 
 def test_missing_result_raises():

@@ -1,0 +1,60 @@
+"""The articles of a project that a setup has seen, under whatever id."""
+
+from annotation.database.portions import portions
+from annotation.models import Article, Project
+from scoring.contract.evaluator import Evaluator, Seen
+from scoring.inputs.items import CHUNK
+from scoring.models import SeenArticle, SeenText, Setup
+
+
+def seen_articles(project: Project, seen: Seen) -> frozenset[int]:
+    """Return the primary keys of the project's articles that were seen, under whatever id."""
+    of_project = Article.objects.filter(project=project)
+    found: set[int] = set()
+    for external_ids in portions(seen.article_ids, CHUNK):
+        found.update(of_project.filter(external_id__in=external_ids).values_list("pk", flat=True))
+    for digests in portions(seen.text_digests, CHUNK):
+        found.update(of_project.filter(text_digest__in=digests).values_list("pk", flat=True))
+    return frozenset(found)
+
+
+def store_seen(setup: Setup, evaluator: Evaluator) -> None:
+    """Store what the setup's evaluator has seen, and mark these articles of its project."""
+    seen, reason = evaluator.seen, evaluator.seen_reason
+    SeenText.objects.bulk_create(
+        (
+            SeenText(setup=setup, text_digest=digest, role=seen.roles.get(digest, reason))
+            for digest in sorted(seen.text_digests)
+        ),
+        batch_size=CHUNK,
+        ignore_conflicts=True,
+    )
+    for external_ids in portions(sorted(seen.article_ids), CHUNK):
+        articles = Article.objects.filter(project=setup.project, external_id__in=external_ids)
+        SeenArticle.objects.bulk_create(
+            (
+                SeenArticle(setup=setup, article_id=pk, role=reason)
+                for pk in articles.values_list("pk", flat=True)
+            ),
+            ignore_conflicts=True,
+        )
+    mark_seen_articles(setup.project)
+
+
+def mark_seen_articles(project: Project) -> None:
+    """Mark the project's articles whose text one of its setups has seen, as after an import."""
+    of_project = Article.objects.filter(project=project)
+    seen = SeenText.objects.filter(setup__project=project, text_digest__in=of_project.values("text_digest"))
+    for rows in portions(seen.values_list("setup", "text_digest", "role"), CHUNK):
+        articles: dict[str, list[int]] = {}
+        same_text = of_project.filter(text_digest__in={digest for _, digest, _ in rows})
+        for digest, pk in same_text.values_list("text_digest", "pk"):
+            articles.setdefault(digest, []).append(pk)
+        SeenArticle.objects.bulk_create(
+            (
+                SeenArticle(setup_id=setup, article_id=pk, role=role)
+                for setup, digest, role in rows
+                for pk in articles.get(digest, ())
+            ),
+            ignore_conflicts=True,
+        )
