@@ -25,6 +25,10 @@ from metaeval.snapshot.arrays import ALL, SetupScores
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import each_once
+from scoring.endpoints.known_models import unfitted
+from scoring.evaluators import UnknownEvaluator
+from scoring.inputs.seen_articles import warnings_of
+from scoring.models import Setup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +45,8 @@ class CardPage(ResultsPage):
     rows: Sequence[dict[str, object]]
     """All numbers of the card."""
     price: RunPrice | None
+    warnings: Sequence[str]
+    """What is known of published models that may have seen the project's articles."""
 
     @property
     def is_pending(self) -> bool:
@@ -107,8 +113,17 @@ def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON
         card=card,
         rows=rows,
         price=price,
+        warnings=_warnings(project, evaluator.key) if evaluator else (),
         definitions=each_once(str(row["definition"]) for row in rows),
     )
+
+
+def _warnings(project: Project, evaluator_key: str) -> Sequence[str]:
+    """Return the setup's warnings; none for an evaluator that this version cannot build."""
+    try:
+        return warnings_of(project, unfitted(Setup.objects.get(project=project, pk=evaluator_key)))
+    except (UnknownEvaluator, ValueError):
+        return ()
 
 
 def _check_choices(snapshot: Snapshot, choices: PairChoices) -> None:

@@ -1,8 +1,9 @@
-"""The articles of a project that a setup has seen, under whatever id."""
+"""The articles of a project that an evaluator has seen, under whatever id, or may have seen."""
 
 from annotation.database.portions import portions
 from annotation.models import Article, Project
 from scoring.contract.evaluator import Evaluator, Seen
+from scoring.evaluators.published_training import training_warnings
 from scoring.inputs.items import CHUNK
 from scoring.models import SeenArticle, SeenText, Setup
 
@@ -16,6 +17,13 @@ def seen_articles(project: Project, seen: Seen) -> frozenset[int]:
     for digests in portions(seen.text_digests, CHUNK):
         found.update(of_project.filter(text_digest__in=digests).values_list("pk", flat=True))
     return frozenset(found)
+
+
+def warnings_of(project: Project, evaluator: Evaluator) -> list[str]:
+    """Return what is known of published models that may have seen articles of the project."""
+    datasets = Article.objects.filter(project=project).exclude(dataset="").values_list("dataset", flat=True)
+    models = evaluator.models_for(evaluator.params).values()
+    return list(training_warnings(models, set(datasets.distinct())))
 
 
 def store_seen(setup: Setup, evaluator: Evaluator) -> None:

@@ -34,7 +34,7 @@ from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.inputs.items import CHUNK, EVERYTHING, Selection, StoredCorpus, inputs_digest, items_of, scorable
 from scoring.inputs.labelled_pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.inputs.members import members_of, with_members_named
-from scoring.inputs.seen_articles import store_seen
+from scoring.inputs.seen_articles import store_seen, warnings_of
 from scoring.inputs.setup_labels import label_for
 from scoring.models import Batch, Run, Score, Setup
 from scoring.replies.budgets import refuse_budget
@@ -73,6 +73,11 @@ class RunPlan:
         """Dimensions of the evaluator that no question of the project measures."""
         asked = set(self.project.questionnaire.questions.values_list("dimension", flat=True))
         return tuple(each for each in self.evaluator.dimensions if each not in {GENERAL, *asked})
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is known of published models that may have seen the project's articles."""
+        return warnings_of(self.project, self.evaluator)
 
     @property
     def weights(self) -> Mapping[str, int]:

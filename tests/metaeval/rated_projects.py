@@ -80,7 +80,8 @@ def score(setup: Setup, values: Mapping[Summary, float | str], dimension: str = 
 def make_summaries(project: Project, articles: Sequence[str], systems: Sequence[str]) -> list[Summary]:
     """Create a summary of each article (by external id) by each system, in that order."""
     made_articles = Article.objects.bulk_create(
-        Article(project=project, external_id=article, language="en", text="A text.") for article in articles
+        Article(project=project, external_id=article, language="en", text=f"The text of {article}.")
+        for article in articles
     )
     made_systems = System.objects.bulk_create(System(project=project, name=name) for name in systems)
     return Summary.objects.bulk_create(

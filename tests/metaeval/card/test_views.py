@@ -70,6 +70,14 @@ def test_the_page_shows_the_values_of_its_csv(reader, card_project):
         assert rows[finding.question]["text"] == f"{finding.answer}: {finding.said}"
 
 
+def test_the_card_warns_of_what_a_published_model_was_trained_on(reader, card_project):
+    Setup.objects.filter(label="Judge").update(evaluator="unieval", params={"model": "MingZhong/unieval-sum"})
+    assert "was trained on" not in text_of(reader.get(address(card_project)))
+    card_project.articles.update(dataset="cnn_dailymail")
+    card_project.bump_revision()
+    assert "MingZhong/unieval-sum was trained on CNN/DailyMail" in text_of(reader.get(address(card_project)))
+
+
 def test_every_card_explains_how_it_was_computed(reader, card_project):
     text = text_of(reader.get(address(card_project)))
     assert "judged out of fold" in text

@@ -159,6 +159,20 @@ class TestForm:
         preview = text_of(researcher.post(here, with_defaults_of(SIMILARITY, page), **HTMX))
         assert '✓ weights installed</span> <span class="mono">small</span>' in preview
 
+    def test_preview_warns_of_what_a_published_model_was_trained_on(
+        self, here, researcher, project, weights_dir
+    ):
+        (weights_dir / "MingZhong").mkdir()
+        (weights_dir / "MingZhong" / "unieval-sum").symlink_to(tiny_model("t5"), target_is_directory=True)
+        project.articles.update(dataset="cnn_dailymail")
+        page = researcher.get(f"{here}?evaluator=unieval")
+        form = with_defaults_of({"evaluator": "unieval"}, page)
+        assert "MingZhong/unieval-sum was trained on CNN/DailyMail" in text_of(
+            researcher.post(here, form, **HTMX)
+        )
+        project.articles.update(dataset="touchstone-demo")
+        assert "was trained on" not in text_of(researcher.post(here, form, **HTMX))
+
 
 class TestFailedRun:
     def test_page_says_that_the_model_is_of_the_wrong_kind(self, project, researcher, weights_dir):
