@@ -15,6 +15,16 @@ class RunBusy(DomainError):
     status = 409
 
 
+class InvalidTraining(DomainError):
+    """The method, its parameters, its name or the project's summaries do not make a training."""
+
+
+class TrainingBusy(DomainError):
+    """The training's state does not allow it: it is under way, or it is not."""
+
+    status = 409
+
+
 class InvalidDimension(DomainError):
     """A dimension cannot be as it was given; `fields` maps name, description or sees to what is wrong."""
 

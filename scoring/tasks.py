@@ -6,6 +6,8 @@ from scoring.batch_api import batch_api_worker
 from scoring.endpoints import known_models
 from scoring.rechecks import concluding, starting
 from scoring.runs import imported_scores, probing, worker
+from scoring.training import worker as training_worker
+from scoring.training.wake_ups import wake_waiting_trainings
 from scoring.workers import wake_ups
 
 
@@ -31,9 +33,15 @@ def work_on_api_batch(api_batch_id: int) -> None:
 
 
 @shared_task
+def work_on_training(training_id: int) -> None:
+    training_worker.work_on_training(training_id)
+
+
+@shared_task
 def sweep() -> None:
     wake_ups.wake_waiting_runs()
     wake_ups.wake_waiting_api_batches()
+    wake_waiting_trainings()
     starting.start_due()
     concluding.conclude_drift_checks()
 

@@ -21,7 +21,7 @@ def pool_labels(project: Project, articles: Collection[int] | None = None) -> La
     `articles` (primary keys) restricts the articles. On an open scale, as of imported labels, labels are
     used if they differ and are between 0 and 1; else the dimension is left out, since 0 and 1 are undefined.
     """
-    labels = _labels(project)
+    labels = project_labels(project)
     usable = Summary.objects.filter(project=project, gold__isnull=True)
     if articles is not None:
         usable = usable.filter(article__in=articles)
@@ -63,7 +63,8 @@ def stored_pool(
     return list(pool_examples(labels, needs, members).values())
 
 
-def _labels(project: Project) -> Labels:
+def project_labels(project: Project) -> Labels:
+    """Return the labels of all summaries with a countable rating, gold items and sealed ones included."""
     found: dict[int, dict[str, list[float]]] = {}
     for question in project.questionnaire.questions.all():
         labels = _unit_labels(question.protocol.scale, human_labels(project, question))

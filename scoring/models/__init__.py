@@ -1,4 +1,4 @@
-"""Setups, runs, batches, scores, and what language models are asked with."""
+"""Setups, runs, batches, scores, trainings, and what language models are asked with."""
 
 from scoring.models.api_batches import ApiBatch
 from scoring.models.dimensions import JudgedDimension
@@ -10,6 +10,7 @@ from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
 from scoring.models.setups import Probe, SeenArticle, SeenText, Setup, SetupBase
+from scoring.models.trainings import Training, TrainingPoint
 from scoring.models.workers import Worker
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "Setup",
     "SetupBase",
     "StoredReply",
+    "Training",
+    "TrainingPoint",
     "Trial",
     "Worker",
 ]

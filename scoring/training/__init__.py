@@ -1,0 +1,1 @@
+"""Trainings of evaluators on a project's summaries, and their models."""

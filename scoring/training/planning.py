@@ -1,0 +1,120 @@
+"""Planning and starting trainings: parameters, summaries, name."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.declared.settings import read_settings, settings_as_json, settings_of
+from annotation.models import Project
+from annotation.permissions import Permission, require
+from scoring.errors import InvalidTraining
+from scoring.inputs.labelled_pool import Labels
+from scoring.models import Training
+from scoring.trainers import UnknownTrainer, load_trainer
+from scoring.trainers.contract import CannotTrain, Trainer, TrainingData
+from scoring.training.items import training_items, training_pool
+from scoring.training.wake_ups import wake
+from scoring.weights.model_files import MissingWeights, locate, locate_offered
+from scoring.weights.trained_models import folder_of
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What a training would learn from if it were started now."""
+
+    project: Project
+    trainer: Trainer
+    data: TrainingData
+    pool: Labels
+
+
+def trainer_of(method: str, given: Mapping[str, Any], *, by_operator: bool = False) -> Trainer:
+    """Return the trainer with these parameters, given as strings or JSON values.
+
+    Raises InvalidTraining for an unknown method, an invalid parameter and missing weights; also, unless
+    `by_operator`, for weights that the operator has not installed.
+    """
+    try:
+        trainer_class = load_trainer(method)
+        params = read_settings(trainer_class.Params, given, of=method, noun="parameter")
+    except (UnknownTrainer, ValueError) as error:
+        raise InvalidTraining(str(error)) from error
+    for setting in settings_of(trainer_class.Params):
+        model = getattr(params, setting.name)
+        if setting.is_weights and model:
+            try:
+                (locate if by_operator else locate_offered)(model)
+            except MissingWeights as error:
+                raise InvalidTraining(f"parameter {setting.name!r}: {error}") from error
+    return trainer_class(params)
+
+
+def plan_training(
+    project: Project, method: str, given: Mapping[str, Any], *, by_operator: bool = False
+) -> TrainingPlan:
+    """Plan a training without writing anything.
+
+    Raises InvalidTraining as `trainer_of`, and if the project's summaries do not suffice.
+    """
+    trainer = trainer_of(method, given, by_operator=by_operator)
+    pool = training_pool(project)
+    try:
+        data = trainer.prepare(training_items(pool))
+    except CannotTrain as error:
+        raise InvalidTraining(str(error)) from error
+    return TrainingPlan(project, trainer, data, pool)
+
+
+def start_training(
+    planned: TrainingPlan, user: User | None, name: str = "", *, wakes: bool = True
+) -> Training:
+    """Queue a planned training, by default with a name of its own; `user` is None on the command line.
+
+    With `wakes` False no worker is told, because the caller works on it. Raises InvalidTraining for a name
+    that is invalid or taken; also as `require`.
+    """
+    if user is not None:
+        require(user, planned.project, Permission.MANAGE_RUNS)
+    name = name or free_name(planned.project, planned.trainer.name)
+    if not NAME.fullmatch(name):
+        raise InvalidTraining(
+            f"name: found {name!r}, expected up to 60 lower-case letters, digits, dots, underscores and "
+            "hyphens, a letter or digit first"
+        )
+    if _is_taken(name):
+        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name")
+    try:
+        with transaction.atomic():
+            training = Training.objects.create(
+                project=planned.project,
+                name=name,
+                method=planned.trainer.name,
+                params=settings_as_json(planned.trainer.params),
+                pool=planned.pool,
+                counts=dict(planned.data.counts),
+                created_by=user,
+            )
+            if wakes:
+                wake(training)
+    except IntegrityError as error:  # another request took the name meanwhile
+        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name") from error
+    return training
+
+
+def free_name(project: Project, method: str) -> str:
+    """Return a name that no trained model has, from those of project and method."""
+    base = f"{slugify(project.slug)[:40]}-{method}"
+    numbered = (f"{base}-{number}" for number in count(2))
+    return next(each for each in chain([base], numbered) if not _is_taken(each))
+
+
+def _is_taken(name: str) -> bool:
+    return Training.objects.filter(name=name).exists() or folder_of(name).exists()

@@ -1,0 +1,120 @@
+"""What a training learns from, and what it refuses before it starts."""
+
+import pytest
+
+from annotation.errors import NotAllowed, NotFound
+from annotation.models import Article
+from scoring.errors import InvalidTraining
+from scoring.models import LabelSplit, Training
+from scoring.sealed_labels.label_parts import LabelPart
+from scoring.sealed_labels.split import articles_in
+from scoring.training.items import training_items, training_pool
+from scoring.training.planning import plan_training, start_training
+from tests.factories import (
+    make_article,
+    make_gold,
+    make_member,
+    make_project,
+    make_rater,
+    make_summary,
+    make_system,
+)
+from tests.scoring.runs.test_planning import rate
+
+pytestmark = pytest.mark.django_db
+
+
+def articles_of(project) -> set[str]:
+    return {each.article_id for each in training_items(training_pool(project))}
+
+
+def test_test_articles_gold_items_and_articles_without_text_are_left_out(project):
+    rate(make_summary(project, article=make_article(project, text="")), attribution="yes")
+    make_gold(project)
+    assert articles_of(project) == {"train-0", "train-1", "train-2", "validation-0", "validation-1"}
+
+
+def test_sealed_articles_are_left_out(project):
+    user = make_member(project, "researcher")
+    split = LabelSplit.objects.create(project=project, seed=1, pool_share=0.3, tuning_share=0.3, set_by=user)
+    sealed = Article.objects.filter(pk__in=articles_in(split, [LabelPart.SEALED]))
+    sealed_ids = set(sealed.values_list("external_id", flat=True))
+    assert (
+        articles_of(project) == {"train-0", "train-1", "train-2", "validation-0", "validation-1"} - sealed_ids
+    )
+    assert sealed_ids & {"train-0", "train-1", "train-2", "validation-0", "validation-1"}
+
+
+def test_an_item_has_its_texts_labels_and_split(project):
+    article = Article.objects.get(project=project, external_id="validation-1")
+    people = make_system(project, "people", is_reference=True)
+    reference = make_summary(project, article=article, system=people, text="A reference.", ratings_wanted=0)
+    items = {each.id: each for each in training_items(training_pool(project))}
+    item = items["validation-1/system-a"]
+    assert (item.article, item.split, item.language) == (article.text, "validation", "en")
+    assert item.labels == {"attribution": 1.0}
+    assert item.references == ("A reference.",)
+    assert items["validation-1/people"].summary == reference.text
+    assert items["validation-1/people"].labels == {}
+
+
+def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
+    planned = plan_training(project, "counting", {"steps": "3"})
+    assert planned.data.counts == {"Training examples": 3, "Validation examples": 2}
+    assert not Training.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "words"),
+    [
+        ("cuonting", {}, "no trainer is called 'cuonting'; did you mean counting"),
+        ("counting", {"steps": "0"}, "parameter 'steps'"),
+        ("counting", {"speed": "1"}, "no such parameter"),
+        ("counting", {"dimension": "grammar"}, "No summary has a label on grammar"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_with_the_reason(project, method, given, words):
+    with pytest.raises(InvalidTraining, match=words):
+        plan_training(project, method, given)
+
+
+def test_started_training_keeps_parameters_labels_and_counts(project, sent):
+    user = make_member(project, "researcher")
+    training = start_training(plan_training(project, "counting", {"steps": "3"}), user)
+    assert training.name == f"{project.slug}-counting"
+    assert training.params["steps"] == 3
+    assert sorted(training.pool.values(), key=str) == sorted(
+        ({"attribution": label} for label in (0.0, 1.0, 0.0, 0.0, 1.0)), key=str
+    )
+    assert training.counts == {"Training examples": 3, "Validation examples": 2}
+    assert training.status == Training.Status.QUEUED
+
+
+def test_a_worker_is_woken(project, sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        training = start_training(plan_training(project, "counting", {}), None)
+    [message] = sent("cpu")
+    assert (message["task"], message["args"][0]) == ("scoring.tasks.work_on_training", training.pk)
+
+
+def test_names_are_unique(project):
+    planned = plan_training(project, "counting", {})
+    start_training(planned, None, "mine")
+    with pytest.raises(InvalidTraining, match="name: there is already a model 'mine'"):
+        start_training(planned, None, "mine")
+    first, second = start_training(planned, None), start_training(planned, None)
+    assert second.name == f"{first.name}-2"
+
+
+@pytest.mark.parametrize("name", ["Mine", "../weights", ".hidden", "a/b", "a" * 61])
+def test_names_cannot_leave_their_folder(project, name):
+    with pytest.raises(InvalidTraining, match="name: found"):
+        start_training(plan_training(project, "counting", {}), None, name)
+
+
+def test_only_those_who_manage_runs_start_trainings(project):
+    planned = plan_training(project, "counting", {})
+    with pytest.raises(NotFound):
+        start_training(planned, make_member(make_project(), "researcher"))
+    with pytest.raises(NotAllowed):
+        start_training(planned, make_rater(project).user)
