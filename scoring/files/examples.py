@@ -61,6 +61,23 @@ def read_examples(path: Path | str) -> list[Example]:
     return examples
 
 
+def unit_labels(example: Example, label_scale: tuple[float, float]) -> dict[str, float]:
+    """Return the example's labels, scaled from `label_scale` (lowest, highest) to [0, 1].
+
+    Raises ValueError for a label outside of the scale, and for a scale without extent.
+    """
+    low, high = label_scale
+    if not low < high:
+        raise ValueError(f"label scale: found {low} to {high}, expected the lowest label before the highest")
+    for dimension, label in example.labels.items():
+        if not low <= label <= high:
+            raise ValueError(
+                f"example {example.item.id!r}, label {dimension!r}: found {label:g}, expected a number on "
+                f"the label scale, {low:g} to {high:g}; or set another label scale"
+            )
+    return {dimension: (label - low) / (high - low) for dimension, label in example.labels.items()}
+
+
 def write_scores(path: Path | str, rows: Iterable[tuple[str, Scored]]) -> None:
     """Write (id, scored) rows to a scores file, which appears complete or not at all."""
     target = Path(path)

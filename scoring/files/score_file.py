@@ -18,7 +18,7 @@ from scoring.contract.scores import Scored
 from scoring.contract.setup_names import joined
 from scoring.evaluators import load_evaluator
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
-from scoring.files.examples import Example, read_examples, write_scores
+from scoring.files.examples import Example, read_examples, unit_labels, write_scores
 from scoring.llm.reply_cache import KeptReplies
 
 RETRY_DELAYS_S = (1.0, 4.0, 16.0)
@@ -47,9 +47,6 @@ def labelled_pool(examples: Sequence[Example], label_scale: tuple[float, float])
     Labels are scaled from `label_scale` (lowest, highest) to [0, 1]. Raises ValueError for a label outside of
     it, and for a labelled example without article_id and article.
     """
-    low, high = label_scale
-    if not low < high:
-        raise ValueError(f"label scale: found {low} to {high}, expected the lowest label before the highest")
     labelled = [each for each in examples if each.labels]
     if any(each.split == "train" for each in labelled):
         labelled = [each for each in labelled if each.split == "train"]
@@ -60,16 +57,15 @@ def labelled_pool(examples: Sequence[Example], label_scale: tuple[float, float])
             raise ValueError(
                 f"example {item.id!r}: found neither article_id nor article, expected one for the pool"
             )
-        for dimension, label in each.labels.items():
-            if not low <= label <= high:
-                raise ValueError(
-                    f"example {item.id!r}, label {dimension!r}: found {label:g}, expected a number on the "
-                    f"label scale, {low:g} to {high:g}; or set another label scale"
-                )
-        labels = {dimension: (label - low) / (high - low) for dimension, label in each.labels.items()}
         pool.append(
             PoolExample(
-                item.id, item.article_id, item.summary, labels, item.article, item.references, item.scores
+                item.id,
+                item.article_id,
+                item.summary,
+                unit_labels(each, label_scale),
+                item.article,
+                item.references,
+                item.scores,
             )
         )
     return pool

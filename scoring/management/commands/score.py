@@ -87,7 +87,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = _parameters(options["set"])
+        given = parameters(options["set"])
         if options["project"]:
             _refuse(options, ("output", "label_scale"), "--input")
             self._score_project(options, given)
@@ -257,7 +257,7 @@ def _dollars(text: str) -> Decimal:
         raise ArgumentTypeError(f"found {text!r}, expected US dollars such as 2.50") from None
 
 
-def _parameters(settings: list[str]) -> dict[str, str]:
+def parameters(settings: list[str]) -> dict[str, str]:
     given = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
