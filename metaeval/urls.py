@@ -15,6 +15,7 @@ from metaeval.judges import views as judges
 from metaeval.planning import views as planning
 from metaeval.rechecks import views as rechecks
 from metaeval.systems import views as systems
+from metaeval.training import views as trainings
 
 PROJECT = "projects/<slug:slug>"
 AGREEMENT = f"{PROJECT}/agreement"
@@ -28,6 +29,8 @@ JUDGES = f"{PROJECT}/judges"
 JUDGE = f"{JUDGES}/<int:judge_id>"
 VERSION = f"{JUDGE}/versions/<int:number>"
 RECHECKS = f"{PROJECT}/rechecks"
+TRAININGS = f"{PROJECT}/trainings"
+TRAINING = f"{TRAININGS}/<int:training_id>"
 FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
@@ -81,4 +84,11 @@ urlpatterns = [
     path(f"{RECHECKS}/<int:setup_id>/", rechecks.rechecks_of_setup, name="rechecks_of_setup"),
     path(f"{RECHECKS}/<int:setup_id>/start/", rechecks.recheck_start, name="recheck_start"),
     path(f"{RECHECKS}/<int:setup_id>/schedule/", rechecks.recheck_schedule, name="recheck_schedule"),
+    path(f"{TRAININGS}/", trainings.trainings, name="trainings"),
+    path(f"{TRAININGS}/new/", trainings.training_new, name="training_new"),
+    path(f"{TRAINING}/", trainings.training, name="training"),
+    path(f"{TRAINING}/cancel/", trainings.training_cancel, name="training_cancel"),
+    path(f"{TRAINING}/resume/", trainings.training_resume, name="training_resume"),
+    path(f"{TRAINING}/delete/", trainings.training_delete, name="training_delete"),
+    path(f"{TRAINING}/{FIGURE}", trainings.training_figure, name="training_figure"),
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
+from django.utils.text import slugify
 
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
@@ -21,7 +22,7 @@ from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
 from scoring.experiments.starting import experiment_of_setups
 from scoring.judges.versions import create_judge
-from scoring.models import Run, Score, Setup
+from scoring.models import Run, Score, Setup, Training, TrainingPoint
 from scoring.runs.planning import plan_run
 from scoring.runs.probing import start_probe
 from scoring.runs.worker import work_on_run
@@ -96,6 +97,7 @@ def make_campaign(mark: str) -> Campaign:
     waiting = plan_run(project, "rouge", {"variant": "Lsum"}, user=users["manager"])
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
     family = experiment_of_setups(project, users["manager"], "Length or overlap", "models", both)
+    training = _failed_training(project, mark)
     asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
@@ -122,6 +124,7 @@ def make_campaign(mark: str) -> Campaign:
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
         "experiment_id": family.pk,
+        "training_id": training.pk,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
@@ -144,8 +147,22 @@ def make_campaign(mark: str) -> Campaign:
         "experiment_table": {"kind": "csv"},
         "experiment_csv": {"name": "systems"},
         "experiment_figure": {"name": "members", "kind": "svg"},
+        "training_figure": {"name": "loss", "kind": "svg"},
     }
     return Campaign(mark, project, users, ids, special)
+
+
+def _failed_training(project: Project, mark: str) -> Training:
+    """Return a training that failed after one step."""
+    training = Training.objects.create(
+        project=project,
+        name=f"{slugify(mark)}-model",
+        method="seahorse",
+        status=Training.Status.FAILED,
+        finished_at=timezone.now(),
+    )
+    TrainingPoint.objects.create(training=training, step=1, epoch=1, loss=0.5)
+    return training
 
 
 def _scored_judge(project: Project, summary: Summary, label: str) -> Setup:

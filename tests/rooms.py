@@ -12,6 +12,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "components": "every control, table and chart on one page",
         "rechecks": "noise and drift of judges",
         "experiments": "runs that differ in one setting",
+        "training": "curves of trainings, trained models",
         "judges": "versions of judges against labels",
         "planning": "how many more ratings it takes",
         "systems": "means of systems",

@@ -186,6 +186,15 @@ POST  experiment_delete          in     403       403        302     302     404
 GET   experiment_table           in     403       403        200     200     404      404       404
 GET   experiment_csv             in     403       403        200     200     404      404       404
 GET   experiment_figure          in     403       403        200     200     404      404       404
+GET   trainings                  in     403       403        200     200     404      404       404
+GET   training_new               in     403       403        200     200     404      404       404
+POST  training_new               in     403       403        422     422     404      404       404
+GET   training                   in     403       403        200     200     404      404       404
+POST  training_cancel            in     403       403        302     302     404      404       404
+POST  training_resume            in     403       403        302     302     404      404       404
+GET   training_delete            in     403       403        200     200     404      404       404
+POST  training_delete            in     403       403        302     302     404      404       404
+GET   training_figure            in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200
@@ -229,6 +238,7 @@ OPEN_WHEN_PUBLISHED = {
 OPEN_TO_ALL = {"healthz", "favicon", "home", "sign_in", "sign_out", "invitation"}
 ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
+    "training_new": {"method": "seahorse"},
     "sign_in": {"username": "nobody", "password": "wrong"},
     "token_new": {"label": "laptop"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},

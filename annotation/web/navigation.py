@@ -36,7 +36,7 @@ SECTIONS = (
         "Evaluators",
         "runs",
         Permission.SEE_PROGRESS,
-        further=("dimensions", "endpoints", "judges", "rechecks"),
+        further=("dimensions", "endpoints", "judges", "rechecks", "trainings"),
     ),
     Section(
         "Results",

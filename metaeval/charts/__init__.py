@@ -5,6 +5,7 @@ Colours, strokes and fonts are set by class in static/css/charts.css.
 
 from metaeval.charts.answer_columns import answer_columns
 from metaeval.charts.calibration import calibration_bins, calibration_plot
+from metaeval.charts.curves import Curve, curves
 from metaeval.charts.histogram import histogram, histogram_bars
 from metaeval.charts.links import Links
 from metaeval.charts.measured_rows import Measured, evaluator_bars, interval_dots
@@ -16,6 +17,7 @@ from metaeval.charts.system_marks import legend_mark
 from metaeval.charts.two_distributions import shared_grid, two_distributions
 
 __all__ = [
+    "Curve",
     "Links",
     "Measured",
     "MemberGroup",
@@ -23,6 +25,7 @@ __all__ = [
     "answer_columns",
     "calibration_bins",
     "calibration_plot",
+    "curves",
     "evaluator_bars",
     "histogram",
     "histogram_bars",

@@ -23,11 +23,13 @@ from annotation.rating.sheet_form import QuestionRow
 from annotation.rating.shown_item import ShownAnswer
 from annotation.rating.submitting import GivenAnswer
 from metaeval.charts import (
+    Curve,
     Measured,
     MemberGroup,
     Range,
     answer_columns,
     calibration_plot,
+    curves,
     evaluator_bars,
     histogram,
     interval_dots,
@@ -165,6 +167,16 @@ def _charts() -> list[Chart]:
         ),
         "calibration": lambda: calibration_plot(
             labels, scores, score_title="Score", label_title="Human label", same_scale=True
+        ),
+        "curves": lambda: curves(
+            [
+                Curve("training loss", [1, 2, 3], [0.9, 0.5, 0.4]),
+                Curve("validation loss", [2, 3], [0.6, 0.65]),
+            ],
+            title="Loss",
+            across_title="Step",
+            up_title="Loss",
+            best=2,
         ),
         "bars": lambda: evaluator_bars(MEASURED, title="Evaluators", value_title="Spearman's ρ", ceiling=0.7),
         "intervals": lambda: interval_dots(MEASURED, title="Differences", value_title="Difference"),

@@ -67,6 +67,11 @@ class ExperimentPage(ComparedPage):
     """None until a member is done."""
 
     @property
+    def address_ids(self) -> tuple[int, ...]:
+        """The ids in the addresses of the page's files."""
+        return (self.followed.experiment.pk,)
+
+    @property
     def charts(self) -> Sequence[Chart]:
         found = self.results
         if found is None:

@@ -116,5 +116,5 @@ def age(moment: datetime) -> str:
 def file_url(context: RequestContext, url_name: str, *args: str) -> str:
     """Return the address of one of the page's files, with the page's choices."""
     page = context["page"]
-    experiment = [page.followed.experiment.pk] if hasattr(page, "followed") else []
-    return reverse(url_name, args=[context["project"].slug, *experiment, *args]) + page.choices.address()
+    ids = getattr(page, "address_ids", ())
+    return reverse(url_name, args=[context["project"].slug, *ids, *args]) + page.choices.address()

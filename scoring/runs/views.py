@@ -71,7 +71,12 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         [described] = describe([name])
     except UnknownEvaluator as error:
         raise NotFound(str(error)) from error
-    form = RunForm(project, load_evaluator(name), request.POST if request.method == "POST" else None)
+    form = RunForm(
+        project,
+        load_evaluator(name),
+        request.POST if request.method == "POST" else None,
+        initial={key: value for key, value in request.GET.items() if key.startswith("param_")},
+    )
     planned = probe = asked = None
     if form.is_valid():
         try:

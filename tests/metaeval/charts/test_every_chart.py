@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from metaeval.charts import (
+    Curve,
     Measured,
     MemberGroup,
     Range,
     answer_columns,
     calibration_plot,
+    curves,
     evaluator_bars,
     histogram,
     interval_dots,
@@ -39,6 +41,13 @@ CHARTS = {
     "calibration": calibration_plot(VALUES, VALUES, score_title=PAYLOAD, label_title=PAYLOAD),
     "bars": evaluator_bars([Measured(PAYLOAD, 0.5)], title=PAYLOAD, value_title=PAYLOAD),
     "intervals": interval_dots([Measured(PAYLOAD, 0.5)], title=PAYLOAD, value_title=PAYLOAD),
+    "curves": curves(
+        [Curve(PAYLOAD, [1, 2], [0.5, 0.4]), Curve("b", [2], [0.6])],
+        title=PAYLOAD,
+        across_title=PAYLOAD,
+        up_title=PAYLOAD,
+        best=2,
+    ),
     "members": member_rows(
         [MemberGroup(PAYLOAD, [Measured(PAYLOAD, 0.5)])], title=PAYLOAD, value_title=PAYLOAD
     ),

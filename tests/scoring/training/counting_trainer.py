@@ -36,7 +36,7 @@ class CountingTrainer(Trainer):
     params: Params
 
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
-        labelled = [each for each in items if self.params.dimension in each.labels]
+        labelled = [each for each in items if self.params.dimension in each.labels and each.split != "test"]
         if not labelled:
             raise CannotTrain(f"No summary has a label on {self.params.dimension}. Collect ratings first.")
         validation = [each for each in labelled if each.split == "validation"]

@@ -28,10 +28,18 @@ def articles_of(project) -> set[str]:
     return {each.article_id for each in training_items(training_pool(project))}
 
 
-def test_test_articles_gold_items_and_articles_without_text_are_left_out(project):
+def test_gold_items_and_articles_without_text_are_left_out(project):
     rate(make_summary(project, article=make_article(project, text="")), attribution="yes")
     make_gold(project)
-    assert articles_of(project) == {"train-0", "train-1", "train-2", "validation-0", "validation-1"}
+    assert articles_of(project) == {
+        "train-0",
+        "train-1",
+        "train-2",
+        "validation-0",
+        "validation-1",
+        "test-0",
+        "test-1",
+    }
 
 
 def test_sealed_articles_are_left_out(project):
@@ -40,9 +48,10 @@ def test_sealed_articles_are_left_out(project):
     sealed = Article.objects.filter(pk__in=articles_in(split, [LabelPart.SEALED]))
     sealed_ids = set(sealed.values_list("external_id", flat=True))
     assert (
-        articles_of(project) == {"train-0", "train-1", "train-2", "validation-0", "validation-1"} - sealed_ids
+        articles_of(project)
+        == {"train-0", "train-1", "train-2", "validation-0", "validation-1", "test-0", "test-1"} - sealed_ids
     )
-    assert sealed_ids & {"train-0", "train-1", "train-2", "validation-0", "validation-1"}
+    assert sealed_ids & {"train-0", "train-1", "train-2", "validation-0", "validation-1", "test-0", "test-1"}
 
 
 def test_an_item_has_its_texts_labels_and_split(project):
@@ -84,7 +93,7 @@ def test_started_training_keeps_parameters_labels_and_counts(project, sent):
     assert training.name == f"{project.slug}-counting"
     assert training.params["steps"] == 3
     assert sorted(training.pool.values(), key=str) == sorted(
-        ({"attribution": label} for label in (0.0, 1.0, 0.0, 0.0, 1.0)), key=str
+        ({"attribution": label} for label in (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)), key=str
     )
     assert training.counts == {"Training examples": 3, "Validation examples": 2}
     assert training.status == Training.Status.QUEUED

@@ -1,0 +1,141 @@
+"""The pages of trainings: all of them, a new one, and one."""
+
+import inspect
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.errors import NotFound
+from annotation.permissions import Permission
+from annotation.web.navigation import open_project
+from annotation.web.request_types import HtmxRequest, SignedInRequest
+from metaeval.live.news import chart_file
+from metaeval.training.forms import TrainingForm
+from metaeval.training.page import run_address, training_page
+from scoring.errors import InvalidTraining, TrainingBusy
+from scoring.models import Training
+from scoring.trainers import TRAINERS, UnknownTrainer, load_trainer
+from scoring.trainers.contract import Trainer
+from scoring.training.lifecycle import (
+    cancel_training,
+    delete_training,
+    resume_training,
+    setups_with,
+    training_of,
+)
+from scoring.training.planning import plan_training, start_training
+from scoring.weights.trained_models import trained_models
+
+
+@require_safe
+def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
+    """List the trainings, and the trained models; for htmx, which polls, the trainings alone."""
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    found = list(Training.objects.filter(project=project).select_related("created_by").defer("pool"))
+    context = {
+        "trainings": found,
+        "any_unfinished": any(each.status in Training.UNFINISHED for each in found),
+        "models": [] if request.htmx else [(each, run_address(slug, each)) for each in trained_models()],
+    }
+    template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
+    return render(request, template, context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def training_new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the form of a new training and start it; for htmx preview it."""
+    project = open_project(request, slug, Permission.MANAGE_RUNS)
+    method = request.POST.get("method") or request.GET.get("method") or next(iter(TRAINERS))
+    try:
+        trainer = load_trainer(method)
+    except UnknownTrainer as error:
+        raise NotFound(str(error)) from error
+    form = TrainingForm(project, trainer, request.POST if request.method == "POST" else None)
+    planned = None
+    if form.is_valid():
+        try:
+            planned = plan_training(project, method, form.given)
+            if request.POST.get("action") == "start":
+                training = start_training(planned, request.user, form.cleaned_data["name"])
+                return redirect("training", slug, training.pk)
+        except InvalidTraining as error:
+            form.refuse(str(error))
+    context = {
+        "form": form,
+        "trainer": _described(trainer),
+        "methods": [_described(load_trainer(name)) for name in TRAINERS],
+        "plan": planned,
+    }
+    template = "metaeval/training_new.html#preview" if request.htmx else "metaeval/training_new.html"
+    return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
+
+
+@require_safe
+def training(request: HtmxRequest, slug: str, training_id: int) -> HttpResponse:
+    """Show a training; for htmx, which polls until it ends, only what changes."""
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    context = {"page": training_page(training_of(project, training_id))}
+    template = "metaeval/training.html#state" if request.htmx else "metaeval/training.html"
+    return render(request, template, context)
+
+
+@require_safe
+def training_figure(request: HtmxRequest, slug: str, training_id: int, name: str, kind: str) -> HttpResponse:
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    return chart_file(slug, training_page(training_of(project, training_id)).charts, name, kind)
+
+
+@require_POST
+def training_cancel(request: SignedInRequest, slug: str, training_id: int) -> HttpResponse:
+    return _act(request, slug, training_id, cancel_training, "Training cancelled. Its best weights are kept.")
+
+
+@require_POST
+def training_resume(request: SignedInRequest, slug: str, training_id: int) -> HttpResponse:
+    return _act(request, slug, training_id, resume_training, "Training resumed.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def training_delete(request: SignedInRequest, slug: str, training_id: int) -> HttpResponse:
+    """Ask for confirmation, then delete."""
+    found = training_of(open_project(request, slug, Permission.MANAGE_RUNS), training_id)
+    if request.method == "POST":
+        try:
+            delete_training(found, request.user)
+        except TrainingBusy as error:
+            messages.warning(request, str(error))
+            return redirect("training", slug, training_id)
+        messages.success(request, f"Training {found.name} and its files deleted.")
+        return redirect("trainings", slug)
+    return render(request, "metaeval/training_delete.html", {"training": found, "setups": setups_with(found)})
+
+
+def _described(trainer: type[Trainer]) -> dict[str, str]:
+    """Return a trainer's declarations for a template, which would call a class."""
+    return {
+        "name": trainer.name,
+        "title": trainer.title,
+        "help": trainer.help,
+        "source": trainer.source,
+        "about": inspect.getdoc(trainer) or "",
+    }
+
+
+def _act(
+    request: SignedInRequest,
+    slug: str,
+    training_id: int,
+    act: Callable[[Training, User], None],
+    done: str,
+) -> HttpResponse:
+    found = training_of(open_project(request, slug, Permission.MANAGE_RUNS), training_id)
+    try:
+        act(found, request.user)
+        messages.success(request, done)
+    except TrainingBusy as error:  # the page was outdated
+        messages.warning(request, str(error))
+    return redirect("training", slug, training_id)
