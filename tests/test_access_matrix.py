@@ -349,8 +349,11 @@ class World:
 @pytest.fixture(scope="module")
 def world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[World]:
     """Create two campaigns once, in a transaction around those of the tests."""
-    uploads = override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("uploads"))
-    with uploads, django_db_blocker.unblock(), transaction.atomic():
+    folder = tmp_path_factory.mktemp("files")
+    folders = override_settings(MEDIA_ROOT=folder / "uploads", VAR_DIR=folder / "var")
+    weights = pytest.MonkeyPatch.context()
+    with folders, weights as patch, django_db_blocker.unblock(), transaction.atomic():
+        patch.setenv("WEIGHTS_DIR", str(folder / "weights"))
         own, foreign = make_campaign("own"), make_campaign("foreign")
         superuser = make_user("superuser")
         superuser.is_staff = superuser.is_superuser = True

@@ -12,9 +12,19 @@ from scoring.weights.model_card import read_card
 from scoring.weights.trained_models import trained_models
 from tests.import_files import jsonl
 from tests.scoring.management.test_commands import refused, run_command
-from tests.scoring.training.conftest import folders, project  # noqa: F401 - fixtures
+from tests.scoring.training.counted_projects import make_counted_project, use_counting_trainer
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch, settings, tmp_path):
+    use_counting_trainer(monkeypatch, settings, tmp_path)
+
+
+@pytest.fixture
+def project():
+    return make_counted_project()
 
 
 @pytest.fixture
@@ -43,7 +53,7 @@ def interrupted_at(monkeypatch):
     return at
 
 
-def test_trains_on_a_project_and_installs_the_model(project, capsys):  # noqa: F811
+def test_trains_on_a_project_and_installs_the_model(project, capsys):
     printed = run_command(
         "train", "counting", "--project", project.slug, "--set", "steps=5", "--name", "mine"
     )
@@ -54,7 +64,7 @@ def test_trains_on_a_project_and_installs_the_model(project, capsys):  # noqa: F
     assert Training.objects.get().status == Training.Status.DONE
 
 
-def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(project, interrupted_at, capsys):  # noqa: F811
+def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(project, interrupted_at, capsys):
     interrupted_at(3)
     with pytest.raises(SystemExit) as ended:
         call_command("train", "counting", "--project", project.slug)

@@ -1,0 +1,174 @@
+"""The pages of trainings: list, form with preview, curves, actions."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring.models import Training
+from scoring.runs.planning import plan_run
+from scoring.training.planning import plan_training, start_training
+from scoring.training.worker import claim_training, work_on_training
+from scoring.weights.trained_models import trained_models
+from tests.factories import make_member
+from tests.scoring.runs.test_planning import finished
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"headers": {"hx-request": "true"}}
+
+
+@pytest.fixture
+def researcher(project) -> Client:
+    client = Client()
+    client.force_login(make_member(project, "researcher"))
+    return client
+
+
+@pytest.fixture
+def training(project) -> Training:
+    return start_training(plan_training(project, "counting", {}), None, "mine")
+
+
+def address(name: str, project, *ids: object) -> str:
+    return reverse(name, args=[project.slug, *ids])
+
+
+def text_of(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+class TestForm:
+    FORM = {"method": "counting", "param_steps": "4", "param_dimension": "attribution", "param_epochs": "2"}
+
+    def test_shows_parameters_by_group(self, project, researcher):
+        text = text_of(researcher.get(address("training_new", project) + "?method=counting"))
+        assert "New training of Counting" in text
+        assert "It learns nothing, and saves a tiny encoder." in text
+        assert text.index("<summary>Method</summary>") < text.index("<summary>Counting</summary>")
+
+    def test_preview_counts_what_it_learns_from(self, project, researcher):
+        response = researcher.post(address("training_new", project), self.FORM, **HTMX)
+        assert "<dt>Training examples</dt><dd>3</dd>" in text_of(response)
+        assert not Training.objects.exists()
+
+    def test_starts(self, project, researcher):
+        response = researcher.post(
+            address("training_new", project), {**self.FORM, "name": "mine", "action": "start"}
+        )
+        training = Training.objects.get()
+        assert response.url == address("training", project, training.pk)
+        assert (training.name, training.params["steps"]) == ("mine", 4)
+
+    @pytest.mark.parametrize(
+        ("change", "field", "words"),
+        [
+            ({"name": "A b"}, "name", "Found 'A b'"),
+            ({"param_dimension": "grammar"}, None, "No summary has a label on grammar"),
+            ({"param_steps": "0"}, "param_steps", "greater than or equal to 1"),
+        ],
+    )
+    def test_names_what_is_wrong(self, project, researcher, change, field, words):
+        response = researcher.post(
+            address("training_new", project), {**self.FORM, **change, "action": "start"}
+        )
+        assert response.status_code == 422
+        form = response.context["form"]
+        assert words in " ".join(form.errors[field] if field else form.non_field_errors())
+
+    def test_an_unknown_method_is_not_found(self, project, researcher):
+        assert researcher.get(address("training_new", project) + "?method=none").status_code == 404
+
+
+class TestPage:
+    def test_polls_while_it_waits_and_while_it_runs(self, project, researcher, training):
+        here = address("training", project, training.pk)
+        assert "Waiting for a worker" in text_of(researcher.get(here))
+        claim_training(training.pk)
+        assert f'hx-get="{here}" hx-trigger="every 2s"' in text_of(researcher.get(here, **HTMX))
+
+    def test_shows_curves_data_and_the_model(self, project, researcher, training):
+        work_on_training(training.pk)
+        response = researcher.get(address("training", project, training.pk))
+        text = text_of(response)
+        assert "hx-trigger" not in text
+        assert "Best after step <b>10</b>: validation loss <b>0.100</b>" in text
+        assert "training loss: 2 at step 1, 0.2 at step 10." in text
+        assert "validation loss: 0.2 at step 5, 0.1 at step 10." in text
+        assert "3 in training, 2 in validation" in text
+        assert "style=" not in text
+
+    def test_offers_a_run_with_the_model_filled_in(self, project, researcher, training):
+        work_on_training(training.pk)
+        page = researcher.get(address("training", project, training.pk)).context["page"]
+        form = researcher.get(page.run_address).context["form"]
+        assert form["param_model"].value() == "trained/mine"
+        assert form["param_against"].value() == "article"
+
+    def test_leads_to_the_comparison_once_the_model_has_scored(self, project, researcher, training):
+        work_on_training(training.pk)
+        here = address("training", project, training.pk)
+        assert "Compare on unseen articles" not in text_of(researcher.get(here))
+        [model] = trained_models()
+        finished(plan_run(project, "similarity", {"model": model.model, **model.card.params}))
+        assert "Compare on unseen articles" in text_of(researcher.get(here))
+
+    def test_curves_are_files(self, project, researcher, training):
+        work_on_training(training.pk)
+        here = address("training_figure", project, training.pk, "loss", "csv")
+        assert here in text_of(researcher.get(address("training", project, training.pk)))
+        rows = researcher.get(here).content.decode().splitlines()
+        assert rows[0] == "step,epoch,training_loss,validation_loss"
+        assert rows[5].startswith("5,1.0,0.4,0.2")
+
+    def test_an_unexpected_failure_is_shown(self, project, researcher, training):
+        Training.objects.update(status=Training.Status.FAILED, failure="memory is <too> small")
+        text = text_of(researcher.get(address("training", project, training.pk)))
+        assert "Memory is &lt;too&gt; small" in text
+
+
+class TestActions:
+    def test_cancel_and_resume(self, project, researcher, training):
+        page = address("training", project, training.pk)
+        assert researcher.post(address("training_cancel", project, training.pk)).url == page
+        training.refresh_from_db()
+        assert training.status == Training.Status.CANCELLED
+        researcher.post(address("training_resume", project, training.pk))
+        training.refresh_from_db()
+        assert training.status == Training.Status.QUEUED
+
+    def test_deleting_asks_first_and_says_what_goes(self, project, researcher, training):
+        work_on_training(training.pk)
+        [model] = trained_models()
+        plan_run(project, "similarity", {"model": model.model, **model.card.params})
+        here = address("training_delete", project, training.pk)
+        text = text_of(researcher.get(here))
+        assert "its model trained/mine for everybody" in text
+        assert "1 evaluator scored with the model" in text
+        assert researcher.post(here).url == address("trainings", project)
+        assert not Training.objects.exists()
+
+    def test_one_in_progress_is_not_deleted(self, project, researcher, training):
+        here = address("training_delete", project, training.pk)
+        assert "Cancel it first" in text_of(researcher.get(here))
+        researcher.post(here)
+        assert Training.objects.exists()
+
+
+class TestList:
+    def test_is_empty_at_first(self, project, researcher):
+        text = text_of(researcher.get(address("trainings", project)))
+        assert "No trainings yet" in text
+        assert "No trained models on this server yet." in text
+
+    def test_shows_trainings_and_models(self, project, researcher, training):
+        work_on_training(training.pk)
+        text = text_of(researcher.get(address("trainings", project)))
+        assert address("training", project, training.pk) in text
+        assert "<dt>Articles seen</dt><dd>5</dd>" in text
+        assert "Score with this model" in text
+
+    def test_polls_while_one_is_unfinished(self, project, researcher, training):
+        here = address("trainings", project)
+        assert "every 2s" in text_of(researcher.get(here))
+        work_on_training(training.pk)
+        assert "every 2s" not in text_of(researcher.get(here, **HTMX))
