@@ -1,18 +1,19 @@
 """Values by step, one curve for each measure."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from metaeval.charts.parts import EDGE, Range, dot, line, nice_range, plane, text_at, unit
+from metaeval.charts.parts import LETTER, line, nice_range, plane, text_at, unit
 
 COLOURS = 8
 MOST_DOTS = 60
 """Points of a curve that are drawn as dots with their values; a longer curve is a line only."""
 NAME_LINE = 18  # units from one name to the next
-NAME_MARK = 22  # units of a name's line
+NAME_MARK, NAME_GAP = 22, 8  # units of a name's line, and from it to the name
 
 
 class Curve(NamedTuple):
@@ -50,10 +51,12 @@ def curves(
         places = [(across.at(x), up.at(y)) for x, y in zip(each.steps, each.values, strict=True)]
         points = " ".join(f"{unit(x)},{unit(y)}" for x, y in places)
         ET.SubElement(svg, "polyline", {"class": f"curve series-{number % COLOURS}", "points": points})
-        if len(places) <= MOST_DOTS:
-            for (x, y), step, value in zip(places, each.steps, each.values, strict=True):
-                dot(svg, x, y, f"{each.name} {value:.4g} at step {step:g}", radius=3)
-    _name(svg, shown, up.range, across.end, up.start, up.end)
+        for (x, y), step, value in zip(places, each.steps, each.values, strict=True):
+            if len(places) <= MOST_DOTS:
+                place = {"cx": unit(x), "cy": unit(y), "r": "3", "class": f"point series-{number % COLOURS}"}
+                told = f"{each.name} {value:.4g} at step {step:g}"
+                ET.SubElement(ET.SubElement(svg, "circle", place), "title").text = told
+    _name(svg, shown, across.start)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -62,14 +65,14 @@ def _told(curve: Curve) -> str:
     return f"{curve.name}: {first:.4g} at step {curve.steps[0]:g}, {last:.4g} at step {curve.steps[-1]:g}."
 
 
-def _name(
-    svg: ET.Element, shown: Sequence[Curve], span: Range, right: float, bottom: float, top: float
-) -> None:
-    """Write the curves' names at the right, above or below, where fewer of the last values are."""
-    high = sum(each.values[-1] > (span.low + span.high) / 2 for each in shown)
-    first = bottom - EDGE - NAME_LINE * (len(shown) - 1) if 2 * high > len(shown) else top + 2 * EDGE
+def _name(svg: ET.Element, shown: Sequence[Curve], left: float) -> None:
+    """Write the curves' names below the chart, and extend it to hold them."""
+    _, _, width, height = (int(side) for side in svg.get("viewBox", "").split())
+    y = height + NAME_LINE
     for number, each in enumerate(shown):
-        y = first + number * NAME_LINE
-        points = f"{unit(right - NAME_MARK)},{unit(y - 4)} {unit(right)},{unit(y - 4)}"
+        points = f"{unit(left)},{unit(y - 4)} {unit(left + NAME_MARK)},{unit(y - 4)}"
         ET.SubElement(svg, "polyline", {"class": f"curve series-{number % COLOURS}", "points": points})
-        text_at(svg, "axis end", right - NAME_MARK - 6, y, each.name)
+        for words in wrap(each.name, int((width - left - NAME_MARK - NAME_GAP) / LETTER)):
+            text_at(svg, "axis", left + NAME_MARK + NAME_GAP, y, words)
+            y += NAME_LINE
+    svg.set("viewBox", f"0 0 {width} {y - NAME_LINE + 8}")

@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 from metaeval.charts import Curve, curves
 from metaeval.export.chart import Chart, FileRows
 from metaeval.live.choices import Choices
+from metaeval.templatetags.trainings import measure_words
 from scoring.contract.params import ShownParam, params_in_words, undeclared_params
 from scoring.models import Setup, Training, TrainingPoint
 from scoring.trainers import TRAINERS, load_trainer
@@ -81,7 +82,7 @@ class TrainingPage:
 
     def _of(self, measure: str) -> Curve:
         found = [(each.step, each.measures[measure]) for each in self.points if measure in each.measures]
-        return _curve(measure.replace("_", " "), found)
+        return _curve(measure_words(measure), found)
 
     def _chart(self, name: str, title: str, shown: Sequence[Curve]) -> Chart:
         draw = partial(

@@ -91,7 +91,7 @@ def training_figure(request: HtmxRequest, slug: str, training_id: int, name: str
 
 @require_POST
 def training_cancel(request: SignedInRequest, slug: str, training_id: int) -> HttpResponse:
-    return _act(request, slug, training_id, cancel_training, "Training cancelled. Its best weights are kept.")
+    return _act(request, slug, training_id, cancel_training, "The training stops and keeps its best weights.")
 
 
 @require_POST

@@ -53,6 +53,8 @@ PAGES = {
     "judges": ("demo-researcher", "/projects/demo/judges/"),
     "judge-new": ("demo-researcher", "/projects/demo/judges/new/"),
     "rechecks": ("demo-researcher", "/projects/demo/rechecks/"),
+    "trainings": ("demo-researcher", "/projects/demo/trainings/"),
+    "training-new": ("demo-researcher", "/projects/demo/trainings/new/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),
