@@ -15,6 +15,7 @@ from metaeval.judges import views as judges
 from metaeval.planning import views as planning
 from metaeval.rechecks import views as rechecks
 from metaeval.systems import views as systems
+from metaeval.training import model_views
 from metaeval.training import views as trainings
 
 PROJECT = "projects/<slug:slug>"
@@ -86,6 +87,8 @@ urlpatterns = [
     path(f"{RECHECKS}/<int:setup_id>/schedule/", rechecks.recheck_schedule, name="recheck_schedule"),
     path(f"{TRAININGS}/", trainings.trainings, name="trainings"),
     path(f"{TRAININGS}/new/", trainings.training_new, name="training_new"),
+    path(f"{TRAININGS}/models/import/", model_views.model_import, name="model_import"),
+    path(f"{TRAININGS}/models/<str:model_name>.tar", model_views.model_archive, name="model_archive"),
     path(f"{TRAINING}/", trainings.training, name="training"),
     path(f"{TRAINING}/cancel/", trainings.training_cancel, name="training_cancel"),
     path(f"{TRAINING}/resume/", trainings.training_resume, name="training_resume"),

@@ -125,6 +125,7 @@ def make_campaign(mark: str) -> Campaign:
         "setup_id": run.setup_id,
         "experiment_id": family.pk,
         "training_id": training.pk,
+        "model_name": training.name,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
@@ -156,9 +157,10 @@ def _failed_training(project: Project, mark: str) -> Training:
     """Return a training that failed after one step."""
     training = Training.objects.create(
         project=project,
-        name=f"{slugify(mark)}-model",
+        name=f"{slugify(mark)[:40]}-model",
         method="seahorse",
         status=Training.Status.FAILED,
+        failure=f"{mark}-failure",
         finished_at=timezone.now(),
     )
     TrainingPoint.objects.create(training=training, step=1, epoch=1, loss=0.5)

@@ -22,6 +22,7 @@ from annotation.people.members import issue_api_token
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.factories import make_user
+from tests.scoring.training.counted_projects import make_trained_model
 
 pytestmark = pytest.mark.django_db
 
@@ -194,6 +195,8 @@ POST  training_cancel            in     403       403        302     302     404
 POST  training_resume            in     403       403        302     302     404      404       404
 GET   training_delete            in     403       403        200     200     404      404       404
 POST  training_delete            in     403       403        302     302     404      404       404
+GET   model_archive              in     403       403        200     200     404      404       404
+POST  model_import               in     403       403        302     302     404      404       404
 GET   training_figure            in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
@@ -355,6 +358,8 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Worl
     with folders, weights as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setenv("WEIGHTS_DIR", str(folder / "weights"))
         own, foreign = make_campaign("own"), make_campaign("foreign")
+        for each in (own, foreign):
+            make_trained_model(str(each.ids["model_name"]))
         superuser = make_user("superuser")
         superuser.is_staff = superuser.is_superuser = True
         superuser.save()

@@ -114,7 +114,7 @@ def training_page(training: Training) -> TrainingPage:
 
 def run_address(slug: str, model: TrainedModel) -> str:
     """Return the address of the form of a run with this model, filled in."""
-    params = {"model": model.model, **model.card.params}
+    params = {**model.card.params, "model": model.model}
     given = {"evaluator": model.card.evaluator, **{f"param_{name}": value for name, value in params.items()}}
     return f"{reverse('run_new', args=[slug])}?{urlencode(given, doseq=True)}"
 

@@ -28,7 +28,7 @@ from scoring.training.lifecycle import (
     training_of,
 )
 from scoring.training.planning import plan_training, start_training
-from scoring.weights.trained_models import trained_models
+from scoring.training.registry import models_of
 
 
 @require_safe
@@ -39,7 +39,7 @@ def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
     context = {
         "trainings": found,
         "any_unfinished": any(each.status in Training.UNFINISHED for each in found),
-        "models": [] if request.htmx else [(each, run_address(slug, each)) for each in trained_models()],
+        "models": [] if request.htmx else [(each, run_address(slug, each)) for each in models_of(project)],
     }
     template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
     return render(request, template, context)

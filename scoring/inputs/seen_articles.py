@@ -1,11 +1,15 @@
 """The articles of a project that an evaluator has seen, under whatever id, or may have seen."""
 
+from contextlib import suppress
+
 from annotation.database.portions import portions
 from annotation.models import Article, Project
 from scoring.contract.evaluator import Evaluator, Seen
 from scoring.evaluators.published_training import training_warnings
 from scoring.inputs.items import CHUNK
 from scoring.models import SeenArticle, SeenText, Setup
+from scoring.weights.model_card import ModelCard, read_card
+from scoring.weights.model_files import MissingWeights, locate
 
 
 def seen_articles(project: Project, seen: Seen) -> frozenset[int]:
@@ -22,8 +26,15 @@ def seen_articles(project: Project, seen: Seen) -> frozenset[int]:
 def warnings_of(project: Project, evaluator: Evaluator) -> list[str]:
     """Return what is known of published models that may have seen articles of the project."""
     datasets = Article.objects.filter(project=project).exclude(dataset="").values_list("dataset", flat=True)
-    models = evaluator.models_for(evaluator.params).values()
-    return list(training_warnings(models, set(datasets.distinct())))
+    models = list(evaluator.models_for(evaluator.params).values())
+    bases = [card.base_model for model in models if (card := _card(model))]
+    return list(training_warnings([*models, *bases], set(datasets.distinct())))
+
+
+def _card(model: str) -> ModelCard | None:
+    with suppress(MissingWeights):
+        return read_card(locate(model))
+    return None
 
 
 def store_seen(setup: Setup, evaluator: Evaluator) -> None:

@@ -84,13 +84,7 @@ def start_training(
     if user is not None:
         require(user, planned.project, Permission.MANAGE_RUNS)
     name = name or free_name(planned.project, planned.trainer.name)
-    if not NAME.fullmatch(name):
-        raise InvalidTraining(
-            f"name: found {name!r}, expected up to 60 lower-case letters, digits, dots, underscores and "
-            "hyphens, a letter or digit first"
-        )
-    if _is_taken(name):
-        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name")
+    refuse_name(name)
     try:
         with transaction.atomic():
             training = Training.objects.create(
@@ -107,6 +101,17 @@ def start_training(
     except IntegrityError as error:  # another request took the name meanwhile
         raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name") from error
     return training
+
+
+def refuse_name(name: str) -> None:
+    """Raise InvalidTraining for a name that a trained model cannot have, or that one has."""
+    if not NAME.fullmatch(name):
+        raise InvalidTraining(
+            f"name: found {name!r}, expected up to 60 lower-case letters, digits, dots, underscores and "
+            "hyphens, a letter or digit first"
+        )
+    if _is_taken(name):
+        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name")
 
 
 def free_name(project: Project, method: str) -> str:

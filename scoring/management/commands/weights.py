@@ -8,19 +8,25 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.text import capfirst
 
+from annotation.errors import suggestion
 from scoring.contract.evaluator import EvaluatorError
+from scoring.errors import InvalidTraining
 from scoring.management.progress_bar import ProgressBar
+from scoring.training.registry import install_model
 from scoring.weights.hub import UnknownModel, fetch
 from scoring.weights.installed import Installed, installed, source_of
+from scoring.weights.model_archives import packed
 from scoring.weights.model_files import MissingWeights, digest, size
+from scoring.weights.trained_models import TRAINED, trained_model, trained_models
 
 FAILED, BAD_ARGUMENTS = 1, 2
 
 
 class Command(BaseCommand):
     help = (
-        "List the models on this machine, download one from the Hugging Face hub, or convert a pickled "
-        "checkpoint to safetensors. Scoring never downloads anything. "
+        "List the models on this machine, download one from the Hugging Face hub, convert a pickled "
+        "checkpoint to safetensors, or take a trained model to another Touchstone. Scoring never downloads "
+        "anything. "
         "Exit code 0: done; 1: failed; 2: bad arguments."
     )
     requires_system_checks = ()
@@ -53,6 +59,12 @@ class Command(BaseCommand):
             "repeated",
         )
 
+        exporting = verbs.add_parser("export", help="write a trained model as one file")
+        exporting.add_argument("name", help="of a model in WEIGHTS_DIR/trained")
+        exporting.add_argument("--to", type=Path, required=True, metavar="FILE.tar")
+        importing = verbs.add_parser("import", help="install a trained model from such a file")
+        importing.add_argument("file", type=Path, metavar="FILE.tar")
+
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['verb']}")(options)
 
@@ -80,6 +92,29 @@ class Command(BaseCommand):
             except EvaluatorError as error:
                 raise CommandError(str(error), returncode=FAILED) from error
         self.stdout.write(f"{model} is in {folder}: {_in_words(size(folder))}, {digest(folder)}")
+
+    def _export(self, options: dict[str, Any]) -> None:
+        model = trained_model(options["name"])
+        if model is None:
+            names = [each.name for each in trained_models()]
+            raise CommandError(
+                f"There is no trained model {options['name']!r}; {suggestion(options['name'], names)}.",
+                returncode=BAD_ARGUMENTS,
+            )
+        try:
+            with options["to"].open("wb") as file:
+                file.writelines(packed(model))
+        except OSError as error:
+            raise CommandError(f"The file could not be written: {error}", returncode=FAILED) from error
+        self.stdout.write(f"{model.model} is in {options['to']}: {_in_words(options['to'].stat().st_size)}")
+
+    def _import(self, options: dict[str, Any]) -> None:
+        try:
+            with options["file"].open("rb") as file:
+                name = install_model(file, options["file"].name, sys.maxsize)
+        except (InvalidTraining, OSError) as error:
+            raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+        self.stdout.write(f"The model is installed as {TRAINED}/{name}.")
 
     def _convert(self, options: dict[str, Any]) -> None:
         from scoring.neural.conversion import NotConvertible, convert

@@ -1,5 +1,7 @@
 """The pages of trainings: list, form with preview, curves, actions."""
 
+import io
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -9,7 +11,7 @@ from scoring.runs.planning import plan_run
 from scoring.training.planning import plan_training, start_training
 from scoring.training.worker import claim_training, work_on_training
 from scoring.weights.trained_models import trained_models
-from tests.factories import make_member
+from tests.factories import make_member, make_project
 from tests.scoring.runs.test_planning import finished
 
 pytestmark = pytest.mark.django_db
@@ -158,7 +160,7 @@ class TestList:
     def test_is_empty_at_first(self, project, researcher):
         text = text_of(researcher.get(address("trainings", project)))
         assert "No trainings yet" in text
-        assert "No trained models on this server yet." in text
+        assert "No trained models yet." in text
 
     def test_shows_trainings_and_models(self, project, researcher, training):
         work_on_training(training.pk)
@@ -172,3 +174,38 @@ class TestList:
         assert "every 2s" in text_of(researcher.get(here))
         work_on_training(training.pk)
         assert "every 2s" not in text_of(researcher.get(here, **HTMX))
+
+
+class TestModels:
+    def test_a_model_is_downloaded_and_imported_elsewhere(self, project, researcher, training):
+        work_on_training(training.pk)
+        here = address("model_archive", project, "mine")
+        assert here in text_of(researcher.get(address("trainings", project)))
+        response = researcher.get(here)
+        assert response["Content-Disposition"] == 'attachment; filename="mine.tar"'
+        file = io.BytesIO(b"".join(response.streaming_content))
+        file.name = "copy.tar"
+        page = researcher.post(address("model_import", project), {"file": file}, follow=True)
+        assert "Model copy imported." in text_of(page)
+        assert [each.name for each in trained_models()] == ["copy", "mine"]
+
+    def test_what_is_no_model_is_refused_with_the_reason(self, project, researcher):
+        file = io.BytesIO(b"no archive")
+        file.name = "copy.tar"
+        page = researcher.post(address("model_import", project), {"file": file}, follow=True)
+        assert "This is no archive of a model" in text_of(page)
+        assert list(trained_models()) == []
+
+    def test_too_large_uploads_are_refused(self, project, researcher, settings):
+        settings.UPLOAD_MAX_BYTES = 100
+        file = io.BytesIO(bytes(4000))
+        file.name = "copy.tar"
+        page = researcher.post(address("model_import", project), {"file": file}, follow=True)
+        assert "The file is larger than" in text_of(page)
+
+    def test_models_of_other_projects_are_not_found(self, training):
+        work_on_training(training.pk)
+        other = make_project()
+        client = Client()
+        client.force_login(make_member(other, "researcher"))
+        assert client.get(address("model_archive", other, "mine")).status_code == 404

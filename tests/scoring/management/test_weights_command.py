@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from scoring.weights.trained_models import trained_model
 from tests.scoring.local_hub import COMMIT, LocalHub, Repository
+from tests.scoring.management.test_commands import refused, run_command
 from tests.scoring.tiny_models import tiny_model
+from tests.scoring.training.counted_projects import make_counted_project, use_counting_trainer
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -221,3 +224,23 @@ def test_fetch_without_network_says_so(environment, said, tmp_path):
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.django_db
+def test_a_trained_model_goes_to_another_touchstone(monkeypatch, tmp_path, settings):
+    use_counting_trainer(monkeypatch, settings, tmp_path)
+    run_command("train", "counting", "--project", make_counted_project().slug, "--name", "mine")
+    file = tmp_path / "elsewhere.tar"
+    assert "trained/mine is in" in run_command("weights", "export", "mine", "--to", str(file))
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path / "another"))
+    assert "installed as trained/elsewhere" in run_command("weights", "import", str(file))
+    assert trained_model("elsewhere").card.method == "counting"
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_no_model_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path / "weights"))
+    file = tmp_path / "model.tar"
+    file.write_bytes(b"nothing")
+    assert "no archive of a model" in str(refused("weights", "import", str(file)))
+    assert "There is no trained model 'mine'" in str(refused("weights", "export", "mine", "--to", str(file)))

@@ -7,6 +7,8 @@ import pytest
 
 from annotation.models import Project
 from scoring.trainers import TRAINERS
+from scoring.weights.model_card import ModelCard, write_card
+from scoring.weights.trained_models import folder_of
 from tests.factories import make_article, make_project, make_summary
 from tests.scoring.runs.test_planning import rate
 
@@ -16,6 +18,20 @@ def use_counting_trainer(monkeypatch: pytest.MonkeyPatch, settings: Any, folder:
     monkeypatch.setitem(TRAINERS, "counting", "tests.scoring.training.counting_trainer.CountingTrainer")
     monkeypatch.setenv("WEIGHTS_DIR", str(folder / "weights"))
     settings.VAR_DIR = folder / "var"
+
+
+def make_trained_model(name: str) -> None:
+    """Install a model without weights, for tests that only look at its card."""
+    folder_of(name).mkdir(parents=True)
+    card = ModelCard(
+        method="seahorse",
+        title="A model",
+        evaluator="seahorse",
+        dimensions=("attribution",),
+        base_model="tiny",
+        weights_sha256="",
+    )
+    write_card(folder_of(name), card)
 
 
 def make_counted_project() -> Project:

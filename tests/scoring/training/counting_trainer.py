@@ -4,13 +4,15 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from annotation.declared.settings import setting
 from annotation.texts.text_digests import text_digest
 from scoring.contract.digests import sha256_of
 from scoring.trainers.contract import CannotTrain, Point, Trained, Trainer, TrainingData, TrainingItem, Watch
-from scoring.weights.model_card import ModelCard, write_card
+from scoring.trainers.model_folder import write_model
+from scoring.weights.model_card import ModelCard
 from tests.scoring.tiny_models import tiny_model
 
 VALIDATE_EVERY = 5  # steps
@@ -68,20 +70,19 @@ class CountingTrainer(Trainer):
             watch.report(Point(step, epoch, 2 / step, measures, 4.0, float(self.params.steps - step)))
             kept.write_text(json.dumps({"digest": data.digest, "step": step}))
             cancelled = watch.is_cancelled()
-        shutil.rmtree(folder / "model", ignore_errors=True)
-        shutil.copytree(tiny_model("bert"), folder / "model")
         card = ModelCard(
             method=self.name,
             title="Counting",
             evaluator="similarity",
             dimensions=data.dimensions,
             base_model="tiny",
-            weights_sha256="0" * 64,
+            weights_sha256="",
             params={"against": "article"},
             trained_with={"steps": step},
             data={"origin": origin},
             articles=data.articles,
             measures={"validation_loss": 1 / step},
         )
-        write_card(folder / "model", card)
+        copy = partial(shutil.copytree, tiny_model("bert"), dirs_exist_ok=True)
+        write_model(folder / "model", copy, card)
         return Trained(best_step=step, measures=card.measures, cancelled=cancelled, steps=step)
