@@ -188,6 +188,8 @@ GET   experiment_table           in     403       403        200     200     404
 GET   experiment_csv             in     403       403        200     200     404      404       404
 GET   experiment_figure          in     403       403        200     200     404      404       404
 GET   trainings                  in     403       403        200     200     404      404       404
+GET   model_archive              in     403       403        200     200     404      404       404
+POST  model_import               in     403       403        302     302     404      404       404
 GET   training_new               in     403       403        200     200     404      404       404
 POST  training_new               in     403       403        422     422     404      404       404
 GET   training                   in     403       403        200     200     404      404       404
@@ -195,8 +197,6 @@ POST  training_cancel            in     403       403        302     302     404
 POST  training_resume            in     403       403        302     302     404      404       404
 GET   training_delete            in     403       403        200     200     404      404       404
 POST  training_delete            in     403       403        302     302     404      404       404
-GET   model_archive              in     403       403        200     200     404      404       404
-POST  model_import               in     403       403        302     302     404      404       404
 GET   training_figure            in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200

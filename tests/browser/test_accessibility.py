@@ -23,7 +23,9 @@ import json
 from django.test import Client
 from tests.addresses import ARGUMENTS, address_of
 from tests.campaigns import make_campaign
+from tests.scoring.training.counted_projects import make_trained_model
 campaign = make_campaign("looked at")
+make_trained_model(campaign.ids["model_name"])
 sessions = {}
 for role in ("manager", "annotator", "trainee"):
     client = Client()
