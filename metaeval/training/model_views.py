@@ -1,5 +1,7 @@
 """Download a trained model as one file, and import one."""
 
+from typing import BinaryIO, cast
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
@@ -36,11 +38,11 @@ def model_import(request: SignedInRequest, slug: str) -> HttpResponse:
             f"The file is larger than {settings.UPLOAD_MAX_BYTES // MIB} MiB. Ask the server's operator to "
             "import it with manage.py weights import.",
         )
-    elif file is None:
+    elif file is None or file.file is None:
         messages.error(request, "Choose a file first.")
     else:
         try:
-            model = import_model(project, request.user, file.file, file.name or "")
+            model = import_model(project, request.user, cast(BinaryIO, file.file), file.name or "")
             messages.success(request, f"Model {model.name} imported.")
         except InvalidTraining as error:
             messages.error(request, capfirst(str(error).partition(": ")[2]) + ".")

@@ -1,6 +1,6 @@
 """The page of a training: its progress, its curves, and what has become of its model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,6 +18,8 @@ from scoring.training.lifecycle import setups_with
 from scoring.weights.trained_models import TrainedModel, trained_model
 
 LOSS = "loss"
+ROLES = {"train": "training"}
+"""Role of seen articles in a card -> the same in words, where it differs."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,10 @@ class TrainingPage:
         return self.training.params.get("epochs")
 
     @property
-    def seen(self) -> Mapping[str, int]:
-        """ "train" and "validation" -> number of articles that the model has seen."""
-        return {role: len(texts) for role, texts in self.model.card.articles.items()} if self.model else {}
+    def seen_in_words(self) -> str:
+        """Return such as "3 in training, 2 in validation"; empty without a model."""
+        articles = self.model.card.articles if self.model else {}
+        return ", ".join(f"{len(texts):,} in {ROLES.get(role, role)}" for role, texts in articles.items())
 
     @property
     def run_address(self) -> str:
