@@ -31,8 +31,8 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 from benchmarks.evaluators.shared import bert_config, read_summeval, timed
 from scoring.contract.items import Item
 from scoring.neural.ctc import DiscriminativeAligner
-from scoring.neural.pair_classifier import PairClassifier
 from scoring.neural.extractive_qa import ExtractiveReader
+from scoring.neural.pair_classifier import PairClassifier
 from scoring.texts.sentences import sentences
 
 LARGEST = 1e-4
