@@ -26,7 +26,7 @@ from annotation.imports.reading.importer import Importer, UnknownFormat, open_im
 from annotation.imports.reading.records import FileRefused
 from annotation.imports.report import Report
 from annotation.imports.upload_limit import too_large_message
-from annotation.models import ImportJob, Project
+from annotation.models import ImportJob, LeaseLost, Project
 from annotation.permissions import Permission, require
 
 TASK = "scoring.tasks.run_import"
@@ -41,10 +41,6 @@ SWEEP_EXPIRES_S = 10
 LONGEST_FILE_NAME = 200
 
 logger = logging.getLogger(__name__)
-
-
-class LeaseLost(Exception):
-    """The job was cancelled, or another worker has it."""
 
 
 def queue_import(

@@ -6,7 +6,7 @@ from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
 from annotation.models.imports import ImportJob
-from annotation.models.leases import Leased, LeasedQuerySet
+from annotation.models.leases import Leased, LeasedQuerySet, LeaseLost
 from annotation.models.projects import Project, Question, Questionnaire
 from annotation.models.raters import Rater
 from annotation.models.ratings import Answer, Rating
@@ -23,6 +23,7 @@ __all__ = [
     "GoldRating",
     "ImportJob",
     "Invitation",
+    "LeaseLost",
     "Leased",
     "LeasedQuerySet",
     "Membership",

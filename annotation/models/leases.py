@@ -15,6 +15,10 @@ CANDIDATES = 16
 """Rows read at once. Other workers may claim some of them first."""
 
 
+class LeaseLost(Exception):
+    """The work was cancelled or deleted, or another worker has it."""
+
+
 class LeasedQuerySet(models.QuerySet[_Work]):
     def unfinished(self) -> Self:
         return self.filter(finished_at__isnull=True)

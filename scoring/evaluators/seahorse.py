@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from annotation.declared.settings import setting
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.items import Item
-from scoring.evaluators.bases.label_probability_evaluator import LabelEvaluator, LabelParams, Reading
+from scoring.evaluators.bases.label_probability_evaluator import LabelAnswer, LabelEvaluator, LabelParams
 from scoring.evaluators.bases.model_evaluator import model_setting
 from scoring.weights.model_card import ModelCard, card_of, read_card
 from scoring.weights.model_files import MissingWeights
@@ -102,7 +102,7 @@ class Seahorse(LabelEvaluator):
     def prompts(self) -> Mapping[str, str]:
         return self._card.settings["prompts"] if self._card else super().prompts
 
-    def read(self, prompt: str, items: Sequence[Item]) -> list[Reading]:
+    def read(self, prompt: str, items: Sequence[Item]) -> list[LabelAnswer]:
         return super().read(prompt, items) if self._writes else self._classified(prompt, items)
 
     @cached_property
@@ -129,7 +129,7 @@ class Seahorse(LabelEvaluator):
         _, labels, _ = self.params.asked
         return PairClassifier(self.folder(), self.params.precision, self.params.max_length, labels)
 
-    def _classified(self, prompt: str, items: Sequence[Item]) -> list[Reading]:
+    def _classified(self, prompt: str, items: Sequence[Item]) -> list[LabelAnswer]:
         from scoring.neural.text_pairs import pair_in
 
         in_parts = self.params.long_article != "cut"
@@ -137,7 +137,7 @@ class Seahorse(LabelEvaluator):
         grids = [self._classifier.pairs.grid([one], [other], in_parts=in_parts) for one, other in pairs]
         found = iter(self._classifier.probabilities([pair for grid in grids for pair in grid.rows[0]]))
         return [
-            Reading(
+            LabelAnswer(
                 [self._judged(next(found)) for _ in grid.rows[0]],
                 (("article", grid.premises_share), ("summary", grid.hypotheses_share)),
             )

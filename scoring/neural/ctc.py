@@ -12,7 +12,7 @@ import torch
 from torch.nn.functional import normalize
 
 from scoring.contract.scores import OUT_OF_MEMORY, share_of
-from scoring.neural.ctc_pairs import EncodedPair, PairModel, PairReading
+from scoring.neural.ctc_pairs import PairModel, PairReading, TypedPair
 from scoring.neural.encoder import Encoder
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
@@ -109,7 +109,7 @@ class DiscriminativeAligner(PairModel):
                 f"The tokenizer in {folder} does not mark where words begin, so words cannot be scored."
             )
 
-    def features(self, pairs: Sequence[EncodedPair]) -> Sequence[torch.Tensor]:
+    def features(self, pairs: Sequence[TypedPair]) -> Sequence[torch.Tensor]:
         return self.states(pairs, [pair.places for pair in pairs])
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:
@@ -182,7 +182,7 @@ class RegressionAligner(PairModel):
         if not self.is_bert:
             raise MissingWeights(f"The model in {folder} is no BERT or RoBERTa, which aligner R needs.")
 
-    def features(self, pairs: Sequence[EncodedPair]) -> Sequence[torch.Tensor]:
+    def features(self, pairs: Sequence[TypedPair]) -> Sequence[torch.Tensor]:
         return [self.model.pooler(first[None]) for first in self.states(pairs, [[0]] * len(pairs))]
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Aligned]:

@@ -22,7 +22,7 @@ LIMIT = 512
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedPair:
+class TypedPair:
     """The ids of two texts and the special ones around them, and the ids' types."""
 
     ids: list[int]
@@ -88,11 +88,11 @@ class PairModel:
         }
         return [found[pair] for pair in pairs]
 
-    def features(self, pairs: Sequence[EncodedPair]) -> Sequence[torch.Tensor]:
+    def features(self, pairs: Sequence[TypedPair]) -> Sequence[torch.Tensor]:
         """Return the input of the linear layer [features, dimensions] for each pair."""
         raise NotImplementedError
 
-    def states(self, pairs: Sequence[EncodedPair], places: Sequence[Sequence[int]]) -> Sequence[torch.Tensor]:
+    def states(self, pairs: Sequence[TypedPair], places: Sequence[Sequence[int]]) -> Sequence[torch.Tensor]:
         """Return the last layer's vectors [places, dimensions] at the given places of each pair."""
         ids = [pair.ids for pair in pairs]
         types = [pair.types for pair in pairs] if self._has_types else None
@@ -103,7 +103,7 @@ class PairModel:
         states = self.model(input_ids=given, attention_mask=mask, **more).last_hidden_state
         return [each[list(some)] for each, some in zip(states, places, strict=True)]
 
-    def _encoded(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
+    def _encoded(self, pairs: Sequence[tuple[str, str]]) -> list[TypedPair]:
         firsts, seconds = zip(*pairs, strict=True)
         together = self.tokens.tokenizer(firsts, seconds, truncation=self.cut, max_length=self.limit)
         encodings = [
@@ -113,7 +113,7 @@ class PairModel:
         ]
         return list(map(self._encoded_pair, encodings))
 
-    def _encoded_pair(self, encoding: Encoding) -> EncodedPair:
+    def _encoded_pair(self, encoding: Encoding) -> TypedPair:
         """Return the texts' ids as `TextTokenizer` reads them, with the special ones around."""
         sides = encoding.sequence_ids
         ids = [
@@ -121,4 +121,4 @@ class PairModel:
             for own, inner, side in zip(encoding.ids, self.tokens.as_text(encoding.ids), sides, strict=True)
         ]
         places = [place for place, side in enumerate(sides) if side == 0]
-        return EncodedPair(ids, encoding.type_ids, places, sides.count(1))
+        return TypedPair(ids, encoding.type_ids, places, sides.count(1))

@@ -12,7 +12,7 @@ from scoring.trainers.batches import LengthGroupedBatches
 from scoring.trainers.checkpoints import mark_whole
 from scoring.trainers.contract import CannotTrain, Point, Watch
 from scoring.trainers.learner import Learner
-from scoring.trainers.pace import Pace
+from scoring.trainers.training_clock import TrainingClock
 
 SECONDS = "seconds"
 """In the log of a validation: the time of training so far."""
@@ -37,12 +37,12 @@ class Watching(TrainerCallback):
         self._sign = 1 if learner.higher_is_better else -1
         self._patience = patience
         self._examples = examples
-        self._pace = Pace()
+        self._clock = TrainingClock()
         self.cancelled = False
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         earlier = [each[SECONDS] for each in state.log_history if SECONDS in each]
-        self._pace = Pace(earlier[-1] if earlier else 0.0, state.global_step)
+        self._clock = TrainingClock(earlier[-1] if earlier else 0.0, state.global_step)
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         if state.global_step >= state.max_steps:
@@ -73,10 +73,10 @@ class Watching(TrainerCallback):
         mark_whole(Path(args.output_dir), state.global_step)
 
     def validation_took(self, seconds: float) -> None:
-        self._pace.validation_took(seconds)
+        self._clock.validation_took(seconds)
 
     def seconds(self) -> float:
-        return self._pace.seconds()
+        return self._clock.seconds()
 
     def _history(self, state: TrainerState) -> list[float]:
         """Return what chose the best at each validation so far; the worst number where it was undefined."""
@@ -97,8 +97,8 @@ class Watching(TrainerCallback):
                 epoch=state.epoch or 0.0,
                 loss=loss,
                 measures=measures or {},
-                examples_per_s=self._pace.steps_per_s(state.global_step) * per_step,
-                seconds_left=self._pace.seconds_left(state.global_step, state.max_steps, args.eval_steps),
+                examples_per_s=self._clock.steps_per_s(state.global_step) * per_step,
+                seconds_left=self._clock.seconds_left(state.global_step, state.max_steps, args.eval_steps),
             )
         )
 

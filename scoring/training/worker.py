@@ -7,6 +7,7 @@ import time
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from annotation.models import LeaseLost
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.models import Training, TrainingPoint
@@ -28,10 +29,6 @@ RETRY_S = 30.0
 """Seconds until a training is tried again whose database failed."""
 
 logger = logging.getLogger(__name__)
-
-
-class LeaseLost(Exception):
-    """The training was deleted, or another worker has it."""
 
 
 class StoredCurves(Watch):

@@ -114,7 +114,7 @@ class LabelEvaluator(ModelEvaluator):
             for place in range(len(items))
         ]
 
-    def read(self, prompt: str, items: Sequence[Item]) -> "list[Reading]":
+    def read(self, prompt: str, items: Sequence[Item]) -> "list[LabelAnswer]":
         """Return what the model answers to the prompt about each item."""
         from scoring.neural.prompts import Prompts
 
@@ -123,9 +123,9 @@ class LabelEvaluator(ModelEvaluator):
             self._labels.tokens, prompt, self.params.max_length, "parts" if how.startswith("parts") else how
         ).of([(item.article or "", item.summary) for item in items])
         judged = iter(self._labels.of([ids for each in prompted for ids in each.inputs], self.params.measure))
-        return [Reading([next(judged) for _ in each.inputs], each.shares) for each in prompted]
+        return [LabelAnswer([next(judged) for _ in each.inputs], each.shares) for each in prompted]
 
-    def _scored(self, readings: "Mapping[str, Reading]") -> Scored:
+    def _scored(self, readings: "Mapping[str, LabelAnswer]") -> Scored:
         values: dict[str, float | str] = {}
         written = {}
         for dimension, reading in readings.items():
@@ -142,7 +142,7 @@ class LabelEvaluator(ModelEvaluator):
         )
 
 
-class Reading(NamedTuple):
+class LabelAnswer(NamedTuple):
     """A model's answer to one prompt, or to several that each have a part of the article."""
 
     judged: "Sequence[Judged | None]"

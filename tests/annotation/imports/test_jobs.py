@@ -35,6 +35,9 @@ class NoScores:
     def look_up(self, found):
         assert not found
 
+    def finish(self):
+        """Nothing changes for scores."""
+
 
 @pytest.fixture(autouse=True)
 def uploads(settings, tmp_path):

@@ -3,7 +3,7 @@
 import time
 
 
-class Pace:
+class TrainingClock:
     """Clock of a training since this process took it up; `earlier` are the seconds before that."""
 
     def __init__(self, earlier: float = 0.0, first_step: int = 0) -> None:
