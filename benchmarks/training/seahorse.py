@@ -191,18 +191,26 @@ def section(question: Question, encoder: Path, work: Path, nli: Path | None) -> 
     cells = []
     for coefficient in COLUMNS:
         ranges = intervals(
-            INTERVAL, LEVEL, coefficient, Rows(labels, scores, kept, systems), Resampling(RESAMPLES)
+            INTERVAL,
+            LEVEL,
+            coefficient,
+            Rows(labels, scores, kept, systems, yes_no=True),
+            Resampling(RESAMPLES),
         )
         estimates = [
-            LEVELS[LEVEL].estimate(COEFFICIENTS[coefficient], Rows(labels, each, kept, systems)).value
+            LEVELS[LEVEL]
+            .estimate(COEFFICIENTS[coefficient], Rows(labels, each, kept, systems, yes_no=True))
+            .value
             for each in scores
         ]
         cells.append([shown(value, each) for value, each in zip(estimates, ranges, strict=True)])
     answers = Counter(labels)
+    learnt = len(labels) * (FOLDS - 1) / FOLDS * (1 - TRAINING["validation_share"])
     return [
         f"## {question.title}",
         "",
-        f"{question.about} {len(set(kept))} articles, {len(labels)} summaries, {answers[1.0]} with yes.",
+        f"{question.about} {len(set(kept))} articles, {len(labels)} summaries, {answers[1.0]} with yes; "
+        f"each model learns from about {learnt:.0f}.",
         *(f"\n{note}" for note in notes),
         "",
         f"| evaluator | {' | '.join(COLUMNS.values())} |",
@@ -216,7 +224,9 @@ def section(question: Question, encoder: Path, work: Path, nli: Path | None) -> 
 
 
 def shown(value: float, interval: Any) -> str:
-    return "undefined" if np.isnan(value) else f"{value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+    if np.isnan(value):
+        return "undefined"
+    return f"{value:.3f}" + ("" if np.isnan(interval.low) else f" [{interval.low:.3f}, {interval.high:.3f}]")
 
 
 def main() -> None:
@@ -228,7 +238,7 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--nli", type=Path)
     given = parser.parse_args()
-    settings = ", ".join(f"{name} {value}" for name, value in TRAINING.items())
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in TRAINING.items())
     lines = [
         "# Results of trained SEAHORSE metrics",
         "",
