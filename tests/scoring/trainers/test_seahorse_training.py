@@ -58,8 +58,8 @@ def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_
     watch = Watching()
     data, trained = train(tmp_path, watch=watch, model=str(BASES[base]()), epochs="18", best_by="loss")
     last = list(watch.losses.values())[-4:]
-    record_property("loss", np.mean(last))
-    assert np.mean(last) < 0.05
+    record_property("loss", float(np.mean(last)))
+    assert float(np.mean(last)) < 0.05
 
     assert_scores_as_validated(tmp_path / "model", data, trained)
 
