@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.texts.text_digests import text_digest
+from annotation.imports.reading.blank_texts import is_blank
 from scoring.trainers.contract import TrainingItem
 from scoring.trainers.splits import Article
 
@@ -41,22 +41,22 @@ def examples_of(
     labels: dict[tuple[str, str], set[float]] = defaultdict(set)
     texts: dict[str, TrainingItem] = {}
     for item in article.items:
-        digest = text_digest(item.summary)
+        text = " ".join(item.summary.split())  # case and punctuation count: people judge grammar
         for dimension in dimensions:
             if dimension not in item.labels:
                 continue
             label = item.labels[dimension]
-            if not article.digest or not digest:
+            if not article.digest or is_blank(text):
                 counts["Left out: no text"] += 1
             elif label not in (YES, NO):
                 counts["Left out: neither yes nor no"] += 1
             else:
-                counts["Left out: duplicates"] += bool(labels[digest, dimension])
-                labels[digest, dimension].add(label)
-                texts.setdefault(digest, item)
-    for (digest, dimension), found in labels.items():
+                counts["Left out: duplicates"] += bool(labels[text, dimension])
+                labels[text, dimension].add(label)
+                texts.setdefault(text, item)
+    for (text, dimension), found in labels.items():
         if len(found) > 1:
             counts["Left out: contradicting duplicates"] += 1
             continue
-        item = texts[digest]
+        item = texts[text]
         yield LabelledSummary(item.article, item.summary, dimension, int(found.pop()))

@@ -92,9 +92,9 @@ class _Summary:
         return unicode_words(self.text)
 
     def foreign(self, other: "_Summary") -> list[str]:
-        """Return the sentences of another summary that this one lacks."""
+        """Return the sentences with words of another summary that this one lacks."""
         own = set(map(text_digest, self.sentences))
-        return [each for each in other.sentences if text_digest(each) not in own]
+        return [each for each in other.sentences if unicode_words(each) and text_digest(each) not in own]
 
 
 def _with_similar(summaries: Sequence[_Summary]) -> Iterator[tuple[_Summary, list[_Summary]]]:

@@ -36,6 +36,9 @@ def test_an_evaluator_is_trained_stopped_resumed_and_compared(
     page.get_by_label("Base model").fill(base_model)
     page.get_by_label("Attribution").check()
     page.get_by_label("Maximum length").fill("64")
+    page.get_by_text("Articles", exact=True).click()
+    page.get_by_label("Validation share").fill("0.4")
+    page.get_by_label("Split seed").fill("3")  # both answers among the few validation articles
     page.get_by_text("Optimisation", exact=True).click()
     page.get_by_label("Epochs").fill("1000")
     page.get_by_label("Patience").fill("0")

@@ -49,7 +49,7 @@ def test_test_articles_are_never_seen():
 
 
 def test_duplicates_are_learnt_once_and_contradicting_ones_not_at_all():
-    same = [item("a", "An article.", "One summary.", 1.0), item("b", "An  article. ", "ONE summary.", 1.0)]
+    same = [item("a", "An article.", "One summary.", 1.0), item("b", "An  article. ", "One  summary.", 1.0)]
     torn = [item("c", "An article.", "Another.", 1.0), item("d", "An article.", "Another.", 0.0)]
     data = trainer().prepare([*learnable_items(), *same, *torn])
     assert [each.summary for each in data.train if each.article == "An article."] == ["One summary."]
