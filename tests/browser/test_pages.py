@@ -67,7 +67,7 @@ PAGES = {
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
-ONLY_FORMS = {"round_start", "results_unpublish"}
+ONLY_FORMS = {"round_start", "results_unpublish", "model_import"}
 """Addresses that answer forms and have no page."""
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 HARMLESS = ("status of 403", "status of 404", "Password forms should have")

@@ -111,11 +111,11 @@ class TestRoles:
 
 
 class TestPagesOfEvaluators:
-    @pytest.mark.parametrize("name", ["runs", "judges", "rechecks", "dimensions", "endpoints"])
+    @pytest.mark.parametrize("name", ["runs", "trainings", "judges", "rechecks", "dimensions", "endpoints"])
     def test_tabs_link_to_every_page_and_mark_the_current_one(self, project, researcher, name):
         page = text_of(researcher.get(address(name, project)))
         tabs = page[page.index('<nav class="tabs"') :].partition("</nav>")[0]
-        assert tabs.count("<a ") == 5
+        assert tabs.count("<a ") == 6
         assert tabs.count("aria-current") == 1
         assert f'<a href="{address(name, project)}" aria-current="page">' in tabs
 
