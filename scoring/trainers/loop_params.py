@@ -20,13 +20,42 @@ def base_model_setting(*default: str, details: str) -> Any:
     )
 
 
+def learning_rate_setting(
+    default: float, *, label: str = "Learning rate", help: str = "Size of a step of AdamW."
+) -> Any:
+    """Declare a setting for a learning rate of AdamW."""
+    return setting(default, label=label, help=help, low=1e-8, high=1.0, group=OPTIMISATION)
+
+
+def epochs_setting(default: int) -> Any:
+    """Declare the setting `epochs`."""
+    return setting(
+        default,
+        label="Epochs",
+        help="Most passes over the training examples.",
+        low=1,
+        high=1000,
+        group=OPTIMISATION,
+    )
+
+
+def patience_setting(default: int) -> Any:
+    """Declare the setting `patience`."""
+    return setting(
+        default,
+        label="Patience",
+        help="Validations in a row without a better one, then stop; 0: never.",
+        low=0,
+        high=1000,
+        group=OPTIMISATION,
+    )
+
+
 @dataclass(frozen=True)
 class LoopParams(SplitParams):
     """How a model is trained. A method may declare other defaults."""
 
-    learning_rate: float = setting(
-        1e-4, label="Learning rate", help="Size of a step of AdamW.", low=1e-8, high=1.0, group=OPTIMISATION
-    )
+    learning_rate: float = learning_rate_setting(1e-4)
     schedule: str = setting(
         "constant",
         label="Schedule",
@@ -45,14 +74,7 @@ class LoopParams(SplitParams):
     weight_decay: float = setting(
         0.0, label="Weight decay", help="Of AdamW.", low=0.0, high=1.0, group=OPTIMISATION
     )
-    epochs: int = setting(
-        10,
-        label="Epochs",
-        help="Most passes over the training examples.",
-        low=1,
-        high=1000,
-        group=OPTIMISATION,
-    )
+    epochs: int = epochs_setting(10)
     batch_size: int = setting(
         16, label="Batch size", help="Examples computed together.", low=1, high=4096, group=OPTIMISATION
     )
@@ -73,14 +95,7 @@ class LoopParams(SplitParams):
         high=100,
         group=OPTIMISATION,
     )
-    patience: int = setting(
-        3,
-        label="Patience",
-        help="Validations in a row without a better one, then stop; 0: never.",
-        low=0,
-        high=1000,
-        group=OPTIMISATION,
-    )
+    patience: int = patience_setting(3)
     seed: int = setting(
         0, label="Seed", help="Of new weights, dropout and the order of examples.", low=0, group=OPTIMISATION
     )

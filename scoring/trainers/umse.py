@@ -7,7 +7,15 @@ from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import GENERAL
 from scoring.evaluators.bases.joint_evaluator import WHOLE
 from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
-from scoring.trainers.loop_params import MACHINE, OPTIMISATION, LoopParams, base_model_setting
+from scoring.trainers.loop_params import (
+    MACHINE,
+    OPTIMISATION,
+    LoopParams,
+    base_model_setting,
+    epochs_setting,
+    learning_rate_setting,
+    patience_setting,
+)
 from scoring.trainers.splits import Article, Split, split_articles
 from scoring.trainers.umse_pairs import Matching, Source, matchings
 
@@ -127,41 +135,15 @@ class UmseTrainer(Trainer):
             group=OPTIMISATION,
             details="upper: as in the released code.",
         )
-        encoder_rate: float = setting(
-            1e-5,
-            label="Encoder's rate",
-            help="Learning rate of the encoder.",
-            low=1e-8,
-            high=1.0,
-            group=OPTIMISATION,
+        encoder_rate: float = learning_rate_setting(
+            1e-5, label="Encoder's rate", help="Learning rate of the encoder."
         )
-        learning_rate: float = setting(
-            3e-5,
-            label="Learning rate",
-            help="Learning rate of prefix and estimator.",
-            low=1e-8,
-            high=1.0,
-            group=OPTIMISATION,
-        )
+        learning_rate: float = learning_rate_setting(3e-5, help="Learning rate of prefix and estimator.")
         dropout: float = setting(
             0.15, label="Dropout", help="Of the estimator.", low=0.0, high=0.9, group=OPTIMISATION
         )
-        epochs: int = setting(
-            15,
-            label="Epochs",
-            help="Most passes over the training examples.",
-            low=1,
-            high=1000,
-            group=OPTIMISATION,
-        )
-        patience: int = setting(
-            2,
-            label="Patience",
-            help="Validations in a row without a better one, then stop; 0: never.",
-            low=0,
-            high=1000,
-            group=OPTIMISATION,
-        )
+        epochs: int = epochs_setting(15)
+        patience: int = patience_setting(2)
         attention_dropout: bool = setting(
             True,
             label="Attention dropout",
