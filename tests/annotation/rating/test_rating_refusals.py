@@ -20,26 +20,9 @@ from tests.annotation.rating.rating_steps import (
     signed_in,
     text_of,
 )
-from tests.factories import make_article, make_member, make_project, make_rater, make_summary
+from tests.factories import make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def rater():
-    return make_rater(make_project())
-
-
-@pytest.fixture
-def browser(rater):
-    return signed_in(rater.user)
-
-
-@pytest.fixture
-def assignment(rater):
-    article = make_article(rater.project, title="THE TITLE", text="THE ARTICLE.")
-    make_summary(rater.project, article=article, text="THE SUMMARY.", shuffle_key=0)
-    return take_assignment(rater)
 
 
 # ---- invalid answers
