@@ -23,7 +23,7 @@ class TrainingForm(forms.Form):
     name = forms.CharField(
         required=False,
         max_length=60,
-        help_text="Of the model. Empty: made from project and method.",
+        help_text="The model's name. Empty: project and method.",
     )
 
     def __init__(self, project: Project, trainer: type[Trainer], data: Any = None) -> None:
