@@ -3,6 +3,7 @@
 from django.urls import path
 
 from metaeval.agreement import views as agreement
+from metaeval.answers import views as answers
 from metaeval.card import views as card
 from metaeval.comparison import views as comparison
 from metaeval.components.views import components
@@ -20,6 +21,7 @@ from metaeval.training import views as trainings
 
 PROJECT = "projects/<slug:slug>"
 AGREEMENT = f"{PROJECT}/agreement"
+ANSWERS = f"{PROJECT}/answers"
 COMPARISON = f"{PROJECT}/comparison"
 CARD = f"{PROJECT}/card"
 DISAGREEMENTS = f"{PROJECT}/disagreements"
@@ -39,6 +41,8 @@ urlpatterns = [
     path(f"{AGREEMENT}/", agreement.agreement, name="agreement"),
     path(f"{AGREEMENT}/table.<slug:kind>", agreement.agreement_table, name="agreement_table"),
     path(f"{AGREEMENT}/{FIGURE}", agreement.agreement_figure, name="agreement_figure"),
+    path(f"{ANSWERS}/", answers.answers, name="answers"),
+    path(f"{ANSWERS}/tables/<slug:name>.<slug:kind>", answers.answers_table, name="answers_table"),
     path(f"{COMPARISON}/", comparison.comparison, name="comparison"),
     path(f"{COMPARISON}/table.<slug:kind>", comparison.comparison_table, name="comparison_table"),
     path(f"{COMPARISON}/significance.csv", comparison.significance_csv, name="significance_csv"),

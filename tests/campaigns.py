@@ -142,6 +142,7 @@ def make_campaign(mark: str) -> Campaign:
         "gold_restore": {"summary_id": retired.summary_id},
         "comparison_table": {"kind": "csv"},
         "agreement_table": {"kind": "csv"},
+        "answers_table": {"name": "systems", "kind": "csv"},
         "comparison_figure": {"name": "scatter", "kind": "svg"},
         "agreement_figure": {"name": "answers", "kind": "svg"},
         "evaluator_card_figure": {"name": "card-agreement", "kind": "svg"},

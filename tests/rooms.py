@@ -16,6 +16,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "judges": "versions of judges against labels",
         "planning": "how many more ratings it takes",
         "systems": "means of systems",
+        "answers": "what raters answered, by language and system",
         "disagreements": "where people and an evaluator differ",
         "card": "what one evaluator may be used for",
         "comparison": "evaluators against human labels",

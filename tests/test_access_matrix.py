@@ -139,6 +139,8 @@ GET   comparison                 in     403       403        200     200     404
 GET   comparison_table             in     403       403        200     200     404      404       404
 GET   significance_csv           in     403       403        200     200     404      404       404
 GET   levels_csv                 in     403       403        200     200     404      404       404
+GET   answers                    in     403       403        200     200     404      404       404
+GET   answers_table              in     403       403        200     200     404      404       404
 GET   systems_csv                in     403       403        200     200     404      404       404
 GET   systems                    in     403       403        200     200     404      404       404
 GET   system_labels_csv          in     403       403        200     200     404      404       404
@@ -228,6 +230,8 @@ OPEN_WHEN_PUBLISHED = {
     "significance_csv",
     "levels_csv",
     "systems_csv",
+    "answers",
+    "answers_table",
     "systems",
     "system_labels_csv",
     "system_scores_csv",

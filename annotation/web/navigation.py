@@ -42,7 +42,7 @@ SECTIONS = (
         "Results",
         "comparison",
         Permission.SEE_RESULTS,
-        further=("evaluator_card", "systems", "planning", "disagreements", "experiments"),
+        further=("evaluator_card", "systems", "answers", "planning", "disagreements", "experiments"),
     ),
     Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
     Section("Import", "imports", Permission.MANAGE_PROJECT),

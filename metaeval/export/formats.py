@@ -110,6 +110,8 @@ def _latex_value(row: Row | None) -> str:
     if row is None:
         return "--"
     value, cluster = row["value"], row.get("cluster")
+    if isinstance(value, int):
+        return f"{value:,}"
     if not isinstance(value, float):
         return "undefined"
     letters = f"^{{{_latex_text(str(cluster))}}}" if cluster else ""
@@ -144,6 +146,8 @@ def _markdown_value(row: Row | None) -> str:
     if row is None:
         return "–"
     value, cluster = row["value"], row.get("cluster")
+    if isinstance(value, int):
+        return f"{value:,}"
     if not isinstance(value, float):
         return "undefined"
     shown = f"**{value:.3f}**" if row.get("is_best") else f"{value:.3f}"

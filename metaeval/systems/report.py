@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from metaeval.comparison.comparison import GUARD, Comparison
-from metaeval.comparison.pair_charts import label_span
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
-from metaeval.stats.labels.label_mean import MeanEstimate, label_mean
+from metaeval.stats.labels.label_mean import CUT, MeanEstimate, label_mean, within_ends
 from metaeval.stats.labels.prediction_powered import prediction_powered
 from metaeval.stats.result import reasons, value_and_ends
 
@@ -17,7 +16,6 @@ SCORE_MEAN = (
     "Mean of all scores, of labelled and unlabelled summaries. Interval: 95% t-interval with articles as"
     " units."
 )
-CUT = "Intervals are cut at the ends of the scale."
 NO_SCORES = "no summary has a score"
 
 
@@ -68,7 +66,7 @@ def label_figures(comparison: Comparison, labels: Labels) -> list[SystemFigure]:
         labels.dimension,
         "labels",
         None,
-        lambda own: _within_scale(label_mean(labels.values[own], articles[own]), labels),
+        lambda own: within_ends(label_mean(labels.values[own], articles[own]), labels.scale.ends),
         CUT,
         labels.definition,
     )
@@ -85,8 +83,8 @@ def powered_figures(comparison: Comparison, labels: Labels, evaluator: SetupScor
         labels.dimension,
         "labels and scores",
         evaluator,
-        lambda own: _within_scale(
-            prediction_powered(comparison.summaries.rows(own, labels, values[own])), labels
+        lambda own: within_ends(
+            prediction_powered(comparison.summaries.rows(own, labels, values[own])), labels.scale.ends
         ),
         CUT,
         labels.definition,
@@ -128,16 +126,6 @@ def _figures(
     return _marked(
         figures, higher_is_better=evaluator is None or source != "scores" or evaluator.higher_is_better
     )
-
-
-def _within_scale(estimate: MeanEstimate, labels: Labels) -> MeanEstimate:
-    span, interval = label_span(labels.scale), estimate.interval
-    if span is None or interval.reason:
-        return estimate
-    # The interval contains its estimate even if that is beyond the ends of the scale.
-    low = max(interval.low, min(span.low, estimate.value))
-    high = min(interval.high, max(span.high, estimate.value))
-    return replace(estimate, interval=replace(interval, low=low, high=high))
 
 
 def _score_mean(scores: Floats, articles: Ints) -> MeanEstimate:

@@ -30,6 +30,7 @@ PAGES = {
     "comparison-system": ("demo-researcher", "/projects/demo/comparison/?level=system"),
     "evaluator-card": ("demo-researcher", "/projects/demo/card/?evaluator=2"),
     "systems": ("demo-researcher", "/projects/demo/systems/?evaluator=2"),
+    "answers": ("demo-researcher", "/projects/demo/answers/"),
     "planning": ("demo-researcher", "/projects/demo/planning/"),
     "disagreements": (
         "demo-researcher",

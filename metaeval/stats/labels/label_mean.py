@@ -1,6 +1,6 @@
 """The mean label of some summaries, such as one system's, with an interval."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from metaeval.stats.result import Interval, Result
 NO_LABEL = "no summary has a label"
 FEWER_THAN_TWO = "the summaries are of fewer than two articles"
 NO_SPREAD = "all values are equal, so their spread is unknown"
+CUT = "Intervals are cut at the ends of the scale."
+"""The definition of `within_ends`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,19 @@ def label_mean(labels: npt.ArrayLike, articles: npt.ArrayLike) -> MeanEstimate:
         else t_interval(value, variance * n_articles / (n_articles - 1), n_articles - 1, definition),
         definition=definition,
     )
+
+
+def within_ends(estimate: MeanEstimate, ends: tuple[float, float] | None) -> MeanEstimate:
+    """Return the estimate with its interval cut at the `ends` of the scale; None: the scale has no ends.
+
+    The interval contains its estimate even if that is beyond the ends.
+    """
+    interval = estimate.interval
+    if ends is None or interval.reason:
+        return estimate
+    low = max(interval.low, min(ends[0], estimate.value))
+    high = min(interval.high, max(ends[1], estimate.value))
+    return replace(estimate, interval=replace(interval, low=low, high=high))
 
 
 def clusters(articles: Ints) -> Ints:

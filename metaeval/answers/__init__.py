@@ -1,0 +1,1 @@
+"""What raters answered, by language, dataset and system."""

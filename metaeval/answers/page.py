@@ -1,0 +1,222 @@
+"""The answers page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.templatetags.texts import language_name
+from metaeval.answers.report import (
+    ARTICLES,
+    COUNTED,
+    EVERY,
+    Collected,
+    MeanLabel,
+    QuestionCorrelation,
+    collected,
+    question_correlations,
+    system_means,
+)
+from metaeval.charts.heat_table import HeatCell, HeatRow, heat
+from metaeval.live.choices import Choices, Control
+from metaeval.live.controls import dataset_control, labels_control, raters_control
+from metaeval.live.results_page import ResultsPage
+from metaeval.snapshot.arrays import ALL, Labels
+from metaeval.snapshot.snapshot import Snapshot
+from metaeval.stats.arrays import Bools
+from metaeval.stats.check_choice import check_choice
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.result import each_once
+from metaeval.templatetags.results import short_range
+
+BETWEEN_QUESTIONS = ("pearson", "spearman", "kendall_b")
+"""Coefficients that take both questions alike."""
+TOGETHER = "All"
+
+
+@dataclass(frozen=True)
+class AnswersChoices(Choices):
+    question: str = ""
+    """Key of the question whose labels are shown by system; the first one if empty."""
+    dataset: str = ALL
+    articles: str = EVERY
+    coefficient: str = "pearson"
+    group: str = ""
+    labels: str = "mean"
+    """The rule by which several raters' answers become one label."""
+
+
+@dataclass(frozen=True)
+class CollectedRow:
+    """One row of the first table, as it is shown."""
+
+    language: str
+    dataset: str
+    counts: Sequence[int]
+    is_total: bool
+
+
+@dataclass(frozen=True)
+class HeatTable:
+    columns: Sequence[str]
+    rows: Sequence[HeatRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswersPage(ResultsPage):
+    choices: AnswersChoices
+    collected: Sequence[Collected]
+    means: Sequence[MeanLabel]
+    correlations: Sequence[QuestionCorrelation]
+    title: str
+    """Of the question whose labels are shown by system."""
+    systems: HeatTable
+    questions: HeatTable
+    titles: Mapping[str, str]
+    """Of questions, languages and counts, for a printed table."""
+
+    @property
+    def counted(self) -> Sequence[str]:
+        return tuple(COUNTED.values())
+
+    @property
+    def has_datasets(self) -> bool:
+        return any(each.dataset not in ("", ALL) for each in self.collected)
+
+    @property
+    def collected_rows(self) -> list[CollectedRow]:
+        """The rows of the first table; the total only where it says more than the one row."""
+        shown = self.collected if len(self.collected) > 2 else self.collected[:1]
+        return [
+            CollectedRow(
+                "All" if each.language == ALL else language_name(each.language),
+                "" if each.dataset == ALL else each.dataset or "none named",
+                tuple(each.counts.values()),
+                each.language == ALL,
+            )
+            for each in shown
+        ]
+
+    @property
+    def left_out(self) -> int:
+        """Articles left out of the systems' means of all groups together."""
+        return max((sum(each.left_out.values()) for each in self.means), default=0)
+
+
+def answers_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
+    """Return the page for these choices. Raises DomainError for a choice that does not exist.
+
+    The systems' means are in columns by language, or by dataset if there is one language.
+    """
+    summaries = snapshot.summaries
+    check_choice("dataset", choices.dataset, (ALL, *summaries.dataset_names))
+    check_choice("articles", choices.articles, tuple(ARTICLES))
+    check_choice("coefficient", choices.coefficient, BETWEEN_QUESTIONS)
+    labels = snapshot.labels(choices.group, choices.labels)
+    shown = next((each for each in labels if each.key == choices.question), labels[0])
+    chosen = summaries.of_dataset(choices.dataset)
+    groups = _groups(snapshot, chosen)
+    means = list(system_means(summaries, shown, groups, articles=choices.articles))
+    correlations = question_correlations(labels, choices.coefficient, chosen)
+    found = collected(summaries, snapshot.human, choices.group)
+    return AnswersPage(
+        snapshot=snapshot,
+        choices=choices,
+        controls=_controls(snapshot, choices, labels, shown),
+        collected=found,
+        means=means,
+        correlations=correlations,
+        title=shown.title,
+        systems=_systems_table(means, shown, groups),
+        questions=_questions_table(labels, correlations),
+        titles=_titles(snapshot, labels, found),
+        definitions=each_once(
+            [each.definition for each in means] + [each.result.definition for each in correlations]
+        ),
+    )
+
+
+def _groups(snapshot: Snapshot, chosen: Bools) -> dict[str, Bools]:
+    """Return the columns of the systems' means: their summaries (summaries,) among the chosen."""
+    summaries = snapshot.summaries
+    groups = {ALL: chosen}
+    if len(summaries.language_names) > 1:
+        groups |= {each: chosen & summaries.in_language(each) for each in summaries.language_names}
+    elif len(summaries.dataset_names) > 1:
+        groups |= {each: chosen & summaries.of_dataset(each) for each in summaries.dataset_names}
+    return {name: members for name, members in groups.items() if members.any()}
+
+
+def _controls(
+    snapshot: Snapshot, choices: AnswersChoices, labels: Sequence[Labels], shown: Labels
+) -> list[Control]:
+    coefficients = [(name, COEFFICIENTS[name].label) for name in BETWEEN_QUESTIONS]
+    return [
+        Control("question", "Question", [(each.key, each.title) for each in labels], shown.key),
+        dataset_control(snapshot, choices.dataset),
+        Control("articles", "Systems on", list(ARTICLES.items()), choices.articles),
+        Control("coefficient", "Between questions", coefficients, choices.coefficient),
+        raters_control(snapshot, choices.group),
+        labels_control(choices.labels),
+    ]
+
+
+def _systems_table(means: Sequence[MeanLabel], labels: Labels, groups: Mapping[str, Bools]) -> HeatTable:
+    by_place = {(each.system, each.group): each for each in means}
+    low, high = labels.scale.ends or (np.nan, np.nan)
+    rows = [
+        HeatRow(system, "", [_mean_cell(by_place.get((system, group)), low, high) for group in groups])
+        for system in sorted({each.system for each in means})
+    ]
+    return HeatTable([_group_title(each) for each in groups], rows)
+
+
+def _mean_cell(mean: MeanLabel | None, low: float, high: float) -> HeatCell | None:
+    if mean is None:
+        return None
+    estimate = mean.estimate
+    return HeatCell(
+        id="",
+        value=estimate.value,
+        below=estimate.reason or f"n {estimate.labelled:,}",
+        heat=None if np.isnan(low) else heat(estimate.value, low, high),
+        address="",
+        is_chosen=False,
+        interval="" if estimate.interval.reason else short_range(estimate.interval),
+    )
+
+
+def _questions_table(labels: Sequence[Labels], found: Sequence[QuestionCorrelation]) -> HeatTable:
+    """Return the upper triangle, without the diagonal."""
+    by_place = {(each.question, each.other): each for each in found}
+    rows = [
+        HeatRow(
+            first.title, "", [_correlation_cell(by_place.get((first.key, other.key))) for other in labels[1:]]
+        )
+        for first in labels[:-1]
+    ]
+    return HeatTable([each.title for each in labels[1:]], rows)
+
+
+def _correlation_cell(found: QuestionCorrelation | None) -> HeatCell | None:
+    if found is None:
+        return None
+    value = found.result.value
+    return HeatCell(
+        id="",
+        value=value,
+        below=found.result.reason or f"n {found.n:,}",
+        heat=heat(value),
+        address="",
+        is_chosen=False,
+    )
+
+
+def _group_title(group: str) -> str:
+    return TOGETHER if group == ALL else language_name(group)
+
+
+def _titles(snapshot: Snapshot, labels: Sequence[Labels], found: Sequence[Collected]) -> dict[str, str]:
+    languages = {each: language_name(each) for each in snapshot.summaries.language_names}
+    places = {each.place: f"{language_name(each.language)}, {each.dataset}" for each in found if each.dataset}
+    return {**places, **languages, ALL: TOGETHER, **COUNTED, **{each.key: each.title for each in labels}}

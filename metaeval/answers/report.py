@@ -1,0 +1,216 @@
+"""The figures of the answers page. Pure.
+
+They are the tables in which SEAHORSE (Clark et al. 2023) describes its ratings: how many there are, the
+labels of each system in each language, and how the questions correlate.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.snapshot.arrays import ALL, HumanRatings, Labels, Summaries
+from metaeval.stats.arrays import Bools, Ints
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.labels.label_mean import CUT, MeanEstimate, label_mean, within_ends
+from metaeval.stats.result import Result, or_none, reasons, value_and_ends
+
+COUNTED = {
+    "articles": "Articles",
+    "summaries": "Summaries",
+    "rated": "Rated summaries",
+    "rated_twice": "Rated twice or more",
+    "ratings": "Ratings",
+}
+"""What is counted -> its title."""
+EVERY, COMPLETE = "every", "complete"
+ARTICLES = {EVERY: "every article", COMPLETE: "articles with all systems"}
+"""Which articles count in the systems' means -> label."""
+LEFT_OUT = "articles without a labelled summary by each system"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """How much there is of one language and dataset."""
+
+    language: str
+    dataset: str
+    """Empty where articles name none."""
+    counts: Mapping[str, int]
+    """By the keys of COUNTED."""
+
+    @property
+    def place(self) -> str:
+        """The language and dataset as one text."""
+        return " ".join(dict.fromkeys(each for each in (self.language, self.dataset) if each))
+
+    def as_json(self) -> list[dict[str, object]]:
+        """Return a row for each count."""
+        return [
+            {
+                "place": self.place,
+                "language": self.language,
+                "dataset": self.dataset,
+                "what": what,
+                "value": count,
+                "left_out": {},
+                "definition": "A rating counts if it is finished and its rater is in good standing.",
+            }
+            for what, count in self.counts.items()
+        ]
+
+
+@dataclass(frozen=True)
+class MeanLabel:
+    """The mean label of one system in one language or dataset."""
+
+    system: str
+    group: str
+    """A language or a dataset; ALL for all together."""
+    question: str
+    estimate: MeanEstimate
+    left_out: Mapping[str, int]
+    """LEFT_OUT -> articles."""
+    definition: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the row of a file, with `reason` if there is no value."""
+        return {
+            "system": self.system,
+            "group": self.group,
+            "question": self.question,
+            **value_and_ends(self.estimate.value, self.estimate.interval),
+            "labelled": self.estimate.labelled,
+            "left_out": dict(self.left_out),
+            "definition": self.definition,
+            **reasons(self.estimate.reason, self.estimate.interval),
+        }
+
+
+@dataclass(frozen=True)
+class QuestionCorrelation:
+    """How the labels of two questions on the same summaries correlate."""
+
+    question: str
+    other: str
+    result: Result
+    n: int
+    """Summaries with both labels."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the row of a file, with `reason` if there is no value."""
+        return {
+            "question": self.question,
+            "other_question": self.other,
+            "value": or_none(self.result.value),
+            "n": self.n,
+            "left_out": dict(self.result.left_out),
+            "definition": self.result.definition,
+            **reasons(self.result.reason, None),
+        }
+
+
+def collected(summaries: Summaries, human: HumanRatings, group: str = "") -> list[Collected]:
+    """Return what there is of each language and dataset, then of all; ratings are by raters of `group`."""
+    ratings = _ratings_of_summaries(summaries, human, group)
+    found = []
+    for language in summaries.language_names:
+        of_language = summaries.in_language(language)
+        for code, dataset in ((-1, ""), *enumerate(summaries.dataset_names)):
+            own = of_language & (summaries.datasets == code)
+            if own.any():
+                found.append(Collected(language, dataset, _counts(summaries, ratings, own)))
+    everything = np.ones(len(summaries), dtype=bool)
+    return [*found, Collected(ALL, ALL, _counts(summaries, ratings, everything))]
+
+
+def system_means(
+    summaries: Summaries, labels: Labels, groups: Mapping[str, Bools], *, articles: str = EVERY
+) -> Iterator[MeanLabel]:
+    """Yield the mean label of each system among the summaries (summaries,) of each of the `groups`.
+
+    A system without a labelled summary in a group has no mean there. With `articles` COMPLETE, only articles
+    count that have a labelled summary by each system of the group, so that all means are over the same
+    articles.
+    """
+    labelled = ~np.isnan(labels.values)
+    for group, members in groups.items():
+        counted, left_out = members & labelled, {}
+        if articles == COMPLETE:
+            counted, incomplete = _of_complete_articles(summaries, counted)
+            left_out = {LEFT_OUT: incomplete} if incomplete else {}
+        for code in np.unique(summaries.systems[members & labelled]).tolist():
+            if code < 0:
+                continue
+            own = counted & (summaries.systems == code)
+            mean = label_mean(labels.values[own], summaries.articles[own])
+            estimate = within_ends(mean, labels.scale.ends)
+            yield MeanLabel(
+                summaries.system_names[code],
+                group,
+                labels.key,
+                estimate,
+                left_out,
+                f"{estimate.definition} {CUT} {labels.definition}",
+            )
+
+
+def question_correlations(
+    questions: Sequence[Labels], coefficient: str, chosen: Bools
+) -> list[QuestionCorrelation]:
+    """Return the coefficient of each two questions over the `chosen` (summaries,) with both labels."""
+    return [
+        _correlation(first, second, coefficient, chosen)
+        for place, first in enumerate(questions)
+        for second in questions[place + 1 :]
+    ]
+
+
+def _correlation(first: Labels, second: Labels, coefficient: str, chosen: Bools) -> QuestionCorrelation:
+    both = chosen & ~np.isnan(first.values) & ~np.isnan(second.values)
+    used = COEFFICIENTS[coefficient]
+    value, _ = used.of(first.values[both], second.values[both])
+    result = Result(
+        value=value,
+        definition=f"{used.label} between the labels of two questions, over all summaries with both labels.",
+        reason=_why_undefined(first, second, both) if np.isnan(value) else "",
+    )
+    return QuestionCorrelation(first.key, second.key, result, int(both.sum()))
+
+
+def _why_undefined(first: Labels, second: Labels, both: Bools) -> str:
+    if both.sum() < 2:
+        return "fewer than two summaries with both labels"
+    constant = next(each for each in (first, second) if np.ptp(each.values[both]) == 0)
+    return f"all labels of {constant.title} are equal"
+
+
+def _ratings_of_summaries(summaries: Summaries, human: HumanRatings, group: str) -> Ints:
+    """Return how many raters of `group` answered a question on each summary, (summaries,)."""
+    pairs = [
+        np.stack([each.summaries[own], each.raters[own]])
+        for each in human.questions
+        for own in [human.of_group(each, group)]
+    ]
+    distinct = np.unique(np.concatenate(pairs, axis=1), axis=1) if pairs else np.zeros((2, 0), np.int64)
+    return np.bincount(distinct[0], minlength=len(summaries))
+
+
+def _counts(summaries: Summaries, ratings: Ints, own: Bools) -> dict[str, int]:
+    return {
+        "articles": len(np.unique(summaries.articles[own])),
+        "summaries": int(own.sum()),
+        "rated": int((ratings[own] > 0).sum()),
+        "rated_twice": int((ratings[own] > 1).sum()),
+        "ratings": int(ratings[own].sum()),
+    }
+
+
+def _of_complete_articles(summaries: Summaries, counted: Bools) -> tuple[Bools, int]:
+    """Return the `counted` (summaries,) of articles with one by each system, and the number of others."""
+    articles, systems = summaries.articles[counted], summaries.systems[counted]
+    known = (articles >= 0) & (systems >= 0)
+    pairs = np.unique(np.stack([articles[known], systems[known]]), axis=1)
+    found, n_systems = np.unique(pairs[0], return_counts=True)
+    complete = found[n_systems == len(np.unique(pairs[1]))]
+    return counted & np.isin(summaries.articles, complete), len(np.unique(articles)) - len(complete)

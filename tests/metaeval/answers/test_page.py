@@ -1,0 +1,84 @@
+"""The answers page and its files."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotation import protocol
+from annotation.models import Article
+from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.rated_projects import make_summaries, rate
+
+
+@pytest.fixture
+def project(db):
+    return make_project(protocol.SEAHORSE)
+
+
+@pytest.fixture
+def rated(project):
+    summaries = make_summaries(project, ["d1", "t1"], ["<a>", "b"])
+    Article.objects.filter(external_id="d1").update(language="de")
+    Article.objects.filter(external_id="t1").update(language="tr", dataset="mlsum")
+    rater = make_rater(project)
+    for summary, answer in zip(summaries, ("yes", "no", "yes"), strict=False):
+        rate(summary, rater, comprehensibility=answer, repetition="yes")
+    return project
+
+
+@pytest.fixture
+def researcher(client, project):
+    client.force_login(make_member(project, "researcher"))
+    return client
+
+
+def get_page(client, project, **query):
+    answer = client.get(reverse("answers", args=[project.slug]), query)
+    return answer.status_code, answer.content.decode()
+
+
+def file_of(client, project, name, kind, **query):
+    return client.get(reverse("answers_table", args=[project.slug, name, kind]), query)
+
+
+def test_an_empty_project_says_what_comes_first(researcher, project):
+    status, shown = get_page(researcher, project)
+    assert status == 200
+    assert "No summaries yet" in shown
+    assert "Correlation between questions" in shown
+
+
+def test_the_page_has_counts_means_and_correlations(researcher, rated):
+    status, shown = get_page(researcher, rated)
+    assert status == 200
+    for text in ("German", "Turkish", "mlsum", "Rated twice or more", "&lt;a&gt;", "all labels of"):
+        assert text in shown
+    assert "<a>" not in shown
+
+
+def test_choices_that_do_not_exist_are_refused(researcher, rated):
+    for query in ({"dataset": "xsum"}, {"articles": "some"}, {"coefficient": "roc_auc"}, {"group": "x"}):
+        assert get_page(researcher, rated, **query)[0] == 400, query
+
+
+def test_articles_without_all_systems_are_named_when_they_are_left_out(researcher, rated):
+    assert "Left out: 1 article without" in " ".join(
+        get_page(researcher, rated, articles="complete")[1].split()
+    )
+
+
+def test_tables_are_files(researcher, rated):
+    rows = list(csv.DictReader(io.StringIO(file_of(researcher, rated, "collected", "csv").content.decode())))
+    assert [(row["place"], row["value"]) for row in rows if row["what"] == "ratings"] == [
+        ("de", "2"),
+        ("tr mlsum", "1"),
+        ("all", "3"),
+    ]
+    printed = file_of(researcher, rated, "collected", "tex").content.decode()
+    assert "Turkish, mlsum & 1 & 2 & 1 & 0 & 1" in printed
+    assert "German" in file_of(researcher, rated, "systems", "tex").content.decode()
+    assert "undefined" in file_of(researcher, rated, "questions", "md").content.decode()
+    assert file_of(researcher, rated, "nothing", "csv").status_code == 404
+    assert file_of(researcher, rated, "systems", "exe").status_code == 404
