@@ -14,6 +14,7 @@ from metaeval.experiments import views as experiments
 from metaeval.judges import version_views
 from metaeval.judges import views as judges
 from metaeval.planning import views as planning
+from metaeval.raters import views as raters
 from metaeval.rechecks import views as rechecks
 from metaeval.systems import views as systems
 from metaeval.training import model_views
@@ -31,6 +32,7 @@ EXPERIMENT = f"{EXPERIMENTS}/<int:experiment_id>"
 JUDGES = f"{PROJECT}/judges"
 JUDGE = f"{JUDGES}/<int:judge_id>"
 VERSION = f"{JUDGE}/versions/<int:number>"
+RATERS = f"{PROJECT}/raters"
 RECHECKS = f"{PROJECT}/rechecks"
 TRAININGS = f"{PROJECT}/trainings"
 TRAINING = f"{TRAININGS}/<int:training_id>"
@@ -85,6 +87,9 @@ urlpatterns = [
     path(f"{VERSION}/new/", version_views.judge_version_new, name="judge_version_new"),
     path(f"{VERSION}/try/", judges.judge_try, name="judge_try"),
     path(f"{VERSION}/open/", judges.sealed_open, name="sealed_open"),
+    path(f"{RATERS}/", raters.raters, name="raters"),
+    path(f"{RATERS}/<int:rater_id>/", raters.rater, name="rater"),
+    path(f"{RATERS}/<int:rater_id>/without/", raters.rater_without, name="rater_without"),
     path(f"{RECHECKS}/", rechecks.rechecks, name="rechecks"),
     path(f"{RECHECKS}/<int:setup_id>/", rechecks.rechecks_of_setup, name="rechecks_of_setup"),
     path(f"{RECHECKS}/<int:setup_id>/start/", rechecks.recheck_start, name="recheck_start"),

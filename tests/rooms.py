@@ -14,6 +14,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "experiments": "runs that differ in one setting",
         "training": "curves of trainings, trained models",
         "judges": "versions of judges against labels",
+        "raters": "one rater against the others",
         "planning": "how many more ratings it takes",
         "systems": "means of systems",
         "answers": "what raters answered, by language and system",

@@ -135,6 +135,9 @@ POST  endpoint_remove            in     403       403        403     302     404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_table            in     403       403        200     200     404      404       404
+GET   raters                     in     403       403        200     200     404      404       404
+GET   rater                      in     403       403        200     200     404      404       404
+GET   rater_without              in     403       403        403     200     404      404       404
 GET   comparison                 in     403       403        200     200     404      404       404
 GET   comparison_table             in     403       403        200     200     404      404       404
 GET   significance_csv           in     403       403        200     200     404      404       404

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.utils import timezone
@@ -272,9 +273,13 @@ def _raters(project: Project, midnight: datetime) -> list[RaterProgress]:
 
 def seconds_in_stages(stage_times: list[dict[str, str]]) -> float:
     """Return the seconds between opening and submitting, summed over the stages of a rating."""
-    return sum(
-        (
-            datetime.fromisoformat(stage["submitted_at"]) - datetime.fromisoformat(stage["opened_at"])
-        ).total_seconds()
-        for stage in stage_times
-    )
+    return sum(seconds_by_stage(stage_times).values())
+
+
+def seconds_by_stage(stage_times: list[dict[str, Any]]) -> dict[int, float]:
+    """Return the seconds between opening and submitting of each stage of a rating."""
+    seconds: dict[int, float] = {}
+    for each in stage_times:
+        opened, submitted = (datetime.fromisoformat(each[when]) for when in ("opened_at", "submitted_at"))
+        seconds[each["stage"]] = seconds.get(each["stage"], 0.0) + (submitted - opened).total_seconds()
+    return seconds

@@ -31,7 +31,7 @@ SECTIONS = (
     Section("Rate", "rate", Permission.RATE),
     Section("My ratings", "history", Permission.RATE),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
-    Section("Agreement", "agreement", Permission.SEE_RESULTS),
+    Section("Agreement", "agreement", Permission.SEE_RESULTS, further=("raters",)),
     Section(
         "Evaluators",
         "runs",

@@ -18,7 +18,7 @@ from annotation import protocol
 from annotation.database.consistent_read import consistent_read
 from annotation.database.without_gc import without_gc
 from annotation.models import Project, Questionnaire, Rater
-from metaeval.snapshot.arrays import HumanRatings, Labels, SetupScores, Summaries
+from metaeval.snapshot.arrays import HumanRatings, Labels, SetupScores, Summaries, read_only
 from metaeval.snapshot.changes import Changes, changes_since
 from metaeval.snapshot.columns import columns, whole_numbers
 from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
@@ -54,6 +54,8 @@ class Snapshot:
     summaries: Summaries
     """Summaries to rate or already rated, without gold summaries and bare references."""
     human: HumanRatings
+    rater_ids: Ints
+    """(raters,) primary keys of all raters, ascending."""
     evaluators: tuple[SetupScores, ...]
     """Those with a score, or a reason for none, on any summary; by label."""
     tried: tuple[SetupScores, ...]
@@ -207,6 +209,7 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
         latest_rating_at=latest_rating_at(project),
         summary_ids=parts.summaries.ids,
         summaries=parts.summaries.summaries,
+        rater_ids=read_only(whole_numbers(rater_ids)),
         human=HumanRatings(
             questions=question_ratings(
                 parts.ratings, questionnaire.questions, parts.summaries.ids, whole_numbers(rater_ids)

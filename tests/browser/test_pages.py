@@ -26,6 +26,8 @@ PAGES = {
     "project-new": ("demo-manager", "/projects/new/"),
     "progress": ("demo-manager", "/projects/demo/"),
     "agreement": ("demo-manager", "/projects/demo/agreement/"),
+    "raters": ("demo-manager", "/projects/demo/raters/"),
+    "rater": ("demo-manager", "/projects/demo/raters/1/"),
     "comparison": ("demo-researcher", "/projects/demo/comparison/"),
     "comparison-system": ("demo-researcher", "/projects/demo/comparison/?level=system"),
     "evaluator-card": ("demo-researcher", "/projects/demo/card/?evaluator=2"),

@@ -1,0 +1,1 @@
+"""How one rater's answers compare with the others'."""

@@ -1,0 +1,166 @@
+"""The figures of one rater: agreement with the others, and what the others' agreement is without them. Pure.
+
+Ratings count as elsewhere: finished ones by raters in good standing. Raters are known by their place in the
+snapshot.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.ratings_per_unit import ratings_per_unit
+from metaeval.agreement.statistics import agreements
+from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
+from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.labels.label_mean import MeanEstimate, label_mean, within_ends
+from metaeval.stats.method import NONE
+from metaeval.stats.result import Agreement
+
+ALPHA = "krippendorff_alpha"
+SHARE = (0.0, 1.0)
+AGREEMENT = (
+    "Agreement with the others: on each summary that others rated too, the share of their answers that equal"
+    " the rater's; the mean over these summaries. Interval: 95% t-interval over articles, cut at 0 and 1."
+)
+
+
+@dataclass(frozen=True)
+class RaterOnQuestion:
+    """One rater on one question."""
+
+    question: str
+    title: str
+    agreement: MeanEstimate
+    """With the other raters of the same summaries, 0 to 1; `labelled` counts summaries."""
+    others: MeanEstimate
+    """The same of the other raters among each other."""
+    alpha: Agreement
+    without: Agreement
+    """Alpha without the rater's ratings."""
+    answers: Sequence[tuple[str, float, float]]
+    """Answer, its share of the rater's answers, and of the others' to the same summaries (nan if there are
+    none); empty if the rater gave none."""
+
+    @property
+    def change(self) -> float:
+        """By how much alpha rises without the rater; nan if either is undefined."""
+        return self.without.value - self.alpha.value
+
+    @property
+    def has_change(self) -> bool:
+        return not math.isnan(self.change)
+
+
+@dataclass(frozen=True)
+class RaterPair:
+    """One rater and another one, over all questions together."""
+
+    other: int
+    agreement: MeanEstimate
+    """The share of equal answers, 0 to 1; `labelled` counts answers."""
+    summaries: int
+    """Rated by both."""
+
+
+def question_figures(summaries: Summaries, human: HumanRatings, rater: int) -> list[RaterOnQuestion]:
+    """Return the rater's figures on each question."""
+    return [_on_question(summaries, human, ratings, rater) for ratings in human.questions]
+
+
+def pair_figures(summaries: Summaries, human: HumanRatings, rater: int) -> list[RaterPair]:
+    """Return the rater's figures with each other rater of the same summaries, the lowest agreement first."""
+    equal, others, units = [], [], []
+    for ratings in human.questions:
+        own = ratings.raters == rater
+        answer = np.full(len(summaries), -1)
+        answer[ratings.summaries[own]] = ratings.answers[own]
+        shared = ~own & (answer[ratings.summaries] >= 0)
+        units.append(ratings.summaries[shared])
+        others.append(ratings.raters[shared])
+        equal.append((ratings.answers[shared] == answer[units[-1]]).astype(float))
+    all_equal, all_others, all_units = (np.concatenate(each) for each in (equal, others, units))
+    found = []
+    for other in np.unique(all_others).tolist():
+        chosen = all_others == other
+        found.append(
+            RaterPair(
+                other,
+                _share(all_equal[chosen], summaries.articles[all_units[chosen]]),
+                len(np.unique(all_units[chosen])),
+            )
+        )
+    return sorted(found, key=lambda each: each.agreement.value)
+
+
+def agreements_with_others(summaries: Summaries, human: HumanRatings) -> dict[int, MeanEstimate]:
+    """Return, by rater, the agreement with the others over all questions together."""
+    raters = np.concatenate([each.raters for each in human.questions])
+    units = np.concatenate([each.summaries for each in human.questions])
+    shares = np.concatenate([equal_shares(each, len(summaries)) for each in human.questions])
+    return {
+        rater: _share(shares[raters == rater], summaries.articles[units[raters == rater]])
+        for rater in np.unique(raters).tolist()
+    }
+
+
+def equal_shares(ratings: QuestionRatings, n_summaries: int) -> Floats:
+    """Return the share of the summary's other answers that equal each answer, (ratings,); nan for none."""
+    n_answers = len(ratings.values)
+    keys = ratings.summaries * n_answers + ratings.answers
+    alike = np.bincount(keys, minlength=n_summaries * n_answers)[keys] - 1
+    others = np.bincount(ratings.summaries, minlength=n_summaries)[ratings.summaries] - 1
+    with np.errstate(invalid="ignore"):
+        return np.where(others > 0, alike / others, np.nan)
+
+
+def _on_question(
+    summaries: Summaries, human: HumanRatings, ratings: QuestionRatings, rater: int
+) -> RaterOnQuestion:
+    own = ratings.raters == rater
+    rest = _only(ratings, ~own)
+    return RaterOnQuestion(
+        ratings.question.key,
+        ratings.question.title,
+        agreement=_share(
+            equal_shares(ratings, len(summaries))[own], summaries.articles[ratings.summaries[own]]
+        ),
+        others=_share(equal_shares(rest, len(summaries)), summaries.articles[rest.summaries]),
+        alpha=_alpha(summaries, human, ratings),
+        without=_alpha(summaries, human, rest),
+        answers=_answer_shares(ratings, own),
+    )
+
+
+def _only(ratings: QuestionRatings, chosen: Bools) -> QuestionRatings:
+    return replace(
+        ratings,
+        summaries=ratings.summaries[chosen],
+        raters=ratings.raters[chosen],
+        answers=ratings.answers[chosen],
+    )
+
+
+def _alpha(summaries: Summaries, human: HumanRatings, ratings: QuestionRatings) -> Agreement:
+    twice = ratings_per_unit(summaries, human, ratings).in_language(ALL)
+    return agreements(twice, ratings, (ALPHA,), AgreementMethod(interval=NONE))[ALPHA]
+
+
+def _answer_shares(ratings: QuestionRatings, own: Bools) -> list[tuple[str, float, float]]:
+    if not own.any():
+        return []
+    shared = ~own & np.isin(ratings.summaries, ratings.summaries[own])
+    mine, theirs = (_shares(ratings.answers[chosen], len(ratings.values)) for chosen in (own, shared))
+    return list(zip(ratings.values, mine.tolist(), theirs.tolist(), strict=True))
+
+
+def _shares(answers: Ints, n_answers: int) -> Floats:
+    counts = np.bincount(answers, minlength=n_answers)
+    return counts / counts.sum() if counts.sum() else np.full(n_answers, np.nan)
+
+
+def _share(shares: Floats, articles: Ints) -> MeanEstimate:
+    estimate = within_ends(label_mean(shares, articles), SHARE)
+    return replace(estimate, definition=AGREEMENT, reason=estimate.reason and "no summary has two ratings")

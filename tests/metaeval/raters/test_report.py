@@ -1,0 +1,90 @@
+"""One rater's figures, by hand on few ratings and against a direct count on many."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from annotation import protocol
+from metaeval.raters.report import agreements_with_others, equal_shares, pair_figures, question_figures
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.agreement.krippendorff import ALPHA
+from tests.factories import make_project, make_rater
+from tests.metaeval.rated_projects import make_summaries, rate_all
+
+ANSWERS = {"a": "yyyynnyy", "b": "yyynnnyn", "c": "nnyyyynn"}
+"""Rater -> their answers to the same eight summaries; c answers carelessly."""
+
+
+@pytest.fixture
+def project(db):
+    """Return eight summaries of four articles, rated by a, b and c on comprehensibility."""
+    project = make_project(protocol.SEAHORSE)
+    summaries = make_summaries(project, [f"article {place}" for place in range(4)], ["s", "t"])
+    for name, answers in ANSWERS.items():
+        rater = make_rater(project, pseudonym=name)
+        rate_all(
+            (summary, rater, {"comprehensibility": "yes" if answer == "y" else "no"})
+            for summary, answer in zip(summaries, answers, strict=True)
+        )
+    return project
+
+
+def figures_of(project, name):
+    snapshot = snapshot_of(project)
+    place = list(ANSWERS).index(name)
+    return snapshot, place, question_figures(snapshot.summaries, snapshot.human, place)[0]
+
+
+def test_agreement_is_the_mean_share_of_equal_answers(project):
+    _, _, found = figures_of(project, "c")
+    shares = [np.mean([ANSWERS[other][place] == ANSWERS["c"][place] for other in "ab"]) for place in range(8)]
+    assert found.agreement.value == pytest.approx(np.mean(shares))
+    assert found.agreement.labelled == 8
+    assert 0 <= found.agreement.interval.low <= found.agreement.value <= found.agreement.interval.high <= 1
+    assert found.others.value == pytest.approx(6 / 8)
+
+
+def test_alpha_without_the_careless_rater_is_that_of_the_others(project):
+    _, _, found = figures_of(project, "c")
+    counts = [
+        [(a == "n") + (b == "n"), (a == "y") + (b == "y")]
+        for a, b in zip("yyyynnyy", "yyynnnyn", strict=True)
+    ]
+    assert found.without.value == pytest.approx(ALPHA.of_counts(counts, "nominal").value)
+    assert found.change == pytest.approx(found.without.value - found.alpha.value)
+    assert found.change > 0
+
+
+def test_answers_are_compared_on_the_same_summaries(project):
+    _, _, found = figures_of(project, "a")
+    shares = {answer: (own, others) for answer, own, others in found.answers}
+    assert shares["yes"] == (pytest.approx(6 / 8), pytest.approx(8 / 16))
+
+
+def test_each_other_rater_has_a_figure_the_lowest_first(project):
+    snapshot, place, _ = figures_of(project, "a")
+    first, second = pair_figures(snapshot.summaries, snapshot.human, place)
+    assert (list(ANSWERS)[first.other], list(ANSWERS)[second.other]) == ("c", "b")
+    assert second.agreement.value == pytest.approx(6 / 8)
+    assert first.summaries == 8
+
+
+def test_a_question_that_nobody_answered_twice_is_undefined_with_a_reason(project):
+    snapshot, place, _ = figures_of(project, "a")
+    grammar = question_figures(snapshot.summaries, snapshot.human, place)[2]
+    assert math.isnan(grammar.agreement.value)
+    assert grammar.agreement.reason == "no summary has two ratings"
+    assert not grammar.has_change
+
+
+def test_the_mean_over_raters_is_pairwise_agreement(project):
+    snapshot = snapshot_of(project)
+    ratings = snapshot.human.questions[0]
+    expected = np.mean(
+        [x == y for one, other in combinations(ANSWERS.values(), 2) for x, y in zip(one, other, strict=True)]
+    )
+    assert np.nanmean(equal_shares(ratings, len(snapshot.summaries))) == pytest.approx(expected)
+    each = agreements_with_others(snapshot.summaries, snapshot.human)
+    assert np.mean([found.value for found in each.values()]) == pytest.approx(expected)
