@@ -22,6 +22,8 @@ class Learner:
     """The measure that chooses the best checkpoint."""
     higher_is_better: bool = True
     """Whether the best checkpoint has the highest value of `choose_by`, or the lowest."""
+    together: int = 1
+    """How many training examples in a row are learnt from in one batch."""
 
     def lengths(self, examples: Sequence[Any]) -> list[int]:
         """Return the examples' lengths in tokens, by which those of a batch are grouped."""

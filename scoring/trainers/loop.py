@@ -94,7 +94,9 @@ class _Trainer(transformers.Trainer):
     ) -> None:
         self._learner = learner
         self._validation = validation
-        self._batches = LengthGroupedBatches(learner.lengths(train), params.batch_size, params.seed)
+        self._batches = LengthGroupedBatches(
+            learner.lengths(train), params.batch_size, params.seed, learner.together
+        )
         self._watching = Watching(watch, learner, params.patience, len(train))
         steps = -(-len(self._batches) // params.accumulation)
         total = steps * params.epochs

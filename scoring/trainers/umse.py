@@ -210,7 +210,8 @@ class UmseTrainer(Trainer):
 
         def build(base: Path) -> UmseLearner:
             changes = {} if params.attention_dropout else {"attention_probs_dropout_prob": 0.0}
-            learner = UmseLearner(UmseNetwork.start(base, shape, **changes), base, params.encoder_rate)
+            network = UmseNetwork.start(base, shape, **changes)
+            learner = UmseLearner(network, base, params.encoder_rate, params.negatives)
             learner.freeze(params.trained_part)
             if params.gradient_checkpointing:
                 learner.save_memory()

@@ -23,15 +23,20 @@ EMBEDDINGS, FIRST_LAYER = "encoder.embeddings.", "encoder.encoder.layer.0."
 
 
 class UmseLearner(Learner):
-    """A network and the tokenizer of its base model in `folder`. The lowest loss chooses the checkpoint."""
+    """A network and the tokenizer of its base model in `folder`. The lowest loss chooses the checkpoint.
+
+    A text that matches and its mismatches are in one batch: what they share cancels out of the gradient, so
+    that it shows the sentence in which they differ.
+    """
 
     choose_by = "validation_loss"
     higher_is_better = False
 
-    def __init__(self, network: UmseNetwork, folder: Path, encoder_rate: float) -> None:
+    def __init__(self, network: UmseNetwork, folder: Path, encoder_rate: float, negatives: int) -> None:
         self.module = _WithLoss(network)
         self._network = network
         self._encoder_rate = encoder_rate
+        self.together = 1 + negatives
         limit = position_limit(network.encoder.config)
         self._inputs = JointInputs(folder, limit, network.room)
         self._ids: dict[Matching, Tensor] = {}

@@ -34,3 +34,19 @@ def test_batches_hold_alike_lengths_with_little_padding():
         max(lengths[i] for i in batch) * len(batch) for batch in LengthGroupedBatches(lengths, 10, 0)
     )
     assert padding < 1.05 * sum(lengths)
+
+
+@given(LENGTHS, st.integers(1, 40), st.integers(1, 9), st.integers(0, 5))
+def test_examples_that_belong_together_are_in_one_batch(lengths, size, together, epoch):
+    batches = LengthGroupedBatches(lengths, size, 0, together)
+    batches.epoch = epoch
+    found = list(batches)
+    assert sorted(index for batch in found for index in batch) == list(range(len(lengths)))
+    assert len(found) == len(batches)
+    assert max(map(len, found)) <= size
+    if together <= size:
+        batch_of = {index: number for number, batch in enumerate(found) for index in batch}
+        assert all(
+            len({batch_of[index] for index in range(start, min(start + together, len(lengths)))}) == 1
+            for start in range(0, len(lengths), together)
+        )
