@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from annotation.declared.settings import read_settings
 from benchmarks.summeval_results import measure, read_rows
-from benchmarks.training.umse_networks import GROUPS, TRAINING, Network, Work
+from benchmarks.training.umse_networks import BY_SENTENCE, GROUPS, TRAINING, Network, Work
 from benchmarks.training.umse_report import report
 from scoring.contract.items import Item
 from scoring.trainers import load_trainer
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("encoder", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--only", choices=[*GROUPS, "baselines", "report"], action="append")
-    parser.add_argument("--articles", type=int, default=2000, help="to train the main network")
+    parser.add_argument("--articles", type=int, default=3000, help="to train the main network")
     parser.add_argument("--ablation-articles", type=int, default=600, help="to train each other network")
     parser.add_argument("--test-articles", type=int, default=100, help="of SummEval")
     parser.add_argument("--seeds", type=int, default=1, help="other networks of each setting")
@@ -141,7 +141,9 @@ class Bench:
     def train_and_score(self, network: Network, articles: int, seed: int) -> None:
         """Train the network on so many articles, a third from each source, and score SummEval with it."""
         folder = self.work.folder(network, articles, seed)
-        if self.work.scores(folder).exists():
+        path = self.work.scores(folder)
+        scores = json.loads(path.read_text()) if path.exists() else {}
+        if scores.keys() >= set(network.ways):
             return
         print(f"{folder.name}: {network.title}", file=sys.stderr)
         if not (folder / "model").exists():
@@ -152,8 +154,9 @@ class Bench:
             started = time.process_time()
             trainer.train(trainer.prepare(items), folder, Progress(), ORIGIN)
             self.work.cpu_seconds(folder).write_text(f"{time.process_time() - started:.0f}")
-        scores = {each: self._scored(folder / "model", each) for each in network.scenarios}
-        self.work.scores(folder).write_text(json.dumps(scores))
+        missing = [each for each in network.ways if each not in scores]
+        scores |= {each: self._scored(folder / "model", each) for each in missing}
+        path.write_text(json.dumps(scores))
 
     def score_baselines(self) -> None:
         path = self.work.baselines
@@ -164,9 +167,10 @@ class Bench:
             }
             path.write_text(json.dumps(found))
 
-    def _scored(self, model: Path, scenario: str) -> list[float]:
-        settings = {"scenario": scenario, "fusion": "none", "granularity": "whole"}
-        scores: list[float] = measure(scenario, "umse", settings, model, self._items).scores.tolist()
+    def _scored(self, model: Path, way: str) -> list[float]:
+        granularity = "sentences" if way in BY_SENTENCE else "whole"
+        settings = {"scenario": way.partition(",")[0], "fusion": "none", "granularity": granularity}
+        scores: list[float] = measure(way, "umse", settings, model, self._items).scores.tolist()
         return scores
 
 
