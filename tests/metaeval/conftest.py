@@ -5,7 +5,7 @@ import pytest
 
 from annotation import protocol
 from tests.factories import make_member, make_project, make_rater
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 
 @pytest.fixture
@@ -36,8 +36,10 @@ def rated_project(db):
     project = make_project(protocol.SUMMEVAL)
     rater = make_rater(project)
     summaries = make_summaries(project, ["first", "second"], ["a", "b", "c"])
-    for summary, answer in zip(summaries, "123455", strict=True):
-        rate(summary, rater, coherence=answer, fluency=answer)
+    rate_all(
+        (summary, rater, {"coherence": answer, "fluency": answer})
+        for summary, answer in zip(summaries, "123455", strict=True)
+    )
     score(make_setup(project, "ROUGE-1"), dict(zip(summaries, [1.0, 3, 2, 2, 4, 6], strict=True)))
     return project
 

@@ -22,7 +22,7 @@ from metaeval.templatetags.results import figure, short_figure
 from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.metaeval.comparison_rows import rows_of
-from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 
 PAYLOAD = "<script>alert('x')</script>\"&"
 PAGES = ("comparison", "agreement")
@@ -43,9 +43,11 @@ def raters(project):
 def judged(project, raters):
     """Return six summaries rated by two raters each, and scored by two evaluators."""
     summaries = make_summaries(project, ["first", "second"], ["a", "b", "c"])
-    for summary, answers in zip(summaries, ("12", "23", "35", "22", "44", "55"), strict=True):
-        for rater, answer in zip(raters, answers, strict=True):
-            rate(summary, rater, coherence=answer, fluency=answer)
+    rate_all(
+        (summary, rater, {"coherence": answer, "fluency": answer})
+        for summary, answers in zip(summaries, ("12", "23", "35", "22", "44", "55"), strict=True)
+        for rater, answer in zip(raters, answers, strict=True)
+    )
     for label, values in (("ROUGE-1", [1.0, 3.0, 2.0, 2.0, 4.0, 6.0]), ("Length", [5.0] * 6)):
         score(make_setup(project, label), dict(zip(summaries, values, strict=True)))
     return project

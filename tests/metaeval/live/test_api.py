@@ -28,6 +28,7 @@ def project():
         question.key: question for question in Question.objects.filter(questionnaire=project.questionnaire)
     }
     now = timezone.now()
+    answers = []
     for number, language in enumerate(("en", "de")):
         article = make_article(project, language=language)
         for place, text in enumerate(TEXTS):
@@ -37,8 +38,11 @@ def project():
             for each, rater in enumerate(raters):
                 rating = Rating.objects.create(summary=summary, rater=rater, created_at=now, completed_at=now)
                 value = "yes" if (place + number + each) % 3 else "no"
-                for question in questions.values():
-                    Answer.objects.create(rating=rating, question=question, value=value, created_at=now)
+                answers += [
+                    Answer(rating=rating, question=question, value=value, created_at=now)
+                    for question in questions.values()
+                ]
+    Answer.objects.bulk_create(answers)
     for evaluator in ("length", "copy_rate"):
         work_on_run(plan_run(project, evaluator, {}).pk)
     project.refresh_from_db()
