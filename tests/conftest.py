@@ -57,10 +57,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 def pytest_collection_finish() -> None:
     """Hide what lives to the end from the garbage collector, which took a tenth of the time."""
-    gc.collect()
-    gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hide_libraries_from_garbage_collector() -> None:
+    """Hide what earlier files imported too: each training collects garbage, as transformers' Trainer does."""
+    gc.collect()
+    gc.freeze()
 
 
 class ByFile(LoadScopeScheduling):
