@@ -8,6 +8,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 
 from tests.campaigns import Campaign, make_campaign
+from tests.kept_snapshots import kept_snapshots
 from tests.security.pages import PAYLOAD
 
 
@@ -25,6 +26,12 @@ def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[C
         )
         yield made
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def server_keeps_snapshots() -> Iterator[None]:
+    with kept_snapshots({}):
+        yield
 
 
 @pytest.fixture(scope="module")

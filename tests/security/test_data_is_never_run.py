@@ -10,7 +10,7 @@ from tests.addresses import ARGUMENTS, address_of
 from tests.security.executables import Executables
 from tests.security.pages import PAYLOAD, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("server_keeps_snapshots")]
 
 ROOT = Path(__file__).resolve().parents[2]
 

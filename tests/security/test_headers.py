@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from tests.factories import make_user
 from tests.security.pages import pages
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("server_keeps_snapshots")]
 
 EVERY_ROLE = pytest.mark.parametrize("role", ["anonymous", "annotator", "manager"])
 INERT = ("text/html", "application/json", "application/vnd.oai.openapi", "text/plain")

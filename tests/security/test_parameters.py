@@ -5,7 +5,7 @@ from django.db import connection
 
 from tests.security.pages import pages
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("server_keeps_snapshots")]
 
 SENTINEL = "zq9sentinel"
 

@@ -12,6 +12,7 @@ from annotation.models import Answer
 from annotation.projects.settings import publish_results
 from tests.addresses import ARGUMENTS
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
+from tests.kept_snapshots import kept_snapshots
 from tests.metaeval.rated_projects import make_setup, rate, score
 from tests.test_access_matrix import OPEN_WHEN_PUBLISHED
 
@@ -85,10 +86,12 @@ def published_addresses(project):
 
 
 def published_answers(project, client):
+    kept = {}
     for address in published_addresses(project):
         choices = COMPARISON_CHOICES if "/comparison/" in address else OTHER_CHOICES
         for chosen in choices[:1] if "/figures/" in address else choices:
-            answer = client.get(address, chosen)
+            with kept_snapshots(kept):
+                answer = client.get(address, chosen)
             assert answer.status_code == 200, (address, chosen)
             yield address, answer
     for page in ("agreement", "comparison"):
