@@ -4,8 +4,8 @@ TABLE has the expected status; an address without a row fails the test.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from itertools import product
 
@@ -22,6 +22,7 @@ from annotation.people.members import issue_api_token
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.factories import make_user
+from tests.kept_snapshots import kept_snapshots
 from tests.scoring.training.counted_projects import make_trained_model
 
 pytestmark = pytest.mark.django_db
@@ -335,6 +336,7 @@ class World:
     sessions: dict[str, str]
     tokens: dict[str, str]
     seen: dict[tuple[str, str, str], Answer]
+    snapshots: dict[int, object] = field(default_factory=dict)
 
     def answer(self, role: str, method: str, name: str) -> Answer:
         """Return the answer of `ask`, once for several tests, since each request is rolled back."""
@@ -349,7 +351,8 @@ class World:
             self.client.cookies["sessionid"] = self.sessions[role]
         send = getattr(self.client, method.lower())
         address = address or address_of(name, self.own.ids_for(name))
-        with transaction.atomic(), writes() as written:
+        snapshots = kept_snapshots(self.snapshots) if method == "GET" else nullcontext()
+        with snapshots, transaction.atomic(), writes() as written:
             response = send(address, FORMS.get(name, {}), headers=headers)
             content = b"".join(response.streaming_content) if response.streaming else response.content
             transaction.set_rollback(True)
