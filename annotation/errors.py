@@ -44,6 +44,18 @@ class AssignmentGone(DomainError):
     status = 409
 
 
+class GuidelinesUnconfirmed(DomainError):
+    """The rater has to read and confirm the guidelines first."""
+
+    status = 409
+
+
+class DraftChanged(DomainError):
+    """Somebody else has saved or published the draft in the meantime."""
+
+    status = 409
+
+
 class ImportEnded(DomainError):
     """The import is no longer waiting or running."""
 

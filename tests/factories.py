@@ -6,10 +6,12 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from annotation import protocol
+from annotation.guidelines.versions import publish_draft, save_draft, start_draft
 from annotation.models import (
     Article,
     GoldAnswer,
     GoldRating,
+    GuidelinesVersion,
     Membership,
     Project,
     Question,
@@ -104,3 +106,15 @@ def make_gold(project: Project, answers: dict[str, str] | None = None, **overrid
             gold=gold, question=questions[key], value=value, explanation=f"GOLD-EXPLANATION {key} is {value}."
         )
     return gold
+
+
+def publish_guidelines(
+    project: Project, text: str = "Rate what you read.", language: str = "en", changes: str = "Clearer."
+) -> GuidelinesVersion:
+    """Publish the text as the next version in this language, by a new manager."""
+    manager = make_member(project, "manager")
+    if language != "en":
+        make_article(project, language=language)
+    draft = start_draft(project, manager, language, text)
+    draft = save_draft(project, manager, language, text, changes, draft.saves)
+    return publish_draft(project, manager, language, draft.saves)

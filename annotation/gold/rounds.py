@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.errors import NotAllowed
 from annotation.gold.qualification import Decision, Thresholds, decide
+from annotation.guidelines.following import require_confirmed
 from annotation.models import Answer, Assignment, GoldAnswer, Project, QualificationRound, Rater, Summary
 
 ROUND_LEASE = timedelta(days=30)  # no other rater waits for it
@@ -45,12 +46,13 @@ def start_round(rater: Rater) -> QualificationRound:
     """Return the rater's open gold round, or start the next one.
 
     It takes the gold summaries that the rater has seen least often and longest ago. Raises NotAllowed unless
-    the rater is in training and there are gold summaries in their languages.
+    the rater is in training and there are gold summaries in their languages, and GuidelinesUnconfirmed.
     """
     with transaction.atomic():
         rater = Rater.objects.select_for_update(of=("self",)).select_related("project").get(pk=rater.pk)
         if rater.status != Rater.Status.TRAINING:
             raise NotAllowed(f"Gold rounds are for raters in training. You are {rater.get_status_display()}.")
+        require_confirmed(rater)
         running = open_round(rater)
         if running is not None:
             return running

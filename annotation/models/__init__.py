@@ -5,6 +5,7 @@ from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
+from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersion
 from annotation.models.imports import ImportJob
 from annotation.models.leases import Leased, LeasedQuerySet, LeaseLost
 from annotation.models.projects import Project, Question, Questionnaire
@@ -21,6 +22,8 @@ __all__ = [
     "Changed",
     "GoldAnswer",
     "GoldRating",
+    "GuidelinesConfirmation",
+    "GuidelinesVersion",
     "ImportJob",
     "Invitation",
     "LeaseLost",

@@ -88,6 +88,9 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="projects")
     created_at = models.DateTimeField(auto_now_add=True)
+    default_language = models.CharField(
+        max_length=12, default="en", help_text="Raters without guidelines in their language read this one's."
+    )
 
     redundancy = models.PositiveSmallIntegerField(
         default=1, help_text="Ratings that each summary gets.", validators=[MinValueValidator(1)]

@@ -8,6 +8,7 @@ from django.db.models import Q
 from annotation.models.articles import Summary
 from annotation.models.assignments import Assignment
 from annotation.models.gold import QualificationRound
+from annotation.models.guidelines import GuidelinesVersion
 from annotation.models.projects import Question
 from annotation.models.raters import Rater
 
@@ -73,6 +74,14 @@ class Answer(models.Model):
     is_current = models.BooleanField(default=True)
     after_reveal = models.BooleanField(
         default=False, help_text="Given after a later stage, perhaps the article, had been shown."
+    )
+    guidelines = models.ForeignKey(
+        GuidelinesVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="answers",
+        help_text="The version that the rater followed. Empty: given before there were any, or imported.",
     )
     created_at = models.DateTimeField()
 

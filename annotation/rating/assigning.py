@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
+from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Project, Rater, Summary
 from annotation.open_places import claim_place, recount_places
 
@@ -17,13 +18,14 @@ EXPIRED_AT_ONCE = 50
 def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | None:
     """Return the rater's open assignment, or a new one; None if no summary is left.
 
-    Raises NotAllowed unless the rater is qualified.
+    Raises NotAllowed unless the rater is qualified, and GuidelinesUnconfirmed.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rater = lock_active_rater(rater)
         if rater.status != Rater.Status.QUALIFIED:
             raise NotAllowed("You get summaries to rate after you pass a gold round.")
+        require_confirmed(rater)
         lease_end = now + timedelta(minutes=rater.project.lease_minutes)
         mine = (
             rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).order_by("pk").first()

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.rounds import next_in_round, open_round
+from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, QualificationRound, Rater, Rating
 from annotation.rating.assigning import take_assignment
 
@@ -19,8 +20,8 @@ GONE = {
 def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
     """Return the rater's open assignment with this id.
 
-    Raises AssignmentGone if it is another's, finished, expired or skipped, and NotAllowed for suspended
-    raters.
+    Raises AssignmentGone if it is another's, finished, expired or skipped, NotAllowed for suspended raters,
+    and GuidelinesUnconfirmed.
     """
     if rater.status == Rater.Status.SUSPENDED:
         raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
@@ -33,6 +34,7 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
         raise AssignmentGone("This summary is not assigned to you.")
     if assignment.state != Assignment.State.OPEN:
         raise AssignmentGone(GONE[Assignment.State(assignment.state)])
+    require_confirmed(rater)
     assignment.rater = rater
     return assignment
 
@@ -40,10 +42,12 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
 def next_assignment(rater: Rater) -> Assignment | None:
     """Return the rater's next assignment: of the open gold round in training, else in production.
 
-    None in training without an open round, and if nothing is left. Raises NotAllowed for suspended raters.
+    None in training without an open round, and if nothing is left. Raises NotAllowed for suspended raters,
+    and GuidelinesUnconfirmed.
     """
     if rater.status != Rater.Status.TRAINING:
         return take_assignment(rater)
+    require_confirmed(rater)
     current = open_round(rater)
     return next_in_round(current) if current else None
 

@@ -10,11 +10,13 @@ from django.utils import timezone
 from annotation import protocol
 from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageClosed
 from annotation.gold.rounds import decide_when_finished
+from annotation.guidelines.following import require_confirmed
 from annotation.models import (
     Answer,
     ArticleFlag,
     Assignment,
     Changed,
+    GuidelinesVersion,
     Project,
     ProjectChange,
     Question,
@@ -50,7 +52,8 @@ def submit_stage(
 
     Submitting the same answers again succeeds and changes nothing. Raises StageClosed if the stage is locked
     with other answers or not open yet, InvalidAnswers if a question is unanswered or answered off its scale,
-    AssignmentGone if the lease was lost, and NotAllowed if the rater may not rate.
+    AssignmentGone if the lease was lost, NotAllowed if the rater may not rate, and GuidelinesUnconfirmed if
+    new guidelines were published since the stage was opened.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -67,6 +70,7 @@ def submit_stage(
             raise AssignmentGone("Your time for this summary ran out, so it may be with another rater.")
         if stage > assignment.stage:
             raise StageClosed("This stage is not open yet.")
+        guidelines = require_confirmed(rater).version_for(assignment.summary.article.language)
         sheet = _checked_sheet(questionnaire, stage, stored, given)
         if rating is None:
             rating = Rating.objects.create(
@@ -76,7 +80,7 @@ def submit_stage(
                 round_id=assignment.round_id,
                 created_at=now,
             )
-        _write_answers(rating, rater.project, questionnaire.stage(stage), given, now)
+        _write_answers(rating, rater.project, questionnaire.stage(stage), given, guidelines, now)
         rating.stage_times = [
             *rating.stage_times,
             {
@@ -149,6 +153,7 @@ def _write_answers(
     project: Project,
     questions: tuple[protocol.Question, ...],
     given: Mapping[str, GivenAnswer],
+    guidelines: GuidelinesVersion | None,
     now: datetime,
 ) -> None:
     ids = dict(Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk"))
@@ -158,6 +163,7 @@ def _write_answers(
             question_id=ids[question.key],
             value=given[question.key].value,
             comment=given[question.key].comment.strip(),
+            guidelines=guidelines,
             created_at=now,
         )
         for question in questions
@@ -217,17 +223,23 @@ def correct_answer(
     """Add a new revision of one answer of a finished rating. Earlier ones are kept.
 
     It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
-    corrections and in gold rounds, AssignmentGone for others' ratings, and InvalidAnswers if the sheet would
-    no longer be complete and valid.
+    corrections and in gold rounds, AssignmentGone for others' ratings, GuidelinesUnconfirmed, and
+    InvalidAnswers if the sheet would no longer be complete and valid.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rater = lock_active_rater(rater)
-        rating = Rating.objects.select_for_update(of=("self",)).filter(pk=rating_id, rater=rater).first()
+        rating = (
+            Rating.objects.select_for_update(of=("self",))
+            .select_related("summary__article")
+            .filter(pk=rating_id, rater=rater)
+            .first()
+        )
         if rating is None or rating.completed_at is None:
             raise AssignmentGone("You have no such finished rating.")
         if rating.round_id is not None or not rater.project.allow_corrections:
             raise NotAllowed("This rating cannot be corrected.")
+        guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
         stored = current_answers(rating)
         if question_key not in stored:
@@ -250,6 +262,7 @@ def correct_answer(
             comment=answer.comment.strip(),
             revision=previous.revision + 1,
             after_reveal=reached > questionnaire.question(question_key).stage,
+            guidelines=guidelines,
             created_at=now,
         )
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))

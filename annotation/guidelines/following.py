@@ -1,0 +1,141 @@
+"""Which guidelines a rater follows, and their confirmation, without which they cannot rate."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from django.utils import timezone
+
+from annotation.errors import DomainError, GuidelinesUnconfirmed
+from annotation.models import GuidelinesConfirmation, GuidelinesVersion, Project, Rater
+
+
+@dataclass(frozen=True)
+class CurrentGuidelines:
+    """The latest version in each language, and the language of raters whose own has none."""
+
+    by_language: Mapping[str, GuidelinesVersion]
+    default_language: str
+
+    @classmethod
+    def of(cls, project: Project, published: Iterable[GuidelinesVersion]) -> Self:
+        """Return the current ones of `published`, which are ordered by number."""
+        return cls({version.language: version for version in published}, project.default_language)
+
+    def version_for(self, language: str) -> GuidelinesVersion | None:
+        """Return the version for summaries in this language; None if there is none, nor a default one."""
+        return self.by_language.get(language) or self.by_language.get(self.default_language)
+
+    def languages_of(self, version: GuidelinesVersion, languages: Collection[str]) -> tuple[str, ...]:
+        """Return which of `languages` follow this version."""
+        return tuple(language for language in languages if self.version_for(language) == version)
+
+    def followed_in(self, languages: Collection[str]) -> list[GuidelinesVersion]:
+        """Return the different versions for summaries in these languages."""
+        found = (self.version_for(language) for language in languages)
+        return list(dict.fromkeys(version for version in found if version is not None))
+
+
+def current_guidelines(project: Project) -> CurrentGuidelines:
+    """Return the project's current guidelines, without their texts."""
+    return CurrentGuidelines.of(project, project.guidelines.published().defer("text").order_by("number"))
+
+
+def has_guidelines(project: Project) -> bool:
+    return project.guidelines.published().exists()
+
+
+@dataclass(frozen=True)
+class FollowedVersion:
+    """A version that a rater follows in some of their languages."""
+
+    version: GuidelinesVersion
+    languages: tuple[str, ...]
+    confirmed_at: datetime | None
+    confirmed_before: GuidelinesVersion | None
+    """The latest earlier version in the same language that the rater has confirmed."""
+
+
+def followed_versions(rater: Rater) -> list[FollowedVersion]:
+    """Return the versions that the rater follows, with their texts, unconfirmed ones first."""
+    current = CurrentGuidelines.of(rater.project, rater.project.guidelines.published().order_by("number"))
+    confirmed = {
+        each.version_id: each
+        for each in rater.confirmations.select_related("version").order_by("version__number")
+    }
+    found = [
+        FollowedVersion(
+            version,
+            current.languages_of(version, rater.languages),
+            confirmed[version.pk].confirmed_at if version.pk in confirmed else None,
+            next(
+                (
+                    each.version
+                    for each in reversed(confirmed.values())
+                    if each.version.language == version.language and each.version_id != version.pk
+                ),
+                None,
+            ),
+        )
+        for version in current.followed_in(rater.languages)
+    ]
+    return sorted(found, key=lambda each: each.confirmed_at is not None)
+
+
+def require_confirmed(rater: Rater) -> CurrentGuidelines:
+    """Return the current guidelines. Raises GuidelinesUnconfirmed if the rater has not confirmed theirs."""
+    current = current_guidelines(rater.project)
+    followed = {version.pk for version in current.followed_in(rater.languages)}
+    if followed and followed.difference(rater.confirmations.values_list("version", flat=True)):
+        raise GuidelinesUnconfirmed(
+            f"Read and confirm the guidelines of {rater.project.name} before you rate. Open Guidelines."
+        )
+    return current
+
+
+def confirm_guidelines(rater: Rater, versions: Collection[int], now: datetime | None = None) -> None:
+    """Store that the rater has read the versions with these ids. Confirming again changes nothing.
+
+    Raises DomainError if one of them is not current for the rater: a newer one may have been published.
+    """
+    current = {version.pk for version in current_guidelines(rater.project).followed_in(rater.languages)}
+    if not versions or not current.issuperset(versions):
+        raise DomainError("The guidelines have changed since you opened them. Read the new version.")
+    GuidelinesConfirmation.objects.bulk_create(
+        [
+            GuidelinesConfirmation(rater=rater, version_id=pk, confirmed_at=now or timezone.now())
+            for pk in versions
+        ],
+        ignore_conflicts=True,
+    )
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A rater who follows a version. `confirmed_at` is None until they have confirmed it."""
+
+    rater: Rater
+    confirmed_at: datetime | None
+
+
+def followers_of(project: Project, version: GuidelinesVersion, current: CurrentGuidelines) -> list[Follower]:
+    """Return the raters who follow this version: those who have a login and may rate or train."""
+    raters = project.raters.filter(
+        user__isnull=False, status__in=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
+    ).select_related("user")
+    confirmed = dict(version.confirmations.values_list("rater", "confirmed_at"))
+    return [
+        Follower(rater, confirmed.get(rater.pk))
+        for rater in raters
+        if version in current.followed_in(rater.languages)
+    ]
+
+
+def raters_to_confirm(draft: GuidelinesVersion) -> list[Rater]:
+    """Return the raters who have to confirm the draft once it is published."""
+    current = current_guidelines(draft.project)
+    published = CurrentGuidelines(
+        {**current.by_language, draft.language: draft}, draft.project.default_language
+    )
+    return [follower.rater for follower in followers_of(draft.project, draft, published)]

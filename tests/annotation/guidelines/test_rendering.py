@@ -1,0 +1,141 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.guidelines.coverage import coverage
+from annotation.guidelines.rendering import TAGS, AnswerExample, render
+from annotation.protocol import SEAHORSE, SUMMEVAL
+
+GRAMMAR = """
+Read slowly.
+
+## Grammatical
+Is each sentence correct?
+
+### German {lang=de}
+#### Yes
+> Der Hafen fror zu.
+
+#### No: an agreement error
+> Der Hafen froren zu.
+
+### English {lang=en}
+#### No
+> The harbour freeze.
+
+## What matters {#main_ideas}
+See [above](#grammar).
+"""
+
+
+def shown(text, languages=None, questionnaire=SEAHORSE):
+    return render(text, questionnaire.questions, languages)
+
+
+def test_questions_languages_and_examples_become_sections():
+    rendered = shown(GRAMMAR)
+    assert rendered.questions == ("grammar", "main_ideas")
+    assert rendered.examples == (
+        AnswerExample("grammar", "de", "yes"),
+        AnswerExample("grammar", "de", "no"),
+        AnswerExample("grammar", "en", "no"),
+    )
+    assert '<section id="guidelines-grammar"><h2>Grammatical</h2>' in rendered.html
+    assert '<section class="example no"><h4>No: an agreement error</h4>' in rendered.html
+    assert re.search(r'<blockquote (dir="ltr" )?lang="de"', rendered.html)
+    assert '<a href="#guidelines-grammar"' in rendered.html
+
+
+def test_raters_are_shown_only_the_parts_for_their_languages():
+    rendered = shown(GRAMMAR, ["en"])
+    assert "harbour" in rendered.html
+    assert "Hafen" not in rendered.html
+    assert "German" not in rendered.html
+    assert "What matters" in rendered.html
+    assert rendered.examples == (AnswerExample("grammar", "en", "no"),)
+
+
+def test_answers_of_points_begin_examples_and_similar_words_do_not():
+    text = "## Coherence\n#### 5\nGood.\n#### 1: bad\nBad.\n#### 12 rules\nNone.\n"
+    assert [each.answer for each in shown(text, questionnaire=SUMMEVAL).examples] == ["5", "1"]
+    assert shown("## Grammatical\n#### None of these\n#### No-one\n").examples == ()
+
+
+def test_images_are_replaced_by_their_text_and_links_open_elsewhere():
+    html = shown("![a chart](https://tracker.example/x.png) [source](https://a.example)").html
+    assert "tracker" not in html
+    assert "a chart" in html
+    assert 'target="_blank"' in html
+    assert "noopener" in html
+
+
+FORBIDDEN = r"<(script|img|style|iframe|form|button|svg)|\son\w+=|style=|javascript:|data:|\"item\"|card"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html,hm)",
+        "# x {onclick=alert(1) style=color:red}",
+        "<style>body{display:none}</style>",
+        "<iframe src=https://a.example></iframe>",
+        '<form action="/sign-out/"><button name=x>hm</button></form>',
+        '<section id="item" class="card">x</section>',
+        "<svg><script>alert(1)</script></svg>",
+    ],
+)
+def test_nothing_unsafe_is_left(text):
+    html = shown(text).html
+    forbidden = (
+        r"<(script|img|style|iframe|form|button|svg)|alert|\son\w+=|style=|javascript:|data:|\"item\"|card"
+    )
+    assert re.search(forbidden, re.sub(r">[^<]*<", "><", html)) is None, html
+
+
+class Seen(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+pieces = st.lists(
+    st.sampled_from([*GRAMMAR.split("\n"), "<b", "](", "{#x}", "<script>", "`", "| a |", "> #"])
+)
+
+
+@given(pieces.map("\n".join))
+def test_every_text_is_safe_and_every_example_is_counted_once(text):
+    rendered = shown(text)
+    seen = Seen()
+    seen.feed(rendered.html)
+    assert seen.tags <= TAGS
+    assert seen.attributes <= {"class", "dir", "href", "id", "lang", "rel", "target"}
+    assert len(set(rendered.questions)) == len(rendered.questions)
+    assert rendered.html.count('class="example') == len(rendered.examples)
+
+
+def test_coverage_names_missing_sections_and_examples():
+    found = {each.question.key: each for each in coverage(shown(GRAMMAR), SEAHORSE.questions, ["de", "en"])}
+    grammar = found["grammar"]
+    assert grammar.has_section
+    assert [(each.language, each.missing) for each in grammar.languages] == [("de", ()), ("en", ("yes",))]
+    assert found["main_ideas"].has_section
+    assert not found["attribution"].has_section
+
+
+def test_examples_for_every_language_count_in_each():
+    (grammar,) = coverage(shown("## Grammatical\n### Yes\n### No\n"), SEAHORSE.questions[2:3], ["de", "tr"])
+    assert [each.missing for each in grammar.languages] == [(), ()]
