@@ -6,6 +6,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 
 from annotation.gold import views as gold_set
+from annotation.guidelines import reading_views as guidelines_reading
 from annotation.imports import views as imports
 from annotation.people import account_views
 from annotation.people import views as people
@@ -27,6 +28,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("history/", history_views.history, "history"),
     ("history/<int:rating_id>/", history_views.history_rating, "history_rating"),
     ("history/<int:rating_id>/<slug:question_key>/", history_views.history_correct, "history_correct"),
+    ("guidelines/", guidelines_reading.guidelines, "guidelines"),
     # managers
     ("", progress.progress, "progress"),
     ("settings/", projects.project_settings, "project_settings"),

@@ -69,6 +69,8 @@ GET   round_review               in     200       404        403     403     404
 GET   history                    in     200       200        403     403     404      404       404
 GET   history_rating             in     404       200        403     403     404      404       404
 POST  history_correct            in     404       302        403     403     404      404       404
+GET   guidelines                 in     200       200        403     403     404      404       404
+POST  guidelines                 in     302       302        403     403     404      404       404
 
 GET   progress                   in     403       403        200     200     404      404       404
 GET   summaries                  in     403       403        200     200     404      404       404

@@ -36,10 +36,11 @@ def coverage(
     Examples outside a part for one language count in every language.
     """
     counts = Counter(rendered.examples)
+    explained = {section.question for section in rendered.sections}
     return [
         QuestionCoverage(
             question,
-            question.key in rendered.questions,
+            question.key in explained,
             tuple(
                 ExampleCount(
                     language,

@@ -42,10 +42,6 @@ def current_guidelines(project: Project) -> CurrentGuidelines:
     return CurrentGuidelines.of(project, project.guidelines.published().defer("text").order_by("number"))
 
 
-def has_guidelines(project: Project) -> bool:
-    return project.guidelines.published().exists()
-
-
 @dataclass(frozen=True)
 class FollowedVersion:
     """A version that a rater follows in some of their languages."""

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import nh3
@@ -26,7 +27,7 @@ from annotation.protocol import Question
 from annotation.templatetags.texts import answer_label, direction
 
 ID_PREFIX = "guidelines-"
-"""Before the ids of sections, so that no id of the page around them is the same."""
+"""Comes before ids of sections, so that they differ from all ids of the page."""
 HEADING = re.compile(r"h([1-6])")
 HIGHEST = 2  # the page around the guidelines has the heading of level 1
 TAGS = {
@@ -47,29 +48,35 @@ class AnswerExample:
     answer: str
 
 
+class Section(NamedTuple):
+    """The section of a question, with its id on the page."""
+
+    question: str
+    title: str
+    id: str
+
+
 @dataclass(frozen=True)
 class RenderedGuidelines:
     html: SafeString
-    questions: tuple[str, ...]
-    """Keys of the questions that have a section, in the order of the text."""
+    sections: tuple[Section, ...]
+    """The sections of questions, in the order of the text."""
     examples: tuple[AnswerExample, ...]
 
 
-def section_id(question: str) -> str:
-    """Return the id of a question's section."""
-    return ID_PREFIX + question
-
-
-def render(
-    text: str, questions: Sequence[Question], languages: Sequence[str] | None = None
+def render_guidelines(
+    text: str,
+    questions: Sequence[Question],
+    languages: Sequence[str] | None = None,
+    id_prefix: str = ID_PREFIX,
 ) -> RenderedGuidelines:
-    """Return Markdown as HTML that is safe on any page. Parts in other languages than these are left out.
+    """Return Markdown as HTML that is safe on any page. Parts for other languages than these are left out.
 
     None keeps all languages. Images, scripts, styles and addresses other than http, https and mailto are
     removed.
     """
     asked = tuple((question.key, question.title, question.scale.choices) for question in questions)
-    return _render(text, asked, None if languages is None else frozenset(languages))
+    return _render(text, asked, None if languages is None else frozenset(languages), id_prefix)
 
 
 Asked = tuple[tuple[str, str, tuple[str, ...]], ...]
@@ -77,7 +84,7 @@ Asked = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 
 @lru_cache(maxsize=32)
-def _render(text: str, asked: Asked, languages: frozenset[str] | None) -> RenderedGuidelines:
+def _render(text: str, asked: Asked, languages: frozenset[str] | None, id_prefix: str) -> RenderedGuidelines:
     sections = _Sections(asked, languages)
     converter = Markdown(extensions=["attr_list", "sane_lists", "tables", _SectionExtension(sections)])
     unsafe = converter.convert(text)
@@ -94,10 +101,12 @@ def _render(text: str, asked: Asked, languages: frozenset[str] | None) -> Render
         tag_attribute_values={"a": {"target": {"_blank"}}},
         allowed_classes={"section": CLASSES},
         url_schemes={"http", "https", "mailto"},
-        url_relative=lambda url: f"#{ID_PREFIX}{url[1:]}" if url.startswith("#") else None,
-        id_prefix=ID_PREFIX,
+        url_relative=lambda url: f"#{id_prefix}{url[1:]}" if url.startswith("#") else None,
+        id_prefix=id_prefix,
     )
-    return RenderedGuidelines(mark_safe(html), tuple(sections.questions), tuple(sections.examples))
+    titles = {key: title for key, title, _ in asked}
+    found = tuple(Section(key, titles[key], id_prefix + key) for key in sections.questions)
+    return RenderedGuidelines(mark_safe(html), found, tuple(sections.examples))
 
 
 @dataclass

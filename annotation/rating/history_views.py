@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.errors import InvalidAnswers
+from annotation.errors import GuidelinesUnconfirmed, InvalidAnswers
 from annotation.models import Rater
 from annotation.rating.history import (
     OpenedRating,
@@ -69,6 +69,8 @@ def history_correct(request: SignedInRequest, slug: str, rating_id: int, questio
         # The error may be under another question's key that the answer contradicts.
         error = wrong.fields.get(question_key) or " ".join(wrong.fields.values())
         return _rating_page(request, rater, opened, question_key, answer, error)
+    except GuidelinesUnconfirmed as refused:
+        return _rating_page(request, rater, opened, question_key, answer, str(refused))
     messages.success(request, "Correction saved. Your earlier answer is kept.")
     return redirect("history_rating", slug, rating_id)
 

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.gold.rounds import gold_available, round_size, start_round, thresholds
 from annotation.models import Rater
+from annotation.rating.refusal_views import show_refusals
 from annotation.rating.round_review import review_round
 from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
@@ -31,6 +32,7 @@ def round_intro(request: SignedInRequest, rater: Rater) -> HttpResponse:
 
 
 @require_POST
+@show_refusals
 def round_start(request: SignedInRequest, slug: str) -> HttpResponse:
     start_round(open_as_rater(request, slug))
     return redirect("rate", slug)

@@ -1,21 +1,18 @@
 """The rating page: one summary, stage by stage."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Concatenate, ParamSpec
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
+from django_htmx.http import replace_url
 
-from annotation.errors import AssignmentGone, DomainError, InvalidAnswers, StageClosed
+from annotation.errors import DomainError, GuidelinesUnconfirmed, InvalidAnswers
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
+from annotation.rating.refusal_views import leave, show_refusals
 from annotation.rating.round_views import round_intro
 from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
 from annotation.rating.shown_item import shown_item
@@ -23,33 +20,9 @@ from annotation.rating.submitting import flag_article, save_draft, submit_stage
 from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
 
-P = ParamSpec("P")
-View = Callable[Concatenate[SignedInRequest, P], HttpResponse]
-
-
-def show_refusals(view: View[P]) -> View[P]:
-    """Show a refusal with a link onwards: above the answers for htmx, otherwise as a page."""
-
-    @wraps(view)
-    def guarded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except DomainError as refusal:
-            context = {
-                "message": str(refusal),
-                "can_continue": isinstance(refusal, StageClosed | AssignmentGone),
-            }
-            if request.htmx:
-                response = render(request, "annotation/_trouble.html", context, status=refusal.status)
-                return reswap(retarget(response, "#trouble"), "innerHTML")
-            if context["can_continue"]:
-                return render(request, "annotation/rate_refused.html", context, status=refusal.status)
-            raise
-
-    return guarded
-
 
 @require_safe
+@show_refusals
 def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Redirect to the rater's next summary, or say why there is none."""
     rater = open_as_rater(request, slug)
@@ -75,6 +48,10 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
         assignment = submit_stage(rater, assignment_id, sheet.stage, sheet.given)
     except InvalidAnswers as wrong:
         return _item_page(request, open_assignment(rater, assignment_id), sheet, wrong)
+    except GuidelinesUnconfirmed:
+        save_draft(rater, assignment_id, sheet.stage, sheet.given)
+        messages.info(request, "The guidelines have changed. Your answers are saved as a draft.")
+        raise
     if assignment.state != Assignment.State.DONE:
         return _go_to(request, assignment)
     return _after_finishing(request, rater, assignment)
@@ -84,7 +61,7 @@ def _after_finishing(request: SignedInRequest, rater: Rater, finished: Assignmen
     """Respond with the next summary, or with the review of the round that has ended."""
     if finished.round is not None:
         if finished.round.decided_at is not None:
-            return _leave(request, reverse("round_review", args=[rater.project.slug, finished.round.number]))
+            return leave(request, reverse("round_review", args=[rater.project.slug, finished.round.number]))
         messages.success(request, "Saved.")
     else:
         messages.success(request, _saved_message(rater, finished))
@@ -107,7 +84,7 @@ def _go_on(request: SignedInRequest, rater: Rater) -> HttpResponse:
     """Respond with the next summary, or with the page that says why there is none."""
     following = next_assignment(rater)
     if following is None:
-        return _leave(request, reverse("rate", args=[rater.project.slug]))
+        return leave(request, reverse("rate", args=[rater.project.slug]))
     return _go_to(request, following)
 
 
@@ -115,10 +92,6 @@ def _go_to(request: SignedInRequest, assignment: Assignment) -> HttpResponse:
     if request.htmx:
         return _item_page(request, assignment)
     return redirect("rate_item", assignment.rater.project.slug, assignment.pk)
-
-
-def _leave(request: SignedInRequest, address: str) -> HttpResponse:
-    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
 
 
 def _item_page(

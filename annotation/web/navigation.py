@@ -1,5 +1,6 @@
 """The page header: the project's sections that a person may open."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.http import HttpRequest
@@ -17,6 +18,12 @@ class Section:
     permission: Permission
     further: tuple[str, ...] = ()
     """URL names of other pages in the section, with all addresses below them."""
+    is_in: Callable[[Project], bool] = lambda _: True
+    """Whether the project has this section."""
+
+
+def _has_guidelines(project: Project) -> bool:
+    return project.guidelines.published().exists()
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Link:
 SECTIONS = (
     Section("Rate", "rate", Permission.RATE),
     Section("My ratings", "history", Permission.RATE),
+    Section("Guidelines", "guidelines", Permission.RATE, is_in=_has_guidelines),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
     Section("Agreement", "agreement", Permission.SEE_RESULTS, further=("raters",)),
     Section(
@@ -80,7 +88,7 @@ def sections_for(request: HttpRequest, project: Project) -> list[Link]:
     addresses = {
         section: [reverse(name, args=[project.slug]) for name in (section.url_name, *section.further)]
         for section in SECTIONS
-        if section.permission in project.reader_may
+        if section.permission in project.reader_may and section.is_in(project)
     }
     # All addresses begin with that of Progress, so the longest match is current.
     around = [each for own in addresses.values() for each in own if request.path.startswith(each)]

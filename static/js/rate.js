@@ -308,6 +308,7 @@
     if (CHOICE_KEYS.includes(letter(event)) && question) return choose(question, radios(question)[CHOICE_KEYS.indexOf(letter(event))]);
     if (letter(event) === "c" && question) return openWithText(question.querySelector(".comment"));
     if (letter(event) === "f") return openWithText(document.getElementById("flag"));
+    if (letter(event) === "g") return document.dispatchEvent(new Event("guidelines")); // guidelines.js opens them
     return false;
   }
 
@@ -318,6 +319,7 @@
     if (!item() || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (document.querySelector("dialog[open]")) {
       if (key === "?") document.getElementById("keys").close();
+      if (letter(event) === "g") document.getElementById("guidelines").close();
       return;
     }
     if (key === "Escape" && target.closest("details")) return escape(target);

@@ -66,6 +66,7 @@ PAGES = {
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),
     "rate": ("demo-annotator", "/projects/demo/rate/"),
+    "guidelines": ("demo-annotator", "/projects/demo/guidelines/"),
     "history": ("demo-annotator", "/projects/demo/history/"),
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.guidelines.coverage import coverage
-from annotation.guidelines.rendering import TAGS, AnswerExample, render
+from annotation.guidelines.rendering import TAGS, AnswerExample, Section, render_guidelines
 from annotation.protocol import SEAHORSE, SUMMEVAL
 
 GRAMMAR = """
@@ -32,12 +32,15 @@ See [above](#grammar).
 
 
 def shown(text, languages=None, questionnaire=SEAHORSE):
-    return render(text, questionnaire.questions, languages)
+    return render_guidelines(text, questionnaire.questions, languages)
 
 
 def test_questions_languages_and_examples_become_sections():
     rendered = shown(GRAMMAR)
-    assert rendered.questions == ("grammar", "main_ideas")
+    assert rendered.sections == (
+        Section("grammar", "Grammatical", "guidelines-grammar"),
+        Section("main_ideas", "Main ideas", "guidelines-main_ideas"),
+    )
     assert rendered.examples == (
         AnswerExample("grammar", "de", "yes"),
         AnswerExample("grammar", "de", "no"),
@@ -123,7 +126,7 @@ def test_every_text_is_safe_and_every_example_is_counted_once(text):
     seen.feed(rendered.html)
     assert seen.tags <= TAGS
     assert seen.attributes <= {"class", "dir", "href", "id", "lang", "rel", "target"}
-    assert len(set(rendered.questions)) == len(rendered.questions)
+    assert len(set(rendered.sections)) == len(rendered.sections)
     assert rendered.html.count('class="example') == len(rendered.examples)
 
 

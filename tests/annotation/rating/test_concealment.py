@@ -111,7 +111,7 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
             yield route
 
 
-RATERS_OWN = re.compile(r"/(rate|rounds|history)/")
+RATERS_OWN = re.compile(r"/(rate|rounds|history|guidelines)/")
 
 
 def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
