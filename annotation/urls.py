@@ -6,7 +6,8 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 
 from annotation.gold import views as gold_set
-from annotation.guidelines import reading_views as guidelines_reading
+from annotation.guidelines import reading_views
+from annotation.guidelines import views as guidelines
 from annotation.imports import views as imports
 from annotation.people import account_views
 from annotation.people import views as people
@@ -28,12 +29,18 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("history/", history_views.history, "history"),
     ("history/<int:rating_id>/", history_views.history_rating, "history_rating"),
     ("history/<int:rating_id>/<slug:question_key>/", history_views.history_correct, "history_correct"),
-    ("guidelines/", guidelines_reading.guidelines, "guidelines"),
+    ("guidelines/", reading_views.guidelines, "guidelines"),
     # managers
     ("", progress.progress, "progress"),
     ("settings/", projects.project_settings, "project_settings"),
     ("settings/publish/", projects.results_publish, "results_publish"),
     ("settings/unpublish/", projects.results_unpublish, "results_unpublish"),
+    ("settings/guidelines/", guidelines.guidelines_settings, "guidelines_settings"),
+    ("settings/guidelines/default/", guidelines.guidelines_default, "guidelines_default"),
+    ("settings/guidelines/<slug:language>/", guidelines.guidelines_draft, "guidelines_draft"),
+    ("settings/guidelines/<slug:language>/publish/", guidelines.guidelines_publish, "guidelines_publish"),
+    ("settings/guidelines/<slug:language>/discard/", guidelines.guidelines_discard, "guidelines_discard"),
+    ("guidelines/<slug:language>/<int:number>/", guidelines.guidelines_version, "guidelines_version"),
     ("summaries/", summaries.summaries, "summaries"),
     ("summaries/<int:summary_id>/", summaries.summary, "summary"),
     ("summaries/<int:summary_id>/gold/", gold_set.gold_answers, "gold_answers"),

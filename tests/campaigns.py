@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.gold.rounds import next_in_round, start_round
+from annotation.guidelines.following import confirm_guidelines
+from annotation.guidelines.versions import save_draft, start_draft
 from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
 from annotation.people.members import invite, issue_api_token, remove_rater
 from annotation.rating.assigning import take_assignment
@@ -34,6 +36,7 @@ from tests.factories import (
     make_summary,
     make_system,
     make_user,
+    publish_guidelines,
 )
 
 NO = {"comprehensibility": GivenAnswer("no")}
@@ -71,6 +74,9 @@ def make_campaign(mark: str) -> Campaign:
         "annotator": make_rater(project, user=make_user(f"{mark}-annotator-name")),
         "removed": make_rater(project, user=make_user(f"{mark}-removed-name")),
     }
+    guidelines = publish_guidelines(project, "## Grammatical\nRead it twice.\n\n### Yes\n> Ships waited.")
+    for rater in raters.values():
+        confirm_guidelines(rater, [guidelines.pk])
     remove_rater(raters["removed"])
     users |= {role: rater.user for role, rater in raters.items()}
 
@@ -107,12 +113,15 @@ def make_campaign(mark: str) -> Campaign:
     model = add_model(endpoint, "judge", "chat", users["manager"])
     words = {"name": "focus", "description": f"{mark}-description?", "sees": "summary"}
     dimension = add_dimension(project, users["manager"], **words)
+    draft = start_draft(project, users["manager"], "en", "")
+    save_draft(project, users["manager"], "en", f"{mark}-draft", "Longer.", draft.saves)
     ids: dict[str, int | str] = {
         "slug": project.slug,
         "assignment_id": open_assignment.pk,
         "rating_id": finished.pk,
         "question_key": "comprehensibility",
         "number": 1,
+        "language": "en",
         "summary_id": gold.summary_id,
         "rater_id": raters["annotator"].pk,
         "membership_id": members["researcher"].pk,

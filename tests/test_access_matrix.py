@@ -89,6 +89,16 @@ POST  import_load                in     403       403        403     302     404
 POST  import_cancel              in     403       403        403     409     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
+GET   guidelines_settings        in     403       403        403     200     404      404       404
+POST  guidelines_settings        in     403       403        403     422     404      404       404
+POST  guidelines_default         in     403       403        403     302     404      404       404
+GET   guidelines_draft           in     403       403        403     200     404      404       404
+POST  guidelines_draft           in     403       403        403     302     404      404       404
+GET   guidelines_publish         in     403       403        403     200     404      404       404
+POST  guidelines_publish         in     403       403        403     302     404      404       404
+GET   guidelines_discard         in     403       403        403     200     404      404       404
+POST  guidelines_discard         in     403       403        403     302     404      404       404
+GET   guidelines_version         in     403       403        200     200     404      404       404
 GET   results_publish            in     403       403        403     200     404      404       404
 POST  results_publish            in     403       403        403     302     404      404       404
 POST  results_unpublish          in     403       403        403     302     404      404       404
@@ -264,6 +274,10 @@ FORMS: dict[str, dict[str, object]] = {
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
+    "guidelines_default": {"default_language": "en"},
+    "guidelines_draft": {"text": "Read.", "changes": "Shorter.", "saves": 2},
+    "guidelines_publish": {"saves": 2},
+    "guidelines_discard": {"saves": 2},
     "disagreement_rerating": {"again": "1"},
     "recheck_start": {"kind": "drift"},
     "recheck_schedule": {"days": 7},
@@ -297,7 +311,18 @@ ALLOWED_WRITES = {
 REFUSED_IN_THIS_STATE = {"rate_flag": "annotator", "import_cancel": "manager"}
 """Address -> the role that may use it, although the table's object is in another state."""
 
-SECRETS = ("article", "title", "system", "comment", "explanation", "score", "pseudonym", "note", "file")
+SECRETS = (
+    "article",
+    "title",
+    "system",
+    "comment",
+    "explanation",
+    "score",
+    "pseudonym",
+    "note",
+    "file",
+    "draft",
+)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
+from annotation.guidelines.following import confirm_guidelines
+from annotation.guidelines.starting_points import SHIPPED, starting_text
+from annotation.guidelines.versions import publish_draft, start_draft
 from annotation.imports.import_file import import_file
 from annotation.imports.reading.importer import open_import
 from annotation.models import Answer, Membership, Project, Rater, Rating, Role
@@ -49,7 +52,9 @@ def load_demo_project() -> list[DemoLogin]:
         _import(project, "ratings", "ratings.csv", map=["group==demo"])
         _spread_ratings(project)
         project.bump_revision()
-        return _make_logins(project)
+        logins = _make_logins(project)
+        _publish_guidelines(project)
+        return logins
 
 
 def _import(project: Project, format_name: str, file_name: str, **options: object) -> None:
@@ -68,6 +73,15 @@ def _spread_ratings(project: Project) -> None:
     Rating.objects.bulk_update(ratings, ["created_at", "completed_at"])
     begun = Rating.objects.filter(pk=OuterRef("rating")).values("created_at")
     Answer.objects.filter(rating__in=ratings).update(created_at=Subquery(begun))
+
+
+def _publish_guidelines(project: Project) -> None:
+    """Publish Touchstone's guidelines, confirmed by the raters who have a login."""
+    manager = User.objects.get(memberships__project=project, memberships__role=Role.MANAGER)
+    draft = start_draft(project, manager, project.default_language, starting_text(project, SHIPPED))
+    version = publish_draft(project, manager, draft.language, draft.saves)
+    for rater in project.raters.filter(user__isnull=False):
+        confirm_guidelines(rater, [version.pk])
 
 
 def _make_logins(project: Project) -> list[DemoLogin]:

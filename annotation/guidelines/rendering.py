@@ -1,11 +1,12 @@
 """Guidelines as HTML: Markdown in sections by question, language and example, without anything unsafe.
 
-Three kinds of heading mean something. All others are only headings.
+Some headings mean something. All others are only headings.
 
 - The title of a question, or `{#key}` with its key, begins the section of that question.
 - `{lang=de}` begins a part for that language, which only its raters are shown. Its quotations are marked as
   texts in that language.
 - An answer, such as "Yes" or "No: a repeated name", begins an example for that answer.
+- `{#name}` with any other name begins a section to which links to `#name` lead.
 
 A section ends with the next heading of its own or a higher level.
 """
@@ -158,7 +159,7 @@ class _Sections:
         key = heading.attrib.pop("id", "")
         question = next((each for each, name, _ in self.asked if each == key or name == title), "")
         answer = "" if question else self._answer(title, around.question)
-        if not (question or language or answer):
+        if not (question or language or answer or key):
             return None
         section = _Section(
             Element("section"), level, question or around.question, language or around.language
@@ -166,6 +167,8 @@ class _Sections:
         if question and question not in self.questions:
             section.element.set("id", question)
             self.questions.append(question)
+        elif key and key not in self.questions:
+            section.element.set("id", key)
         if answer:
             section.element.set("class", f"example {answer}")
         shown = self.languages is None or not section.language or section.language in self.languages

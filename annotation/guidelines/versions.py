@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from annotation.errors import DomainError, DraftChanged, InvalidFields, NotFound
-from annotation.models import Article, GuidelinesVersion, Project
+from annotation.models import Answer, Article, GuidelinesVersion, Project
 from annotation.permissions import Permission, Person, require
 
 LONGEST_TEXT = 100_000  # characters
@@ -47,6 +48,13 @@ def published_version(project: Project, language: str, number: int) -> Guideline
 
 def latest_version(project: Project, language: str) -> GuidelinesVersion | None:
     return project.guidelines.published().filter(language=language).order_by("number").last()
+
+
+def ratings_by_version(project: Project) -> dict[int, int]:
+    """Return id of each version -> how many finished ratings have answers that were given under it."""
+    given = Answer.objects.current().filter(guidelines__project=project, rating__completed_at__isnull=False)
+    counted = given.order_by().values_list("guidelines").annotate(Count("rating", distinct=True))
+    return dict(counted)
 
 
 def start_draft(project: Project, user: Person, language: str, text: str) -> GuidelinesVersion:

@@ -6,7 +6,7 @@ from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Tex
 from django.db.models.functions import Substr
 
 from annotation.lookups import one_of
-from annotation.models import Answer, ArticleFlag, Project, Rater, Rating, Summary
+from annotation.models import Answer, ArticleFlag, GuidelinesVersion, Project, Rater, Rating, Summary
 from annotation.progress.progress import seconds_in_stages
 
 EXCERPT = 400  # characters
@@ -103,13 +103,21 @@ class RatingRow:
         return "rater removed" if self.rating.rater.status == Rater.Status.REMOVED else ""
 
     @property
+    def guidelines(self) -> list[GuidelinesVersion]:
+        """The versions of the guidelines under which the answers were given."""
+        given = (answer.guidelines for revisions in self.answers for answer in revisions)
+        return list(dict.fromkeys(version for version in given if version is not None))
+
+    @property
     def seconds(self) -> float | None:
         return seconds_in_stages(self.rating.stage_times) if self.rating.stage_times else None
 
 
 def ratings_of(summary: Summary) -> list[RatingRow]:
     """Return all ratings of the summary, countable ones first."""
-    answers = Answer.objects.select_related("question").order_by("revision")
+    answers = (
+        Answer.objects.select_related("question", "guidelines").defer("guidelines__text").order_by("revision")
+    )
     ratings = summary.ratings.select_related("rater", "round").prefetch_related(Prefetch("answers", answers))
     keys = [question.key for question in summary.project.questionnaire.protocol.questions]
     rows = []

@@ -46,12 +46,11 @@ def changed_passages(before: str, after: str) -> list[tuple[Piece, ...]]:
     Lines are compared first and words only within changed lines, so that long texts take little time.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    matcher = SequenceMatcher(None, old, new, False)
-    return [
-        tuple(
-            piece
-            for _, old_from, old_to, new_from, new_to in passage
-            for piece in word_pieces("".join(old[old_from:old_to]), "".join(new[new_from:new_to]))
-        )
-        for passage in matcher.get_grouped_opcodes(LINES_AROUND)
-    ]
+    passages = []
+    for passage in SequenceMatcher(None, old, new, False).get_grouped_opcodes(LINES_AROUND):
+        pieces: list[Piece] = []
+        for tag, old_from, old_to, new_from, new_to in passage:
+            was, now = "".join(old[old_from:old_to]), "".join(new[new_from:new_to])
+            pieces += [Piece(Kind.SAME, was)] if tag == "equal" else word_pieces(was, now)
+        passages.append(tuple(pieces))
+    return passages

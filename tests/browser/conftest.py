@@ -53,10 +53,13 @@ ADD_RATER = """
 from django.contrib.auth.models import User
 from django.test import Client
 from annotation.demo.load import LANGUAGES
+from annotation.guidelines.following import confirm_guidelines, followed_versions
 from annotation.people.members import add_rater, qualify_rater
 from annotation.models import Project
 user = User.objects.create_user("{username}", password="{password}" or None)
-qualify_rater(add_rater(Project.objects.get(slug="demo"), user, LANGUAGES))
+rater = add_rater(Project.objects.get(slug="demo"), user, LANGUAGES)
+qualify_rater(rater)
+confirm_guidelines(rater, [each.version.pk for each in followed_versions(rater)])
 client = Client()
 client.force_login(user, "django.contrib.auth.backends.ModelBackend")
 print(client.cookies["sessionid"].value)

@@ -64,6 +64,7 @@ PAGES = {
     "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
     "people": ("demo-manager", "/projects/demo/people/"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
+    "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),
     "rate": ("demo-annotator", "/projects/demo/rate/"),
     "guidelines": ("demo-annotator", "/projects/demo/guidelines/"),
@@ -71,7 +72,7 @@ PAGES = {
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
-ONLY_FORMS = {"round_start", "results_unpublish", "model_import"}
+ONLY_FORMS = {"guidelines_default", "round_start", "results_unpublish", "model_import"}
 """Addresses that answer forms and have no page."""
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 HARMLESS = ("status of 403", "status of 404", "Password forms should have")

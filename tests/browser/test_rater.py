@@ -81,7 +81,7 @@ def join_by_keyboard(page: Page, address: str, username: str) -> None:
         tab_to(page, label)
         page.keyboard.type(text)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/rate/**")
+    page.wait_for_url("**/guidelines/")
 
 
 def shown_stage(page: Page) -> int:
@@ -122,6 +122,10 @@ def test_a_new_rater_joins_trains_and_rates_ten_summaries_by_keyboard(
 ):
     page = open_context().new_page()
     join_by_keyboard(page, invited, "keyboard-rater")
+    expect(page.get_by_role("heading", name="Examples in German").first).to_be_visible()
+    tab_to(page, "I have read the guidelines")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/rate/**")
     tab_to(page, "Start")
     page.keyboard.press("Enter")
     page.wait_for_selector("#item")

@@ -123,6 +123,7 @@ def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
         "<str:model_name>": "invented",
         "<slug:name>": "scatter",
         "<slug:kind>": "csv",
+        "<slug:language>": "en",
     }
     found = set()
     for route in routes(get_resolver()):

@@ -51,3 +51,8 @@ def test_unchanged_lines_far_from_a_change_are_left_out():
         Piece(Kind.ADDED, "Five"),
         Piece(Kind.SAME, ".\n"),
     )
+
+
+def test_blank_lines_around_a_change_are_unchanged():
+    (passage,) = changed_passages("One.\n\nTwo.\n\n", "One.\n\nThree.\n\n")
+    assert [piece.kind for piece in passage if not piece.text.strip()] == [Kind.SAME, Kind.SAME]
