@@ -291,6 +291,35 @@ def test_backspace_steps_back_within_the_open_stage(open_context: OpenContext, p
     expect(page.locator("#question-repetition input[value=no]")).to_be_checked()
 
 
+def test_the_guidelines_open_over_the_rating_page_and_keep_their_place(
+    open_context: OpenContext, platform: Platform
+):
+    page = open_context().new_page()
+    sign_in(page, platform, platform.add_rater())
+    page.goto("/projects/demo/rate/")
+    address = page.url
+    dialog, text = page.locator("#guidelines"), page.locator("#guidelines .text")
+    page.keyboard.press("g")
+    expect(dialog.get_by_role("heading", name="Comprehensible")).to_be_in_viewport()
+    text.evaluate("text => { text.scrollTop = 500 }")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#question-comprehensibility")).to_be_focused()
+    page.keyboard.press("g")
+    expect(dialog).to_be_visible()
+    assert text.evaluate("text => text.scrollTop") == 500
+    page.keyboard.press("g")
+    expect(dialog).to_be_hidden()
+    answer_stage(page, {"comprehensibility": "yes"})
+    page.set_viewport_size(PHONE)
+    page.get_by_role("link", name="Guidelines").click()
+    expect(dialog.get_by_role("heading", name="No repetition")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.url == address
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.locator("#item .question").first).to_be_in_viewport()
+
+
 def test_an_acknowledged_rating_survives_a_killed_web_server(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())
