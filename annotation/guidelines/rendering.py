@@ -49,7 +49,7 @@ class AnswerExample:
     answer: str
 
 
-class Section(NamedTuple):
+class QuestionSection(NamedTuple):
     """The section of a question, with its id on the page."""
 
     question: str
@@ -60,7 +60,7 @@ class Section(NamedTuple):
 @dataclass(frozen=True)
 class RenderedGuidelines:
     html: SafeString
-    sections: tuple[Section, ...]
+    sections: tuple[QuestionSection, ...]
     """The sections of questions, in the order of the text."""
     examples: tuple[AnswerExample, ...]
 
@@ -106,7 +106,7 @@ def _render(text: str, asked: Asked, languages: frozenset[str] | None, id_prefix
         id_prefix=id_prefix,
     )
     titles = {key: title for key, title, _ in asked}
-    found = tuple(Section(key, titles[key], id_prefix + key) for key in sections.questions)
+    found = tuple(QuestionSection(key, titles[key], id_prefix + key) for key in sections.questions)
     return RenderedGuidelines(mark_safe(html), found, tuple(sections.examples))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.guidelines.coverage import coverage
-from annotation.guidelines.rendering import TAGS, AnswerExample, Section, render_guidelines
+from annotation.guidelines.rendering import TAGS, AnswerExample, QuestionSection, render_guidelines
 from annotation.protocol import SEAHORSE, SUMMEVAL
 
 GRAMMAR = """
@@ -38,8 +38,8 @@ def shown(text, languages=None, questionnaire=SEAHORSE):
 def test_questions_languages_and_examples_become_sections():
     rendered = shown(GRAMMAR)
     assert rendered.sections == (
-        Section("grammar", "Grammatical", "guidelines-grammar"),
-        Section("main_ideas", "Main ideas", "guidelines-main_ideas"),
+        QuestionSection("grammar", "Grammatical", "guidelines-grammar"),
+        QuestionSection("main_ideas", "Main ideas", "guidelines-main_ideas"),
     )
     assert rendered.examples == (
         AnswerExample("grammar", "de", "yes"),
