@@ -14,6 +14,7 @@ from annotation.guidelines.forms import DefaultLanguageForm, DraftForm, DraftSta
 from annotation.guidelines.rendering import render_guidelines
 from annotation.guidelines.starting_points import starting_text
 from annotation.guidelines.versions import (
+    LONGEST_TEXT,
     discard_draft,
     draft_in,
     latest_version,
@@ -104,10 +105,7 @@ def guidelines_draft(request: SignedInRequest, slug: str, language: str) -> Http
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     draft = draft_in(project, language)
     form = DraftForm(draft, request.POST if request.method == "POST" else None)
-    if request.htmx:
-        form.is_valid()
-        return _draft_page(request, project, draft, form, form.cleaned_data.get("text", ""))
-    if form.is_valid():
+    if form.is_valid() and not request.htmx:
         sent = form.cleaned_data
         try:
             save_draft(project, request.user, language, sent["text"], sent["changes"], sent["saves"])
@@ -121,14 +119,15 @@ def guidelines_draft(request: SignedInRequest, slug: str, language: str) -> Http
                 return redirect("guidelines_publish", slug, language)
             messages.success(request, "Draft saved. Raters do not see it until you publish it.")
             return redirect("guidelines_draft", slug, language)
-    return _draft_page(request, project, draft, form, form["text"].value() or "")
+    return _draft_page(request, project, draft, form)
 
 
 def _draft_page(
-    request: SignedInRequest, project: Project, draft: GuidelinesVersion, form: DraftForm, text: str
+    request: SignedInRequest, project: Project, draft: GuidelinesVersion, form: DraftForm
 ) -> HttpResponse:
     questions = project.questionnaire.protocol.questions
-    rendered = render_guidelines(text, questions)
+    text = form["text"].value() or ""
+    rendered = render_guidelines(text[:LONGEST_TEXT], questions)
     context = {
         "draft": draft,
         "form": form,
