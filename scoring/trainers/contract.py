@@ -23,6 +23,8 @@ class TrainingItem:
     """Dimension -> label in [0, 1], 1 is best; a single answer of yes is 1, of no 0."""
     split: str = ""
     """Of the article: "train", "validation", "test" or empty."""
+    article_digest: str = ""
+    """`text_digest` of the article, where it is known already."""
 
 
 class CannotTrain(Exception):

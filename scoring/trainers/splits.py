@@ -50,7 +50,13 @@ class SplitParams:
         low=0.001,
         high=1.0,
         group="Articles",
-        details="For learning curves: a smaller share is a part of each larger one with the same split seed.",
+        details="A smaller share is a part of each larger one with the same split seed and share seed.",
+    )
+    share_seed: int = setting(
+        0,
+        label="Share seed",
+        help="Another number takes other articles into the training share.",
+        group="Articles",
     )
     split_seed: int = setting(
         0, label="Split seed", help="Another number splits the articles differently.", group="Articles"
@@ -77,15 +83,18 @@ def split_articles(items: Iterable[TrainingItem], params: SplitParams) -> list[A
     digests: dict[str, str] = {}
     for item in items:
         if item.article not in digests:
-            digests[item.article] = text_digest(item.article)
+            digests[item.article] = item.article_digest or text_digest(item.article)
         by_digest[digests[item.article]].append(item)
     given = {digest: _given_split(each) for digest, each in by_digest.items()}
     has_validation = Split.VALIDATION in given.values()
+    splits = {
+        digest: _split_of(digest, given[digest], has_validation, params) for digest in sorted(by_digest)
+    }
+    left_out = _beyond_share([each for each, split in splits.items() if split is Split.TRAIN], params)
     return [
         Article(digest, split, tuple(sorted(by_digest[digest], key=attrgetter("id"))))
-        for digest in sorted(by_digest)
-        if (split := _split_of(digest, given[digest], has_validation, params)) is not Split.TRAIN
-        or _place("training share", params.split_seed, digest) < params.training_share
+        for digest, split in splits.items()
+        if digest not in left_out
     ]
 
 
@@ -111,6 +120,13 @@ def _split_of(digest: str, given: Split | None, has_validation: bool, params: Sp
             return Split.TEST
         place = (place - params.test_share) / (1 - params.test_share)
     return Split.VALIDATION if not has_validation and place < params.validation_share else Split.TRAIN
+
+
+def _beyond_share(training: Sequence[str], params: SplitParams) -> frozenset[str]:
+    """Return the training articles (digests) beyond the training share, by an order that the seeds give."""
+    purpose = f"training share {params.share_seed}"
+    ordered = sorted(training, key=lambda digest: _place(purpose, params.split_seed, digest))
+    return frozenset(ordered[max(1, round(params.training_share * len(ordered))) :])
 
 
 def _place(purpose: str, seed: int, digest: str) -> float:

@@ -45,6 +45,7 @@ def training_items(pool: Labels) -> Iterator[TrainingItem]:
                 language=article.language,
                 labels=pool[pk],
                 split=article.split,
+                article_digest=article.text_digest,
             )
 
 

@@ -104,7 +104,21 @@ def test_a_smaller_training_share_is_part_of_a_larger_one_and_leaves_validation_
     )
     assert set(tenth["train"]) < set(half["train"]) < set(whole["train"])
     assert tenth["validation"] == half["validation"] == whole["validation"]
-    assert 15 < len(tenth["train"]) < 50
+    assert (len(tenth["train"]), len(half["train"])) == (
+        round(len(whole["train"]) / 10),
+        round(len(whole["train"]) / 2),
+    )
+
+
+def test_another_share_seed_takes_other_training_articles():
+    items = articles_of(100)
+    one, other = (
+        digests_by_split(split_articles(items, SplitParams(training_share=0.5, share_seed=seed)))
+        for seed in (0, 1)
+    )
+    assert set(one["train"]) != set(other["train"])
+    assert len(one["train"]) == len(other["train"])
+    assert one["validation"] == other["validation"]
 
 
 def test_another_seed_splits_differently():
