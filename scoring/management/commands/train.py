@@ -1,11 +1,7 @@
 """manage.py train: train an evaluator on a project's summaries, or on a file without a database."""
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -18,10 +14,10 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.files.training_items import read_training_items
 from scoring.management.commands.score import parameters
-from scoring.management.progress_bar import ProgressBar
+from scoring.management.shown_training import in_words, watched
 from scoring.models import Training
 from scoring.trainers import TRAINERS
-from scoring.trainers.contract import CannotTrain, Point, Trainer, TrainingData, Watch
+from scoring.trainers.contract import CannotTrain, TrainingData
 from scoring.training.lifecycle import resume_training
 from scoring.training.planning import plan_training, start_training, trainer_of
 from scoring.training.worker import MODEL, StoredCurves, claim_training, train
@@ -98,14 +94,14 @@ class Command(BaseCommand):
             raise CommandError("A worker has taken the training. Its page shows it.", returncode=FAILED)
         self.stdout.write(f"Training {claimed.pk}: {claimed.name}")
         trainer = trainer_of(claimed.method, claimed.params, by_operator=True)
-        with self._watched(trainer, StoredCurves(claimed)) as watch:
+        with watched(trainer, StoredCurves(claimed)) as watch:
             train(claimed, watch)
         claimed.refresh_from_db()
         if claimed.status == Training.Status.CANCELLED:
             self._stop(f"manage.py train --resume {claimed.pk}")
         if claimed.status != Training.Status.DONE:
             raise CommandError(f"The training failed: {claimed.failure}", returncode=FAILED)
-        self.stdout.write(f"Best after step {claimed.best_step:,}: {_in_words(claimed.measures)}")
+        self.stdout.write(f"Best after step {claimed.best_step:,}: {in_words(claimed.measures)}")
         self.stdout.write(f"The model is installed as {claimed.model}.")
 
     def _train_on_file(self, options: dict[str, Any]) -> None:
@@ -115,14 +111,14 @@ class Command(BaseCommand):
             data = trainer.prepare(read_training_items(options["input"], tuple(options["label_scale"])))
             self._announce(data)
             folder.mkdir(parents=True, exist_ok=True)
-            with self._watched(trainer) as watch:
+            with watched(trainer) as watch:
                 trained = trainer.train(data, folder, watch, f"file {options['input'].name}")
         except (CannotTrain, EvaluatorError) as error:
             raise CommandError(str(error), returncode=FAILED) from error
         if trained.cancelled:
             self._stop("the same command")
         card = read_card(folder / MODEL)
-        self.stdout.write(f"Best after step {trained.best_step:,}: {_in_words(trained.measures)}")
+        self.stdout.write(f"Best after step {trained.best_step:,}: {in_words(trained.measures)}")
         if card is not None:
             settings = {"model": folder / MODEL, **card.params}
             given = " ".join(f"--set {name}={value}" for name, value in settings.items())
@@ -135,44 +131,3 @@ class Command(BaseCommand):
     def _stop(self, how: str) -> None:
         self.stderr.write(f"Stopped. The checkpoint and the best weights so far are kept. To resume: {how}")
         sys.exit(INTERRUPTED)
-
-    @contextmanager
-    def _watched(self, trainer: Trainer, stored: Watch | None = None) -> Iterator[Watch]:
-        """Show the training as a bar. Ctrl-C stops it after the step, and a second one at once."""
-        with ProgressBar(sys.stderr, unit="steps") as bar:
-            watch = ShownProgress(trainer, bar, stored)
-
-            def interrupt(_number: int, _frame: FrameType | None) -> None:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                watch.is_interrupted = True
-
-            before = signal.signal(signal.SIGINT, interrupt)
-            try:
-                yield watch
-            finally:
-                signal.signal(signal.SIGINT, before)
-
-
-class ShownProgress(Watch):
-    """Shows a training's points as they come, and stops it when it is interrupted."""
-
-    def __init__(self, trainer: Trainer, bar: ProgressBar, stored: Watch | None) -> None:
-        self._epochs = trainer.params.epochs
-        self._bar = bar
-        self._stored = stored
-        self.is_interrupted = False
-
-    def report(self, point: Point) -> None:
-        if self._stored:
-            self._stored.report(point)
-        total = round(point.step * self._epochs / point.epoch) if point.epoch else point.step
-        self._bar("training", point.step, max(point.step, total))
-        if point.measures:
-            sys.stderr.write(f"step {point.step:,}: {_in_words(point.measures)}\n")
-
-    def is_cancelled(self) -> bool:
-        return self.is_interrupted or (self._stored is not None and self._stored.is_cancelled())
-
-
-def _in_words(measures: Any) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in measures.items())

@@ -6,7 +6,7 @@ import signal
 import pytest
 from django.core.management import call_command
 
-from scoring.management.commands.train import ShownProgress
+from scoring.management.shown_training import ShownProgress
 from scoring.models import Training
 from scoring.weights.model_card import read_card
 from scoring.weights.trained_models import trained_models
