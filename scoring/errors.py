@@ -25,6 +25,10 @@ class TrainingBusy(DomainError):
     status = 409
 
 
+class InvalidLearningCurve(DomainError):
+    """The name, the shares, the seeds or the project's summaries do not make a learning curve."""
+
+
 class InvalidDimension(DomainError):
     """A dimension cannot be as it was given; `fields` maps name, description or sees to what is wrong."""
 

@@ -4,6 +4,7 @@ from celery import shared_task
 
 from scoring.batch_api import batch_api_worker
 from scoring.endpoints import known_models
+from scoring.learning_curves import model_scores
 from scoring.rechecks import concluding, starting
 from scoring.runs import imported_scores, probing, worker
 from scoring.training import worker as training_worker
@@ -35,6 +36,7 @@ def work_on_api_batch(api_batch_id: int) -> None:
 @shared_task
 def work_on_training(training_id: int) -> None:
     training_worker.work_on_training(training_id)
+    model_scores.go_on_after(training_id)
 
 
 @shared_task
@@ -42,6 +44,7 @@ def sweep() -> None:
     wake_ups.wake_waiting_runs()
     wake_ups.wake_waiting_api_batches()
     wake_waiting_trainings()
+    model_scores.score_waiting_models()
     starting.start_due()
     concluding.conclude_drift_checks()
 

@@ -40,6 +40,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "rechecks": "the same summaries scored again",
         "experiments": "runs that differ in one setting",
         "judges": "versions of judges and their trials",
+        "learning_curves": "trainings on growing shares, scored together",
         "training": "evaluators trained on the project",
         "runs": "planning, claims, the worker, pages of runs",
         "sealed_labels": "labels kept for the end",

@@ -27,6 +27,7 @@ PURE = (
     "scoring/experiments/values.py",
     "scoring/files",
     "scoring/judge",
+    "scoring/learning_curves/shares.py",
     "scoring/judges/version_diff.py",
     "scoring/llm",
     "scoring/neural",

@@ -5,6 +5,7 @@ from scoring.models.dimensions import JudgedDimension
 from scoring.models.endpoints import Endpoint, EndpointModel
 from scoring.models.experiments import Experiment, ExperimentMember
 from scoring.models.judges import Judge, JudgeVersion, LabelSplit, SealedOpening, Trial
+from scoring.models.learning_curves import CurveModel, LearningCurve
 from scoring.models.rechecks import RecheckSchedule, RecheckScore
 from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
@@ -16,6 +17,7 @@ from scoring.models.workers import Worker
 __all__ = [
     "ApiBatch",
     "Batch",
+    "CurveModel",
     "Endpoint",
     "EndpointModel",
     "Experiment",
@@ -24,6 +26,7 @@ __all__ = [
     "JudgeVersion",
     "JudgedDimension",
     "LabelSplit",
+    "LearningCurve",
     "Probe",
     "RecheckSchedule",
     "RecheckScore",

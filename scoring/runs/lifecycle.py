@@ -85,8 +85,8 @@ def can_be_cancelled(run: Run) -> bool:
     )
 
 
-def resume_run(run: Run, user: User) -> None:
-    """Resume the unfinished batches of a cancelled, failed or paused run.
+def resume_run(run: Run, user: User | None) -> None:
+    """Resume the unfinished batches of a cancelled, failed or paused run; `user` is None on the command line.
 
     A run whose budget is spent pauses again unless `set_budget` raised it. Raises RunBusy for other states
     and while another run of the setup is in progress, InvalidRun if the operator forbids its endpoint.
@@ -143,8 +143,9 @@ def finish_if_complete(run: Run) -> None:
         )
 
 
-def _locked_for(run: Run, user: User) -> Run:
-    require(user, run.setup.project, Permission.MANAGE_RUNS)
+def _locked_for(run: Run, user: User | None) -> Run:
+    if user is not None:
+        require(user, run.setup.project, Permission.MANAGE_RUNS)
     locked = locked_run(run.pk)
     if locked is None:
         raise NotFound("This run has been deleted.")

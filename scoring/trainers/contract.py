@@ -103,6 +103,8 @@ class Trainer:
     """The paper followed."""
     help: ClassVar[str]
     """What the result is good for, in one sentence."""
+    examples: ClassVar[str] = "examples"
+    """What its training examples are, in the plural, such as "answers"."""
     Params: ClassVar[type[Any]]
     """Frozen dataclass of `annotation.declared.settings.setting` fields."""
 

@@ -38,6 +38,7 @@ class SeahorseTrainer(Trainer):
         "section 4 and appendix A"
     )
     help = "Learn from ratings to predict raters' answers for new summaries."
+    examples = "answers"
 
     @dataclass(frozen=True, kw_only=True)
     class Params(LoopParams):

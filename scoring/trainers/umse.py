@@ -59,6 +59,7 @@ class UmseTrainer(Trainer):
     title = "UMSE"
     source = "Gao et al. 2023, UMSE: Unified Multi-scenario Summarization Evaluation (Findings of ACL)"
     help = "An evaluator for texts like yours, from articles and references alone."
+    examples = "pairs of texts"
 
     @dataclass(frozen=True)
     class Params(LoopParams):

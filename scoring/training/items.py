@@ -6,6 +6,7 @@ from annotation.database.portions import portions
 from annotation.models import Article, Project, Summary
 from scoring.inputs.items import CHUNK, item_id
 from scoring.inputs.labelled_pool import Labels, project_labels
+from scoring.models import CurveModel, Training
 from scoring.sealed_labels.seal import unsealed
 from scoring.trainers.contract import TrainingItem
 
@@ -21,6 +22,13 @@ def training_pool(project: Project) -> Labels:
     )
     labels = project_labels(project)
     return unsealed(project, {pk: labels.get(pk, {}) for pk in usable.values_list("pk", flat=True)})
+
+
+def pool_of(training: Training) -> Labels:
+    """Return the summaries and labels at the training's start, which those of a learning curve share."""
+    model = CurveModel.objects.select_related("curve").filter(training=training).first()
+    stored = model.curve.pool if model else training.pool
+    return {int(pk): labels for pk, labels in stored.items()}
 
 
 def training_items(pool: Labels) -> Iterator[TrainingItem]:

@@ -110,7 +110,7 @@ def refuse_name(name: str) -> None:
             f"name: found {name!r}, expected up to 60 lower-case letters, digits, dots, underscores and "
             "hyphens, a letter or digit first"
         )
-    if _is_taken(name):
+    if is_taken(name):
         raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name")
 
 
@@ -118,8 +118,9 @@ def free_name(project: Project, method: str) -> str:
     """Return a name that no trained model has, from those of project and method."""
     base = f"{slugify(project.slug)[:40]}-{method}"
     numbered = (f"{base}-{number}" for number in count(2))
-    return next(each for each in chain([base], numbered) if not _is_taken(each))
+    return next(each for each in chain([base], numbered) if not is_taken(each))
 
 
-def _is_taken(name: str) -> bool:
+def is_taken(name: str) -> bool:
+    """Return whether a training or a model on this machine has the name."""
     return Training.objects.filter(name=name).exists() or folder_of(name).exists()

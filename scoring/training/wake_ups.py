@@ -1,8 +1,9 @@
 """Waking a worker for trainings that wait."""
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from scoring.models import Training
+from scoring.models import CurveModel, LearningCurve, Training
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import RECRUIT_S, send_task
 
@@ -12,11 +13,27 @@ def wake(training: Training, expires_s: float | None = None) -> None:
     send_task("work_on_training", training.pk, "gpu" if is_served("gpu") else "cpu", expires_s)
 
 
+def wake_next(curve: LearningCurve) -> None:
+    """Wake a worker for the learning curve's next training, unless one of them is with a worker."""
+    for training in _next_in_line().filter(curve_model__curve=curve):
+        wake(training)
+
+
 def wake_waiting_trainings() -> None:
     """Wake a worker for every training that no worker holds; called by the sweep.
 
     The message expires before the next one, so that messages never pile up while all workers are busy.
     """
-    waiting = Training.objects.claimable(timezone.now()).filter(status__in=Training.UNFINISHED)
-    for training in waiting.only("pk"):
+    for training in _next_in_line():
         wake(training, expires_s=5 * RECRUIT_S)
+
+
+def _next_in_line() -> QuerySet[Training]:
+    """Return the trainings that a worker may take: of a learning curve one after another."""
+    earlier = CurveModel.objects.filter(
+        curve=OuterRef("curve_model__curve"),
+        training__status__in=Training.UNFINISHED,
+        training__lt=OuterRef("pk"),
+    )
+    waiting = Training.objects.claimable(timezone.now()).filter(status__in=Training.UNFINISHED)
+    return waiting.filter(~Exists(earlier)).only("pk")

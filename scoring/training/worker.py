@@ -13,7 +13,7 @@ from scoring.errors import InvalidTraining
 from scoring.models import Training, TrainingPoint
 from scoring.runs.worker import unexpected_error_message
 from scoring.trainers.contract import CannotTrain, Point, Trained, Watch
-from scoring.training.items import training_items
+from scoring.training.items import pool_of, training_items
 from scoring.training.lifecycle import folder_of_training
 from scoring.training.planning import trainer_of
 from scoring.weights.trained_models import install
@@ -126,7 +126,7 @@ def _train(training: Training, watch: Watch) -> str:
     folder = folder_of_training(training)
     try:
         trainer = trainer_of(training.method, training.params, by_operator=True)
-        data = trainer.prepare(training_items({int(pk): labels for pk, labels in training.pool.items()}))
+        data = trainer.prepare(training_items(pool_of(training)))
         folder.mkdir(parents=True, exist_ok=True)
         trained = trainer.train(data, folder, watch, f"project {training.project.slug}")
         if not training.held.exists():

@@ -1,0 +1,1 @@
+"""Learning curves: planned, trained one after another, scored, cancelled and resumed together."""
