@@ -267,11 +267,12 @@ def compare(
     dataset: str = ALL,
     systems: Collection[str] = (),
     only: Collection[str] = (),
+    among: Bools | None = None,
 ) -> Comparison:
     """Return the comparison of `evaluators` (keys in `only`; none for all) under the contamination guard.
 
-    Summaries count if they are in `language`, of `dataset` and by `systems` (names; none for all). Raises
-    DomainError for an unknown name or key.
+    Summaries count if they are in `language`, of `dataset`, by `systems` (names; none for all) and `among`
+    (summaries,) the ones given. Raises DomainError for an unknown name or key.
     """
     check_choice("language", language, (ALL, *summaries.language_names))
     check_choice("dataset", dataset, (ALL, *summaries.dataset_names))
@@ -282,6 +283,8 @@ def compare(
         check_choice("evaluator", key, keys)
     compared = tuple(evaluator for evaluator in evaluators if not only or evaluator.key in only)
     chosen = summaries.in_language(language) & summaries.of_dataset(dataset) & summaries.by_systems(systems)
+    if among is not None:
+        chosen = chosen & among
     seen_by: dict[int, list[str]] = {}
     for evaluator in compared:
         for article in evaluator.seen:

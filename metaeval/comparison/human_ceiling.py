@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, Summaries
 from metaeval.stats.agreement.rated_pairs import means_of_others, pairable_ratings
-from metaeval.stats.arrays import Bools
+from metaeval.stats.arrays import Bools, Ints
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.result import Estimate
@@ -42,6 +43,13 @@ def decision_ceiling(turns: Sequence[Rows], statistic: str) -> Estimate:
     return _mean(estimates, DECISIONS_HELD_OUT, decisions.DEFINITIONS[statistic])
 
 
+class PlacedTurn(NamedTuple):
+    """One turn of the raters, and the places (n,) of its rows among all summaries."""
+
+    rows: Rows
+    places: Ints
+
+
 def rater_turns(
     summaries: Summaries,
     human: HumanRatings,
@@ -50,6 +58,18 @@ def rater_turns(
     counted: Bools,
     group: str = "",
 ) -> list[Rows]:
+    """Return the rows of the `placed_turns`."""
+    return [each.rows for each in placed_turns(summaries, human, ratings, labels, counted, group)]
+
+
+def placed_turns(
+    summaries: Summaries,
+    human: HumanRatings,
+    ratings: QuestionRatings,
+    labels: Labels,
+    counted: Bools,
+    group: str = "",
+) -> list[PlacedTurn]:
     """Return one `Rows` per turn, with a rater's answers as scores and the means of the others as labels.
 
     In a turn every summary gives at most one rating; the order of raters is the same for all summaries.
@@ -73,12 +93,15 @@ def rater_turns(
         rows = np.flatnonzero(turns == turn)
         places = paired.units[rows]
         found.append(
-            Rows(
-                others[rows],
-                answers[rows],
-                summaries.articles[places],
-                summaries.systems[places],
-                labels.is_yes_no,
+            PlacedTurn(
+                Rows(
+                    others[rows],
+                    answers[rows],
+                    summaries.articles[places],
+                    summaries.systems[places],
+                    labels.is_yes_no,
+                ),
+                places,
             )
         )
     return found
