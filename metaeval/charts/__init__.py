@@ -7,6 +7,7 @@ from metaeval.charts.answer_columns import answer_columns
 from metaeval.charts.calibration import calibration_bins, calibration_plot
 from metaeval.charts.curves import Curve, curves
 from metaeval.charts.histogram import histogram, histogram_bars
+from metaeval.charts.learning_curve import learning_curve
 from metaeval.charts.links import Links
 from metaeval.charts.measured_rows import Measured, evaluator_bars, interval_dots
 from metaeval.charts.member_line import member_line
@@ -30,6 +31,7 @@ __all__ = [
     "histogram",
     "histogram_bars",
     "interval_dots",
+    "learning_curve",
     "legend_mark",
     "member_line",
     "member_rows",

@@ -1,19 +1,15 @@
 """Values by step, one curve for each measure."""
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from metaeval.charts.parts import LETTER, line, nice_range, plane, text_at, unit
+from metaeval.charts.parts import COLOURS, line, name_curves, nice_range, plane, unit
 
-COLOURS = 8
 MOST_DOTS = 60
 """Points of a curve that are drawn as dots with their values; a longer curve is a line only."""
-NAME_LINE = 18  # units from one name to the next
-NAME_MARK, NAME_GAP = 22, 8  # units of a name's line, and from it to the name
 
 
 class Curve(NamedTuple):
@@ -56,23 +52,10 @@ def curves(
                 place = {"cx": unit(x), "cy": unit(y), "r": "3", "class": f"point series-{number % COLOURS}"}
                 told = f"{each.name} {value:.4g} at step {step:g}"
                 ET.SubElement(ET.SubElement(svg, "circle", place), "title").text = told
-    _name(svg, shown, across.start)
+    name_curves(svg, [each.name for each in shown], across.start)
     return ET.tostring(svg, encoding="unicode")
 
 
 def _told(curve: Curve) -> str:
     first, last = curve.values[0], curve.values[-1]
     return f"{curve.name}: {first:.4g} at step {curve.steps[0]:g}, {last:.4g} at step {curve.steps[-1]:g}."
-
-
-def _name(svg: ET.Element, shown: Sequence[Curve], left: float) -> None:
-    """Write the curves' names below the chart, and extend it to hold them."""
-    _, _, width, height = (int(side) for side in svg.get("viewBox", "").split())
-    y = height + NAME_LINE
-    for number, each in enumerate(shown):
-        points = f"{unit(left)},{unit(y - 4)} {unit(left + NAME_MARK)},{unit(y - 4)}"
-        ET.SubElement(svg, "polyline", {"class": f"curve series-{number % COLOURS}", "points": points})
-        for words in wrap(each.name, int((width - left - NAME_MARK - NAME_GAP) / LETTER)):
-            text_at(svg, "axis", left + NAME_MARK + NAME_GAP, y, words)
-            y += NAME_LINE
-    svg.set("viewBox", f"0 0 {width} {y - NAME_LINE + 8}")

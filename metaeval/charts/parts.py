@@ -13,6 +13,9 @@ from metaeval.stats.arrays import Floats
 LETTER = 7.6  # units that a letter takes at the largest size that a page gives it
 TITLE_LINE = 16  # units from one line of a title to the next
 LONGEST_TITLE, LONGEST_TURNED = 48, 40  # characters of a line along an axis, across and up
+COLOURS = 8  # of curves, which the classes series-0 to series-7 give
+NAME_LINE = 18  # units from one curve's name to the next
+NAME_MARK, NAME_GAP = 22, 8  # units of the line before a curve's name, and from it to the name
 EDGE = 8  # units around points, so that none lies on the frame
 
 
@@ -154,3 +157,16 @@ def axis_title(parent: ET.Element, x: float, y: float, title: str, longest: int 
 def extra_height(title: str, longest: int = LONGEST_TITLE) -> int:
     """Return how many units the lines of an `axis_title` take beyond the first."""
     return TITLE_LINE * max(0, len(wrap(title, longest)) - 1)
+
+
+def name_curves(svg: ET.Element, names: Sequence[str], left: float) -> None:
+    """Write the names of curves in order below the chart, and extend it to hold them."""
+    _, _, width, height = (int(side) for side in svg.get("viewBox", "").split())
+    y = height + NAME_LINE
+    for number, name in enumerate(names):
+        points = f"{unit(left)},{unit(y - 4)} {unit(left + NAME_MARK)},{unit(y - 4)}"
+        ET.SubElement(svg, "polyline", {"class": f"curve series-{number % COLOURS}", "points": points})
+        for words in wrap(name, int((width - left - NAME_MARK - NAME_GAP) / LETTER)):
+            text_at(svg, "axis", left + NAME_MARK + NAME_GAP, y, words)
+            y += NAME_LINE
+    svg.set("viewBox", f"0 0 {width} {y - NAME_LINE + 8}")

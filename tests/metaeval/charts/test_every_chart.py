@@ -17,6 +17,7 @@ from metaeval.charts import (
     evaluator_bars,
     histogram,
     interval_dots,
+    learning_curve,
     member_line,
     member_rows,
     scatter,
@@ -47,6 +48,15 @@ CHARTS = {
         across_title=PAYLOAD,
         up_title=PAYLOAD,
         best=2,
+    ),
+    "learning curve": learning_curve(
+        [10.0, 20.0],
+        [Measured("10%", 0.5, 0.4, 0.6), Measured("100%", 0.6)],
+        [Measured(PAYLOAD, 0.55, 0.5, 0.6)],
+        title=PAYLOAD,
+        across_title=PAYLOAD,
+        up_title=PAYLOAD,
+        name=PAYLOAD,
     ),
     "members": member_rows(
         [MemberGroup(PAYLOAD, [Measured(PAYLOAD, 0.5)])], title=PAYLOAD, value_title=PAYLOAD
