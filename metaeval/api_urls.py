@@ -6,6 +6,7 @@ from metaeval.agreement.api import agreement
 from metaeval.card.api import evaluator_card
 from metaeval.comparison.api import comparison
 from metaeval.judges.api import judge_list, judge_trials
+from metaeval.learning_curves.api import learning_curve_figures
 from metaeval.rechecks.api import recheck_list
 
 urlpatterns = [
@@ -14,5 +15,10 @@ urlpatterns = [
     path("projects/<slug:slug>/evaluator-card/", evaluator_card, name="api_evaluator_card"),
     path("projects/<slug:slug>/judges/", judge_list, name="api_judges"),
     path("projects/<slug:slug>/judges/<int:judge_id>/", judge_trials, name="api_judge"),
+    path(
+        "projects/<slug:slug>/learning-curves/<int:curve_id>/",
+        learning_curve_figures,
+        name="api_learning_curve",
+    ),
     path("projects/<slug:slug>/rechecks/", recheck_list, name="api_rechecks"),
 ]

@@ -13,6 +13,8 @@ from metaeval.experiments import making_views
 from metaeval.experiments import views as experiments
 from metaeval.judges import version_views
 from metaeval.judges import views as judges
+from metaeval.learning_curves import making_views as new_curves
+from metaeval.learning_curves import views as curves
 from metaeval.planning import views as planning
 from metaeval.raters import views as raters
 from metaeval.rechecks import views as rechecks
@@ -36,6 +38,8 @@ RATERS = f"{PROJECT}/raters"
 RECHECKS = f"{PROJECT}/rechecks"
 TRAININGS = f"{PROJECT}/trainings"
 TRAINING = f"{TRAININGS}/<int:training_id>"
+CURVES = f"{TRAININGS}/curves"
+CURVE = f"{CURVES}/<int:curve_id>"
 FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
@@ -98,6 +102,15 @@ urlpatterns = [
     path(f"{TRAININGS}/new/", trainings.training_new, name="training_new"),
     path(f"{TRAININGS}/models/import/", model_views.model_import, name="model_import"),
     path(f"{TRAININGS}/models/<str:model_name>.tar", model_views.model_archive, name="model_archive"),
+    path(f"{CURVES}/new/", new_curves.learning_curve_new, name="learning_curve_new"),
+    path(f"{CURVE}/", curves.learning_curve, name="learning_curve"),
+    path(f"{CURVE}/models/", curves.learning_curve_models, name="learning_curve_models"),
+    path(f"{CURVE}/cancel/", new_curves.learning_curve_cancel, name="learning_curve_cancel"),
+    path(f"{CURVE}/resume/", new_curves.learning_curve_resume, name="learning_curve_resume"),
+    path(f"{CURVE}/delete/", new_curves.learning_curve_delete, name="learning_curve_delete"),
+    path(f"{CURVE}/table.<slug:kind>", curves.learning_curve_table, name="learning_curve_table"),
+    path(f"{CURVE}/tables/<slug:name>.csv", curves.learning_curve_csv, name="learning_curve_csv"),
+    path(f"{CURVE}/{FIGURE}", curves.learning_curve_figure, name="learning_curve_figure"),
     path(f"{TRAINING}/", trainings.training, name="training"),
     path(f"{TRAINING}/cancel/", trainings.training_cancel, name="training_cancel"),
     path(f"{TRAINING}/resume/", trainings.training_resume, name="training_resume"),

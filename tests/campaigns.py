@@ -15,7 +15,17 @@ from django.utils.text import slugify
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.guidelines.following import confirm_guidelines
 from annotation.guidelines.versions import save_draft, start_draft
-from annotation.models import Answer, ImportJob, Membership, Project, Question, Rater, Rating, Summary
+from annotation.models import (
+    Answer,
+    Article,
+    ImportJob,
+    Membership,
+    Project,
+    Question,
+    Rater,
+    Rating,
+    Summary,
+)
 from annotation.people.members import invite, issue_api_token, remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
@@ -24,7 +34,7 @@ from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
 from scoring.experiments.starting import experiment_of_setups
 from scoring.judges.versions import create_judge
-from scoring.models import Run, Score, Setup, Training, TrainingPoint
+from scoring.models import CurveModel, LearningCurve, Run, Score, Setup, Training, TrainingPoint
 from scoring.runs.planning import plan_run
 from scoring.runs.probing import start_probe
 from scoring.runs.worker import work_on_run
@@ -104,6 +114,7 @@ def make_campaign(mark: str) -> Campaign:
     both = [(run.setup_id, "length"), (waiting.setup_id, "overlap")]
     family = experiment_of_setups(project, users["manager"], "Length or overlap", "models", both)
     training = _failed_training(project, mark)
+    curve = _learning_curve(project, mark, run.setup)
     asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
@@ -134,6 +145,7 @@ def make_campaign(mark: str) -> Campaign:
         "setup_id": run.setup_id,
         "experiment_id": family.pk,
         "training_id": training.pk,
+        "curve_id": curve.pk,
         "model_name": training.name,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
@@ -159,6 +171,9 @@ def make_campaign(mark: str) -> Campaign:
         "experiment_csv": {"name": "systems"},
         "experiment_figure": {"name": "members", "kind": "svg"},
         "training_figure": {"name": "loss", "kind": "svg"},
+        "learning_curve_table": {"kind": "csv"},
+        "learning_curve_csv": {"name": "models"},
+        "learning_curve_figure": {"name": "curve-comprehensibility", "kind": "svg"},
     }
     return Campaign(mark, project, users, ids, special)
 
@@ -175,6 +190,25 @@ def _failed_training(project: Project, mark: str) -> Training:
     )
     TrainingPoint.objects.create(training=training, step=1, epoch=1, loss=0.5)
     return training
+
+
+def _learning_curve(project: Project, mark: str, setup: Setup) -> LearningCurve:
+    """Return a learning curve with one model, which has scored as the setup."""
+    articles = Article.objects.filter(project=project).values_list("text_digest", flat=True)
+    curve = LearningCurve.objects.create(
+        project=project, name=f"{mark} curve", method="seahorse", test_articles=list(articles)
+    )
+    training = Training.objects.create(
+        project=project,
+        name=f"{slugify(mark)[:40]}-curve-model",
+        method="seahorse",
+        status=Training.Status.DONE,
+        finished_at=timezone.now(),
+    )
+    CurveModel.objects.create(
+        curve=curve, training=training, share=1, seed=0, examples=3, setup=setup, is_handed_over=True
+    )
+    return curve
 
 
 def _scored_judge(project: Project, summary: Summary, label: str) -> Setup:

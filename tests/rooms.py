@@ -8,10 +8,11 @@ ROOMS: dict[str, dict[str, str]] = {
     "metaeval": {
         "urls": "addresses of the pages with results",
         "api_urls": "addresses of the API",
-        "management": "metaeval and agreement on the command line",
+        "management": "metaeval, agreement and learning_curve on the command line",
         "components": "every control, table and chart on one page",
         "rechecks": "noise and drift of judges",
         "experiments": "runs that differ in one setting",
+        "learning_curves": "agreement by number of training examples",
         "training": "curves of trainings, trained models",
         "judges": "versions of judges against labels",
         "raters": "one rater against the others",

@@ -216,6 +216,17 @@ POST  training_resume            in     403       403        302     302     404
 GET   training_delete            in     403       403        200     200     404      404       404
 POST  training_delete            in     403       403        302     302     404      404       404
 GET   training_figure            in     403       403        200     200     404      404       404
+GET   learning_curve_new         in     403       403        200     200     404      404       404
+POST  learning_curve_new         in     403       403        422     422     404      404       404
+GET   learning_curve             in     403       403        200     200     404      404       404
+GET   learning_curve_models      in     403       403        200     200     404      404       404
+POST  learning_curve_cancel      in     403       403        302     302     404      404       404
+POST  learning_curve_resume      in     403       403        302     302     404      404       404
+GET   learning_curve_delete      in     403       403        200     200     404      404       404
+POST  learning_curve_delete      in     403       403        302     302     404      404       404
+GET   learning_curve_table       in     403       403        200     200     404      404       404
+GET   learning_curve_csv         in     403       403        200     200     404      404       404
+GET   learning_curve_figure      in     403       403        200     200     404      404       404
 
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200
@@ -225,6 +236,8 @@ GET   api_runs                  401     403       403        200     200     404
 GET   api_run                   401     403       403        200     200     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
 GET   api_experiments           401     403       403        200     200     404      404       404
+GET   api_learning_curves        401     403       403        200     200     404      404       404
+GET   api_learning_curve         401     403       403        200     200     404      404       404
 GET   api_judges                401     403       403        200     200     404      404       404
 GET   api_judge                 401     403       403        200     200     404      404       404
 GET   api_rechecks             401     403       403        200     200     404      404       404
@@ -262,6 +275,7 @@ OPEN_TO_ALL = {"healthz", "favicon", "home", "sign_in", "sign_out", "invitation"
 ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
     "training_new": {"method": "seahorse"},
+    "learning_curve_new": {"method": "seahorse"},
     "sign_in": {"username": "nobody", "password": "wrong"},
     "token_new": {"label": "laptop"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},

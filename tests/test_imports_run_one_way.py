@@ -42,6 +42,7 @@ PURE = (
     "metaeval/comparison/human_ceiling.py",
     "metaeval/comparison/uncertainty.py",
     "metaeval/judges/figures.py",
+    "metaeval/learning_curves/statistics.py",
     "metaeval/snapshot/arrays.py",
     "metaeval/snapshot/from_files.py",
     "metaeval/snapshot/label_rules.py",

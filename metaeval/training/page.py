@@ -12,7 +12,7 @@ from metaeval.export.chart import Chart, FileRows
 from metaeval.live.choices import Choices
 from metaeval.templatetags.trainings import measure_words
 from scoring.contract.params import ShownParam, params_in_words, undeclared_params
-from scoring.models import Setup, Training, TrainingPoint
+from scoring.models import LearningCurve, Setup, Training, TrainingPoint
 from scoring.trainers import TRAINERS, load_trainer
 from scoring.training.lifecycle import setups_with
 from scoring.weights.trained_models import TrainedModel, trained_model
@@ -31,6 +31,8 @@ class TrainingPage:
     """None until its best weights are installed."""
     setups: Sequence[Setup]
     """Those of the project that have scored with the model."""
+    curve: LearningCurve | None = None
+    """The learning curve that it belongs to."""
     choices: Choices = field(default_factory=Choices)
 
     @property
@@ -111,6 +113,7 @@ def training_page(training: Training) -> TrainingPage:
         training=training,
         points=list(training.points.all()),
         model=trained_model(training.name) if training.has_model else None,
+        curve=LearningCurve.objects.filter(models__training=training).defer("pool").first(),
         setups=[each for each in setups_with(training) if each.project_id == training.project_id],
     )
 

@@ -17,6 +17,7 @@ from metaeval.live.news import chart_file
 from metaeval.training.forms import TrainingForm
 from metaeval.training.page import run_address, training_page
 from scoring.errors import InvalidTraining, TrainingBusy
+from scoring.learning_curves.following import curves_of
 from scoring.models import Training
 from scoring.trainers import TRAINERS, UnknownTrainer, load_trainer
 from scoring.trainers.contract import Trainer
@@ -33,13 +34,22 @@ from scoring.training.registry import models_of
 
 @require_safe
 def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
-    """List the trainings, and the trained models; for htmx, which polls, the trainings alone."""
+    """List trainings, learning curves and models; for htmx, which polls, no models.
+
+    Trainings and models of learning curves are on their pages.
+    """
     project = open_project(request, slug, Permission.SEE_PROGRESS)
-    found = list(Training.objects.filter(project=project).select_related("created_by").defer("pool"))
+    every = Training.objects.filter(project=project)
+    found = list(every.filter(curve_model=None).select_related("created_by").defer("pool"))
+    curves = curves_of(project)
+    of_curves = set(every.exclude(curve_model=None).values_list("name", flat=True))
+    models = [] if request.htmx else [each for each in models_of(project) if each.name not in of_curves]
     context = {
         "trainings": found,
-        "any_unfinished": any(each.status in Training.UNFINISHED for each in found),
-        "models": [] if request.htmx else [(each, run_address(slug, each)) for each in models_of(project)],
+        "curves": curves,
+        "any_unfinished": any(each.status in Training.UNFINISHED for each in found)
+        or any(each.n_unfinished for each in curves),
+        "models": [(each, run_address(slug, each)) for each in models],
     }
     template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
     return render(request, template, context)
@@ -66,8 +76,8 @@ def training_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.refuse(str(error))
     context = {
         "form": form,
-        "trainer": _described(trainer),
-        "methods": [_described(load_trainer(name)) for name in TRAINERS],
+        "trainer": described(trainer),
+        "methods": [described(load_trainer(name)) for name in TRAINERS],
         "plan": planned,
     }
     template = "metaeval/training_new.html#preview" if request.htmx else "metaeval/training_new.html"
@@ -114,7 +124,7 @@ def training_delete(request: SignedInRequest, slug: str, training_id: int) -> Ht
     return render(request, "metaeval/training_delete.html", {"training": found, "setups": setups_with(found)})
 
 
-def _described(trainer: type[Trainer]) -> dict[str, str]:
+def described(trainer: type[Trainer]) -> dict[str, str]:
     """Return a trainer's declarations for a template, which would call a class."""
     return {
         "name": trainer.name,

@@ -58,6 +58,7 @@ PAGES = {
     "rechecks": ("demo-researcher", "/projects/demo/rechecks/"),
     "trainings": ("demo-researcher", "/projects/demo/trainings/"),
     "training-new": ("demo-researcher", "/projects/demo/trainings/new/"),
+    "learning-curve-new": ("demo-researcher", "/projects/demo/trainings/curves/new/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),

@@ -1,0 +1,91 @@
+"""The API's figures of one learning curve, read-only: the rows of its page."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.permissions import Permission, project_for
+from annotation.web.api_pages import REFUSALS, OneOf, ProjectPage, page_of, read_only, read_query
+from metaeval.learning_curves.choices import CurveChoices
+from metaeval.learning_curves.page import whole_page
+from metaeval.live.api import FigureSerializer, LabelsQuery
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
+from scoring.learning_curves.following import curve_of
+
+
+class CurveFigureSerializer(FigureSerializer):
+    name = serializers.CharField(help_text="A share with its training examples, or a comparator.")
+    dimension = serializers.CharField()
+    share = serializers.CharField(allow_null=True, help_text="null for a comparator.")
+    examples = serializers.IntegerField(allow_null=True, help_text="Training examples, the mean over models.")
+    models = serializers.IntegerField(allow_null=True, help_text="Models that the value is the mean of.")
+    level = serializers.CharField()
+    coefficient = serializers.CharField()
+    n = serializers.IntegerField()
+    articles = serializers.IntegerField()
+
+
+class CurveDifferenceSerializer(serializers.Serializer):
+    dimension = serializers.CharField()
+    share = serializers.CharField()
+    examples = serializers.IntegerField()
+    other = serializers.CharField(help_text="The comparator.")
+    value = serializers.FloatField(allow_null=True, help_text="Of the share less that of the comparator.")
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    is_better = serializers.BooleanField(help_text="Whether the interval is above zero.")
+    definition = serializers.CharField()
+    reason = serializers.CharField(required=False)
+    interval_reason = serializers.CharField(required=False)
+
+
+class LearningCurveFiguresSerializer(ProjectPage):
+    name = serializers.CharField()
+    results = CurveFigureSerializer(many=True)
+    differences = CurveDifferenceSerializer(many=True)
+    sentences = serializers.ListField(
+        child=serializers.CharField(), help_text="From how many examples on the models are better."
+    )
+
+
+class LearningCurveQuery(LabelsQuery):
+    level = OneOf(list(LEVELS), default=CurveChoices.level)
+    coefficient = OneOf(list(COEFFICIENTS), default=CurveChoices.coefficient)
+    only = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="A setup to compare with; repeat for several. Default: all that scored every test article.",
+    )
+
+
+@extend_schema(
+    operation_id="learning_curve_figures",
+    parameters=[LearningCurveQuery],
+    responses={200: LearningCurveFiguresSerializer, **REFUSALS},
+)
+@read_only
+def learning_curve_figures(request: Request, slug: str, curve_id: int) -> Response:
+    """Return the agreement of each share's models and of the comparators with people, and the differences."""
+    project = project_for(request.user, slug, Permission.SEE_PROGRESS)
+    followed = curve_of(project, curve_id)
+    query = read_query(request, LearningCurveQuery)
+    choices = CurveChoices(
+        level=query["level"],
+        coefficient=query["coefficient"],
+        language=query["language"],
+        group=query.get("group", ""),
+        labels=query["labels"],
+        only=tuple(query["only"]),
+    )
+    page = whole_page(project, followed, choices)
+    figures = page.figures or ()
+    answer = {
+        "revision": page.snapshot.revision,
+        "name": followed.curve.name,
+        "differences": [row for each in figures for row in each.difference_rows()],
+        "sentences": [f"{title}: {each}" for title, sentences in page.sentences for each in sentences],
+        **page_of(request, [row for each in figures for row in each.rows()], query),
+    }
+    return Response(LearningCurveFiguresSerializer(answer).data)
