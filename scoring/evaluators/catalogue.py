@@ -11,7 +11,7 @@ from annotation.declared.settings import Setting, settings_of, value_as_text
 from scoring.contract.evaluator import Evaluator, Need
 from scoring.evaluators import EVALUATORS, FAMILIES, load_evaluator
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
-from scoring.evaluators.bases.bfloat16 import MOVED, NOT_MEASURED
+from scoring.evaluators.bases.bfloat16 import MOVED
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator
 
 _NEED_WORDS = {
@@ -159,7 +159,7 @@ def _facts(described: dict[str, Any]) -> Iterable[tuple[str, str]]:
         ),
     )
     if described["name"] in MOVED:
-        yield "bfloat16", str(MOVED[described["name"]] or NOT_MEASURED)
+        yield "bfloat16", str(MOVED[described["name"]])
     yield "Batch size", str(described["batch_size"])
     yield "Version", str(described["version"])
     yield "Source", described["source"]
