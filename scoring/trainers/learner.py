@@ -8,6 +8,10 @@ import numpy as np
 import torch
 
 from scoring.neural.device import device
+from scoring.neural.loading import load_config
+
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+"""What configurations call it."""
 
 
 class Learner:
@@ -58,3 +62,9 @@ class Learner:
             outputs = self.module(**{name: tensor.to(device()) for name, tensor in batch.items()})["outputs"]
             found.update(zip(chosen, outputs.float().cpu().numpy(), strict=True))
         return np.stack([found[index] for index in range(len(examples))])
+
+
+def without_attention_dropout(folder: Path) -> dict[str, Any]:
+    """Return the changes to the configuration of a folder's encoder that leave its attention whole."""
+    config = load_config(folder)
+    return {name: 0.0 for name in ATTENTION_DROPOUT if hasattr(config, name)}

@@ -1,8 +1,10 @@
 """The training loop: transformers' Trainer with our batches, checkpoints that survive a kill, and curves."""
 
+import gc
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,8 @@ def run(
     claim(checkpoints, digest)
     trainer = _Trainer(learner, train, validation, params, checkpoints, watch)
     try:
-        trainer.train(resume_from_checkpoint=last_whole(checkpoints))
+        with _loaded_modules_left_alone():
+            trainer.train(resume_from_checkpoint=last_whole(checkpoints))
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -57,6 +60,23 @@ def run(
             "gradient checkpointing, a shorter maximum length, or a smaller model."
         ) from error
     return trainer.result(), trainer.seconds() / 3600
+
+
+@contextmanager
+def _loaded_modules_left_alone() -> Iterator[None]:
+    """Keep the library, which begins by collecting garbage, from searching all that was loaded before.
+
+    The search takes as long as several steps of a small model. On a GPU it takes place: garbage may hold its
+    memory.
+    """
+    if device().type != "cpu":
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Trained(torch.nn.Module):

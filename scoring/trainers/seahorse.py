@@ -157,6 +157,7 @@ class SeahorseTrainer(Trainer):
             choose_by=CHOICES[self.params.best_by],
             lora_rank=self.params.lora_rank,
             gradient_checkpointing=self.params.gradient_checkpointing,
+            attention_dropout=self.params.attention_dropout,
         )
 
     def _check(self, articles: Sequence[Article], found: dict[Split, list[LabelledSummary]]) -> None:

@@ -25,7 +25,7 @@ from scoring.neural.t5_pass import OUTPUT
 from scoring.neural.text_pairs import TextPairs, pair_in
 from scoring.neural.tokens import TextTokenizer
 from scoring.trainers.contract import CannotTrain
-from scoring.trainers.learner import Learner
+from scoring.trainers.learner import Learner, without_attention_dropout
 from scoring.trainers.seahorse_examples import LabelledSummary
 
 ANSWERS = ("0", "1")
@@ -69,12 +69,14 @@ class AnswerLearner(Learner):
         choose_by: str,
         lora_rank: int,
         gradient_checkpointing: bool,
+        attention_dropout: bool,
     ) -> None:
         self.choose_by = choose_by
         self.higher_is_better = choose_by != "validation_loss"
         self._prompts = prompts
         self._max_length = max_length
         self._tokens = TextTokenizer(base)
+        self._attention_dropout = attention_dropout
         self._model = self._load(base)
         if gradient_checkpointing:
             self._model.activation_checkpointing_enable({"use_reentrant": False})
@@ -185,6 +187,7 @@ class ClassifyingLearner(AnswerLearner):
             id2label=dict(enumerate(ANSWERS)),
             label2id={answer: label for label, answer in enumerate(ANSWERS)},
             ignore_mismatched_sizes=True,  # a head for other labels is replaced
+            **({} if self._attention_dropout else without_attention_dropout(base)),
         )
         self._has_types = has_token_types(model.config, self._tokens)
         self._pairs = TextPairs(self._tokens, min(self._max_length, input_limit(model.config, self._tokens)))

@@ -8,7 +8,6 @@ from scoring.contract.evaluator import GENERAL
 from scoring.evaluators.bases.joint_evaluator import WHOLE
 from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
 from scoring.trainers.loop_params import (
-    MACHINE,
     OPTIMISATION,
     LoopParams,
     base_model_setting,
@@ -145,13 +144,6 @@ class UmseTrainer(Trainer):
         )
         epochs: int = epochs_setting(15)
         patience: int = patience_setting(2)
-        attention_dropout: bool = setting(
-            True,
-            label="Attention dropout",
-            help="Drop attention as the encoder's configuration says.",
-            group=MACHINE,
-            details="Without it, a step on a CPU takes about half the time.",
-        )
 
     params: Params
 
@@ -195,6 +187,7 @@ class UmseTrainer(Trainer):
 
     def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:
         from scoring.neural.umse_network import Shape, UmseNetwork
+        from scoring.trainers.learner import without_attention_dropout
         from scoring.trainers.learning import learn
         from scoring.trainers.umse_learner import UmseLearner
 
@@ -210,7 +203,7 @@ class UmseTrainer(Trainer):
         )
 
         def build(base: Path) -> UmseLearner:
-            changes = {} if params.attention_dropout else {"attention_probs_dropout_prob": 0.0}
+            changes = {} if params.attention_dropout else without_attention_dropout(base)
             network = UmseNetwork.start(base, shape, **changes)
             learner = UmseLearner(network, base, params.encoder_rate, params.negatives)
             learner.freeze(params.trained_part)

@@ -74,6 +74,11 @@ def test_a_saved_model_says_whether_its_output_matrix_is_tied(base, tied, tmp_pa
     assert ("lm_head.weight" in load_tensors(tmp_path / "model")) is not tied
 
 
+def test_an_encoder_learns_without_attention_dropout_if_asked_to(tmp_path):
+    train(tmp_path, model=str(tiny_model("bert")), epochs="1", attention_dropout="no")
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["attention_probs_dropout_prob"] == 0
+
+
 def test_the_card_tells_what_was_learnt(tmp_path):
     base = str(tiny_model("bert"))
     data, trained = train(tmp_path, model=base, epochs="2")
