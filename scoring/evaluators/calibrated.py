@@ -3,12 +3,13 @@ from dataclasses import dataclass, replace
 
 from annotation.declared.settings import setting
 from scoring.contract.digests import sha256_of
-from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need, Seen
+from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need, Seen, digest_of_article
 from scoring.contract.items import Item, Member, PoolExample
 from scoring.contract.scores import Scored
 from scoring.evaluators.bases.cross_fitting import (
     Fit,
     LabelledScore,
+    SameArticles,
     best_cut,
     folds_of,
     isotonic,
@@ -26,17 +27,18 @@ class Calibrated(Evaluator):
 
     Fitted out of fold by article: the labelled articles are divided into folds with a seed, and a summary's
     value comes from a map fitted to the labels of the other folds, so that no label of its own article
-    affects it. An article without labels uses the map fitted to all. That is why calibrated scores can be
-    compared with the same labels. They still benefit from other labels, which is why they are a setup of
-    their own beside the raw one. Labels that a project has sealed are never used. Since each fold has its own
-    map, the order of two summaries from different folds can change. Articles that the member has learnt from
-    are left out. Members that are calibrated, or that combine calibrated scores, are refused: their scores of
-    other articles have learnt from this one's labels.
+    affects it. The same text under another id is the same article. An article without labels uses the map
+    fitted to all. That is why calibrated scores can be compared with the same labels. They still benefit
+    from other labels, which is why they are a setup of their own beside the raw one. Labels that a project
+    has sealed are never used. Since each fold has its own map, the order of two summaries from different
+    folds can change. Articles that the member has learnt from are left out. Members that are calibrated, or
+    that combine calibrated scores, are refused: their scores of other articles have learnt from this one's
+    labels.
     """
 
     name = "calibrated"
     title = "Calibrated"
-    version = 1
+    version = 2
     source = "Zadrozny and Elkan 2002, Transforming Classifier Scores into Accurate Multiclass Probabilities"
     formula = "isotonic regression of the labels on the score, fitted without the summary's fold of articles"
     weaknesses = "Creates ties, so rank correlations can fall; with few labels it follows their noise."
@@ -114,6 +116,7 @@ class Calibrated(Evaluator):
             raise RuntimeError("calibrated is fitted only after use_members(members)")
         [self._member] = self.members
         usable = [each for each in pool if not self.seen.includes(each)]
+        self._articles = SameArticles((each.article_id, digest_of_article(each)) for each in usable)
         labelled = {
             dimension: found
             for dimension in sorted(
@@ -127,17 +130,17 @@ class Calibrated(Evaluator):
                 "that has labels",
                 permanent=True,
             )
-        articles = {each.article_id for found in labelled.values() for each in found}
+        articles = {each.article for found in labelled.values() for each in found}
         self._folds = folds_of(articles, self.params.folds, self.params.seed)
         self._labels = labelled
         self._fits: dict[tuple[str, int | None], Fit] = {}
         for dimension in labelled:
             self._refuse_too_few(dimension)
         self.dimensions = tuple(labelled)
-        learnt = [each for each in usable if each.article_id in articles and self._has_score(each)]
+        learnt = [each for each in usable if self._article(each) in articles and self._has_score(each)]
         self._scores_digest = sha256_of([[each.id, self._scores(each)] for each in learnt])
         # The articles themselves are not seen: see `is_out_of_fold`.
-        seen = Seen.of(PoolExample(each.id, each.article_id, "", each.labels) for each in learnt)
+        seen = Seen.of(PoolExample(each.id, self._article(each), "", each.labels) for each in learnt)
         self.seen = replace(seen, article_ids=self.seen.article_ids, text_digests=self.seen.text_digests)
 
     def provenance(self) -> dict[str, object]:
@@ -151,14 +154,16 @@ class Calibrated(Evaluator):
     def _scored(self, item: Item) -> Scored:
         values: dict[str, float | str] = {}
         explanations: dict[str, str] = {}
-        # An article that is not known may be any, so a map that has seen no label of it cannot be chosen.
-        fold = None if item.article_id is None else self._folds.get(item.article_id)
+        articles = self._articles.names(item.article_id or "", digest_of_article(item))
+        fold = next((self._folds[each] for each in articles if each in self._folds), None)
         for dimension in self.dimensions:
             score = self._score(dimension, item)
             if score is None:
                 values[dimension] = f"no score by {self._member.label}"
-            elif item.article_id is None:
+            elif item.article_id is None:  # it may be any, so no map is known to have seen no label of it
                 values[dimension] = "article_id is missing, so labels of the same article cannot be left out"
+            elif len(articles) > 1:
+                values[dimension] = "its id and its text belong to different labelled articles"
             else:
                 values[dimension] = self._fitted(dimension, fold)(score)
                 explanations[dimension] = f"{self._member.label}: {self._sign * score:.4g}"
@@ -203,10 +208,14 @@ class Calibrated(Evaluator):
 
     def _labelled(self, dimension: str, pool: Sequence[PoolExample]) -> list[LabelledScore]:
         return [
-            LabelledScore(each.article_id, score, each.labels[dimension])
+            LabelledScore(self._article(each), score, each.labels[dimension])
             for each in pool
             if dimension in each.labels and (score := self._score(dimension, each)) is not None
         ]
+
+    def _article(self, example: PoolExample) -> str:
+        [article] = self._articles.names(example.article_id, digest_of_article(example))
+        return article
 
     def _score(self, dimension: str, of: Item | PoolExample) -> float | None:
         """Return the member's score, with the sign that makes higher better."""

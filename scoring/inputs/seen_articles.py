@@ -1,5 +1,6 @@
 """The articles of a project that an evaluator has seen, under whatever id, or may have seen."""
 
+from collections.abc import Collection
 from contextlib import suppress
 
 from annotation.database.portions import portions
@@ -56,6 +57,22 @@ def store_seen(setup: Setup, evaluator: Evaluator) -> None:
                 for pk in articles.values_list("pk", flat=True)
             ),
             ignore_conflicts=True,
+        )
+    mark_seen_articles(setup.project)
+
+
+def count_as_seen(setup: Setup, articles: Collection[int], role: str) -> None:
+    """Store that these articles (primary keys) shaped the setup, and mark others with the same text."""
+    for ids in portions(sorted(articles), CHUNK):
+        digests = (
+            Article.objects.filter(pk__in=ids).exclude(text_digest="").values_list("text_digest", flat=True)
+        )
+        SeenText.objects.bulk_create(
+            (SeenText(setup=setup, text_digest=digest, role=role) for digest in digests.distinct()),
+            ignore_conflicts=True,
+        )
+        SeenArticle.objects.bulk_create(
+            (SeenArticle(setup=setup, article_id=pk, role=role) for pk in ids), ignore_conflicts=True
         )
     mark_seen_articles(setup.project)
 

@@ -11,15 +11,15 @@ from annotation.models import Changed, Project, ProjectChange
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
-from scoring.inputs.items import CHUNK, Selection
+from scoring.inputs.items import Selection
 from scoring.inputs.labelled_pool import Labels, pool_labels
+from scoring.inputs.seen_articles import count_as_seen
 from scoring.inputs.setup_labels import unused
 from scoring.models import (
     JudgeVersion,
     LabelSplit,
     Run,
     SealedOpening,
-    SeenArticle,
     Setup,
     Trial,
 )
@@ -142,12 +142,8 @@ def _mark(setup: Setup, version: JudgeVersion) -> None:
     assert split is not None
     if not Trial.objects.filter(setup=setup).exists():
         Setup.objects.filter(pk=setup.pk).update(label=unused(setup.project, str(version)))
-    seen = SeenArticle.objects.filter(setup=setup).values_list("article", flat=True)
-    shaping = articles_in(split, [LabelPart.POOL, LabelPart.TUNING]) - set(seen)
-    SeenArticle.objects.bulk_create(
-        (SeenArticle(setup=setup, article_id=pk, role=CHOSE_THE_PROMPT) for pk in sorted(shaping)),
-        batch_size=CHUNK,
-    )
+    shaping = articles_in(split, [LabelPart.POOL, LabelPart.TUNING])
+    count_as_seen(setup, shaping, CHOSE_THE_PROMPT)
 
 
 def _lock(project: Project) -> None:

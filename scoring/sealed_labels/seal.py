@@ -25,6 +25,7 @@ from scoring.models import (
     Score,
     SealedOpening,
     SeenArticle,
+    SeenText,
     Setup,
     Trial,
 )
@@ -148,9 +149,15 @@ def tried_setups(project: Project) -> dict[int, bool]:
 
 def copy_trials(setup: Setup, old: Setup, run: Run) -> None:
     """Copy the trials and seen articles of `old` to `setup`, whose `run` reparsed its replies."""
-    seen = SeenArticle.objects.filter(setup=old).values_list("article", "role")
+    articles = SeenArticle.objects.filter(setup=old).values_list("article", "role")
     SeenArticle.objects.bulk_create(
-        (SeenArticle(setup=setup, article_id=article, role=role) for article, role in seen),
+        (SeenArticle(setup=setup, article_id=article, role=role) for article, role in articles),
+        batch_size=CHUNK,
+        ignore_conflicts=True,
+    )
+    texts = SeenText.objects.filter(setup=old).values_list("text_digest", "role")
+    SeenText.objects.bulk_create(
+        (SeenText(setup=setup, text_digest=digest, role=role) for digest, role in texts),
         batch_size=CHUNK,
         ignore_conflicts=True,
     )

@@ -33,17 +33,13 @@ def shares_of(split: LabelSplit) -> Shares:
 
 def articles_in(split: LabelSplit, parts: Collection[LabelPart]) -> frozenset[int]:
     """Return the primary keys of the project's articles in these parts."""
-    shares = shares_of(split)
-    articles = Article.objects.filter(project=split.project_id).values_list("pk", "external_id")
-    return frozenset(pk for pk, external_id in articles if shares.part_of(external_id) in parts)
+    found = _part_by_article(split.project_id, shares_of(split))
+    return frozenset(pk for pk, part in found.items() if part in parts)
 
 
 def counts_of(project: Project, shares: Shares) -> list[PartCount]:
     """Return how many of the project's articles and labels each part gets with these shares."""
-    part_by_article = {
-        pk: shares.part_of(external_id)
-        for pk, external_id in Article.objects.filter(project=project).values_list("pk", "external_id")
-    }
+    part_by_article = _part_by_article(project.pk, shares)
     labelled = Rating.objects.countable().filter(summary__project=project, summary__gold__isnull=True)
     rated = set(labelled.values_list("summary", "summary__article"))
     articles = Counter(part_by_article.values())
@@ -75,3 +71,18 @@ def set_split(project: Project, user: User, shares: Shares) -> LabelSplit:
             },
         )
     return split
+
+
+def _part_by_article(project_id: int, shares: Shares) -> dict[int, LabelPart]:
+    """Return the primary key of each article -> its part.
+
+    The same text under several ids is in the part that is used first, so that no sealed label is one of an
+    article from which a version has learnt.
+    """
+    order = list(LabelPart)
+    articles = Article.objects.filter(project=project_id).values_list("pk", "external_id", "text_digest")
+    places = {pk: order.index(shares.part_of(external_id)) for pk, external_id, _ in articles}
+    first: dict[str, int] = {}
+    for pk, _, digest in articles:
+        first[digest] = min(places[pk], first.get(digest, places[pk]))
+    return {pk: order[first[digest] if digest else places[pk]] for pk, _, digest in articles}

@@ -11,7 +11,8 @@ from itertools import pairwise
 class LabelledScore:
     """A summary's score by some evaluator, higher being better, and its human label in [0, 1]."""
 
-    article_id: str
+    article: str
+    """Names the article, as `SameArticles.names` does."""
     score: float
     label: float
 
@@ -20,24 +21,46 @@ Fit = Callable[[float], float]
 """A fitted map: score -> calibrated value."""
 
 
-def folds_of(article_ids: Iterable[str], folds: int, seed: int) -> dict[str, int]:
+_ID, _TEXT = "id", "text"
+_Mark = tuple[str, str]
+"""One of the two, and an id or a digest."""
+
+
+class SameArticles:
+    """Which ids and texts are those of one article: the same id, or the same text under another id."""
+
+    def __init__(self, articles: Iterable[tuple[str, str]]) -> None:
+        """Take pairs of an article's id and its `text_digest`, empty if the text is not known."""
+        joined: dict[_Mark, set[_Mark]] = {}
+        for article_id, digest in set(articles):
+            same = set(_marks(article_id, digest))
+            same = same.union(*(joined.get(mark, ()) for mark in same))
+            joined.update(dict.fromkeys(same, same))
+        self._names = {mark: min(text for kind, text in same if kind == _ID) for mark, same in joined.items()}
+
+    def names(self, article_id: str, digest: str) -> set[str]:
+        """Return the lowest id of each article that has this id or text: none, one, or two if they differ."""
+        return {self._names[mark] for mark in _marks(article_id, digest) if mark in self._names}
+
+
+def folds_of(articles: Iterable[str], folds: int, seed: int) -> dict[str, int]:
     """Return article -> its fold, from 0 to folds - 1, with sizes that differ by at most one.
 
     Articles are dealt to folds in an order drawn with `seed`, whatever their labels.
     """
 
-    def place(article_id: str) -> str:
-        return sha256(f"{seed}\x1f{article_id}".encode()).hexdigest()
+    def place(article: str) -> str:
+        return sha256(f"{seed}\x1f{article}".encode()).hexdigest()
 
-    ordered = sorted(set(article_ids), key=place)
-    return {article_id: index % folds for index, article_id in enumerate(ordered)}
+    ordered = sorted(set(articles), key=place)
+    return {article: index % folds for index, article in enumerate(ordered)}
 
 
 def without_fold(
     labelled: Sequence[LabelledScore], fold: int | None, of: Mapping[str, int]
 ) -> list[LabelledScore]:
     """Return `labelled` without the articles of `fold`; all of it for None."""
-    return [each for each in labelled if of[each.article_id] != fold]
+    return [each for each in labelled if of[each.article] != fold]
 
 
 def isotonic(labelled: Sequence[LabelledScore]) -> Fit:
@@ -81,3 +104,7 @@ def best_cut(labelled: Sequence[LabelledScore], good_from: float) -> float:
         return ((len(good) - missed) / len(good) + rejected / len(bad)) / 2
 
     return max(cuts, key=balanced_accuracy)
+
+
+def _marks(article_id: str, digest: str) -> list[_Mark]:
+    return [(_ID, article_id), *([(_TEXT, digest)] if digest else [])]

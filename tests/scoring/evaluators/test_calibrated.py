@@ -83,6 +83,32 @@ def test_unlabelled_article_is_calibrated_with_all_labels():
     assert scored.explanations == {"fluency": "Judge: 2.5"}
 
 
+def test_labels_of_the_same_article_under_another_id_do_not_change_its_values():
+    copies = {"a0": "a9", "a3": "a4"}
+    pool = [replace(each, article=f"On {copies.get(each.article_id, each.article_id)}.") for each in POOL]
+    items = [replace(item_of(each), article=each.article) for each in pool]
+    before = calibrated(pool, folds=8).score(items)
+    for one, other in copies.items():
+        changed = [
+            replace(each, labels={"fluency": 0.5}) if each.article_id == one else each for each in pool
+        ]
+        after = calibrated(changed, folds=8).score(items)
+        of_other = [index for index, each in enumerate(pool) if each.article_id == other]
+        assert [before[index].values for index in of_other] == [after[index].values for index in of_other]
+
+
+def test_an_unlabelled_copy_is_calibrated_without_the_labels_of_its_article():
+    pool = [replace(each, article=f"Text of {each.article_id}.") for each in POOL]
+    copy = Item("copy", "A summary.", article_id="copy", article="text OF a3", scores=pool[12].scores)
+    assert pool[12].article_id == "a3"
+    evaluator = calibrated(pool)
+    assert evaluator.score([copy])[0].values == evaluator.score([item_of(pool[12])])[0].values
+    mixed = replace(copy, article_id="a5")
+    assert evaluator.score([mixed])[0].reasons == {
+        "fluency": "its id and its text belong to different labelled articles"
+    }
+
+
 def test_pool_is_recorded_without_excluding_articles():
     evaluator = calibrated()
     assert set(evaluator.seen.example_ids) == {each.id for each in POOL}

@@ -4,7 +4,9 @@ import pytest
 
 from annotation.errors import DomainError, NotAllowed
 from annotation.models import Answer, Article, Summary
+from annotation.texts.text_digests import text_digest
 from scoring.errors import InvalidRun, RunBusy
+from scoring.inputs.seen_articles import mark_seen_articles
 from scoring.judges.trials import CHOSE_THE_PROMPT, open_sealed, plan_of, try_version
 from scoring.judges.versions import add_version
 from scoring.models import Score, SealedOpening, SeenArticle
@@ -13,7 +15,7 @@ from scoring.runs.reparsing import reparse, store_reparsed
 from scoring.sealed_labels.label_parts import LabelPart, Shares
 from scoring.sealed_labels.seal import openings_of
 from scoring.sealed_labels.split import articles_in, counts_of, is_fixed, set_split, split_of
-from tests.factories import make_rater
+from tests.factories import make_article, make_rater
 from tests.metaeval.rated_projects import rate
 from tests.scoring.judges.labelled_projects import (
     SHARES,
@@ -90,6 +92,26 @@ def test_pool_and_tuning_articles_count_as_seen(labelled, version):
         project, LabelPart.POOL, LabelPart.TUNING
     )
     assert set(seen.values_list("role", flat=True)) == {CHOSE_THE_PROMPT, "article is in the in-context pool"}
+
+
+def test_the_same_text_under_another_id_is_not_sealed(labelled, version):
+    project, _ = labelled
+    tuned = Article.objects.get(pk=min(articles_of(project, LabelPart.TUNING)))
+    Article.objects.filter(pk=tuned.pk).update(text_digest=text_digest(tuned.text))
+    copies = [make_article(project, external_id=f"copy-{number}", text=tuned.text) for number in range(8)]
+    parts = {SHARES.part_of(each.external_id) for each in copies}
+    assert parts == set(LabelPart), "the ids alone would be in every part"
+    assert {each.pk for each in copies} | {tuned.pk} <= articles_of(project, LabelPart.POOL)
+
+
+def test_a_tuning_article_imported_later_under_another_id_counts_as_seen(labelled, version):
+    project, user = labelled
+    tuned = Article.objects.get(pk=min(articles_of(project, LabelPart.TUNING)))
+    Article.objects.filter(pk=tuned.pk).update(text_digest=text_digest(tuned.text))
+    setup = try_version(version, user).setup
+    later = make_article(project, external_id="later", text=tuned.text)
+    mark_seen_articles(project)
+    assert SeenArticle.objects.get(setup=setup, article=later).role == CHOSE_THE_PROMPT
 
 
 def test_trial_sends_no_sealed_summary(labelled, version, endpoint):

@@ -8,7 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from scoring.evaluators.bases.cross_fitting import LabelledScore, best_cut, folds_of, isotonic, without_fold
+from scoring.evaluators.bases.cross_fitting import (
+    LabelledScore,
+    SameArticles,
+    best_cut,
+    folds_of,
+    isotonic,
+    without_fold,
+)
 
 SCORES = st.floats(-50, 50).map(lambda score: round(score, 1))  # some are equal
 LABELS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -69,11 +76,11 @@ def test_another_seed_gives_other_folds():
 
 @given(LABELLED)
 def test_leaving_out_a_fold_removes_its_articles_only(labelled):
-    folds = folds_of([each.article_id for each in labelled], 3, 0)
+    folds = folds_of([each.article for each in labelled], 3, 0)
     for fold in range(3):
         kept = without_fold(labelled, fold, folds)
-        assert all(folds[each.article_id] != fold for each in kept)
-        assert len(kept) == sum(folds[each.article_id] != fold for each in labelled)
+        assert all(folds[each.article] != fold for each in kept)
+        assert len(kept) == sum(folds[each.article] != fold for each in labelled)
     assert without_fold(labelled, None, folds) == labelled
 
 
@@ -96,3 +103,12 @@ def test_cut_has_the_best_balanced_accuracy(labelled):
 def test_lowest_of_equally_good_cuts_is_half_way_between_two_scores():
     labelled = [LabelledScore("a", score, label) for score, label in ((1, 0), (2, 1), (3, 0), (4, 1))]
     assert best_cut(labelled, 0.5) == 1.5
+
+
+def test_same_articles_are_joined_by_id_or_text_in_any_order():
+    pairs = [("a", "one"), ("b", "two"), ("c", ""), ("b", "one"), ("d", ""), ("c", "")]
+    for order in (pairs, pairs[::-1]):
+        same = SameArticles(order)
+        assert [same.names(each, "") for each in "abcde"] == [{"a"}, {"a"}, {"c"}, {"d"}, set()]
+        assert same.names("e", "two") == {"a"}
+        assert same.names("c", "two") == {"a", "c"}
