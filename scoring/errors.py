@@ -16,7 +16,10 @@ class RunBusy(DomainError):
 
 
 class InvalidTraining(DomainError):
-    """The method, its parameters, its name or the project's summaries do not make a training."""
+    """The method, its parameters, its name or the project's summaries do not make a training.
+
+    Also a model that cannot be registered or imported; the message begins with the field.
+    """
 
 
 class TrainingBusy(DomainError):
@@ -27,6 +30,12 @@ class TrainingBusy(DomainError):
 
 class InvalidLearningCurve(DomainError):
     """The name, the shares, the seeds or the project's summaries do not make a learning curve."""
+
+
+class ModelInUse(DomainError):
+    """A trained model cannot be renamed or deleted, because something depends on it."""
+
+    status = 409
 
 
 class InvalidDimension(DomainError):

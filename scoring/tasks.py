@@ -7,6 +7,7 @@ from scoring.endpoints import known_models
 from scoring.learning_curves import model_scores
 from scoring.rechecks import concluding, starting
 from scoring.runs import imported_scores, probing, worker
+from scoring.training import registration_worker
 from scoring.training import worker as training_worker
 from scoring.training.wake_ups import wake_waiting_trainings
 from scoring.workers import wake_ups
@@ -37,6 +38,11 @@ def work_on_api_batch(api_batch_id: int) -> None:
 def work_on_training(training_id: int) -> None:
     training_worker.work_on_training(training_id)
     model_scores.go_on_after(training_id)
+
+
+@shared_task
+def work_on_registration(registration_id: int) -> None:
+    registration_worker.work_on_registration(registration_id)
 
 
 @shared_task

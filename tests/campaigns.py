@@ -34,7 +34,16 @@ from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
 from scoring.experiments.starting import experiment_of_setups
 from scoring.judges.versions import create_judge
-from scoring.models import CurveModel, LearningCurve, Run, Score, Setup, Training, TrainingPoint
+from scoring.models import (
+    CurveModel,
+    LearningCurve,
+    RegisteredModel,
+    Run,
+    Score,
+    Setup,
+    Training,
+    TrainingPoint,
+)
 from scoring.runs.planning import plan_run
 from scoring.runs.probing import start_probe
 from scoring.runs.worker import work_on_run
@@ -115,6 +124,13 @@ def make_campaign(mark: str) -> Campaign:
     family = experiment_of_setups(project, users["manager"], "Length or overlap", "models", both)
     training = _failed_training(project, mark)
     curve = _learning_curve(project, mark, run.setup)
+    registered = RegisteredModel.objects.create(
+        project=project,
+        name=f"{project.slug}-registered",
+        source=f"{mark}-folder",
+        status=RegisteredModel.Status.DONE,
+        finished_at=timezone.now(),
+    )
     asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
@@ -146,7 +162,7 @@ def make_campaign(mark: str) -> Campaign:
         "experiment_id": family.pk,
         "training_id": training.pk,
         "curve_id": curve.pk,
-        "model_name": training.name,
+        "model_name": registered.name,
         "job_id": job.pk,
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,

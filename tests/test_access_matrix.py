@@ -208,6 +208,12 @@ GET   experiment_figure          in     403       403        200     200     404
 GET   trainings                  in     403       403        200     200     404      404       404
 GET   model_archive              in     403       403        200     200     404      404       404
 POST  model_import               in     403       403        302     302     404      404       404
+GET   model_register             in     403       403        200     200     404      404       404
+POST  model_register             in     403       403        422     422     404      404       404
+GET   model                      in     403       403        200     200     404      404       404
+POST  model_rename               in     403       403        302     302     404      404       404
+GET   model_delete               in     403       403        200     200     404      404       404
+POST  model_delete               in     403       403        302     302     404      404       404
 GET   training_new               in     403       403        200     200     404      404       404
 POST  training_new               in     403       403        422     422     404      404       404
 GET   training                   in     403       403        200     200     404      404       404

@@ -9,9 +9,9 @@ from django.utils.text import capfirst
 from annotation.declared.form_fields import setting_field
 from annotation.declared.settings import Setting, settings_of
 from annotation.models import Project
+from scoring.inputs.offered_models import models_on_offer
 from scoring.runs.forms import WEIGHTS_HERE, ParameterGroup
 from scoring.trainers.contract import Trainer
-from scoring.weights.installed import installed
 
 FIRST_GROUP = "Method"
 """The heading above parameters without one."""
@@ -63,7 +63,7 @@ class TrainingForm(forms.Form):
     def lists(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the id and entries of each list in the page."""
         if any(spec.is_weights for spec in self._specs):
-            yield WEIGHTS_HERE, [each.model for each in installed() if each.is_usable]
+            yield WEIGHTS_HERE, models_on_offer(self._project)
 
     @property
     def given(self) -> dict[str, Any]:

@@ -65,8 +65,7 @@ class TrainingPage:
     @property
     def seen_in_words(self) -> str:
         """Return such as "3 in training, 2 in validation"; empty without a model."""
-        articles = self.model.card.articles if self.model else {}
-        return ", ".join(f"{len(texts):,} in {ROLES.get(role, role)}" for role, texts in articles.items())
+        return seen_in_words(self.model)
 
     @property
     def run_address(self) -> str:
@@ -116,6 +115,12 @@ def training_page(training: Training) -> TrainingPage:
         curve=LearningCurve.objects.filter(models__training=training).defer("pool").first(),
         setups=[each for each in setups_with(training) if each.project_id == training.project_id],
     )
+
+
+def seen_in_words(model: TrainedModel | None) -> str:
+    """Return such as "3 in training, 2 in validation"; empty without a model."""
+    articles = model.card.articles if model else {}
+    return ", ".join(f"{len(texts):,} in {ROLES.get(role, role)}" for role, texts in articles.items())
 
 
 def run_address(slug: str, model: TrainedModel) -> str:

@@ -29,7 +29,7 @@ from scoring.training.lifecycle import (
     training_of,
 )
 from scoring.training.planning import plan_training, start_training
-from scoring.training.registry import models_of
+from scoring.training.registry import models_of, registrations_of
 
 
 @require_safe
@@ -50,6 +50,7 @@ def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
         "any_unfinished": any(each.status in Training.UNFINISHED for each in found)
         or any(each.n_unfinished for each in curves),
         "models": [(each, run_address(slug, each)) for each in models],
+        "registrations": [] if request.htmx else registrations_of(project),
     }
     template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
     return render(request, template, context)

@@ -10,7 +10,7 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.items import Item
 from scoring.evaluators.bases.label_probability_evaluator import LabelAnswer, LabelEvaluator, LabelParams
 from scoring.evaluators.bases.model_evaluator import model_setting
-from scoring.weights.model_card import ModelCard, card_of, read_card
+from scoring.weights.model_card import ModelCard, RegisteredAs, card_of, read_card
 from scoring.weights.model_files import MissingWeights
 
 if TYPE_CHECKING:
@@ -32,15 +32,16 @@ AUTHORS_MODEL = re.compile(r"(.*/)?seahorse-\w+-(?P<question>q[1-6])(@.*)?")
 class Seahorse(LabelEvaluator):
     """The probability that SEAHORSE's learnt metric answers one of its six questions with yes: in [0, 1].
 
-    An mT5 trained on raters' answers reads article and summary and writes 1 for yes or 0 for no. There is one
-    model for each question; `question` says which one `model` answers, so that its scores are compared with
-    the raters' answers to that question. The score is the share of 1 among both answers at the first step. No
-    official script was published; public ones take the probability among the whole vocabulary (measure
-    vocabulary), or the answer itself (measure decision). They also cut the end of a prompt beyond 2,048
-    tokens, and with it the whole summary of a long article (long_article cut_end); here the article's end is
-    cut by default. A model trained with Touchstone (T5, mT5 or an encoder) brings its questions and prompts
-    along: it scores all questions that it has learnt, whatever `question` and `prompt` say. Not scored are
-    items without an article and, by default, empty summaries, for which the model would also give a number.
+    An mT5 trained on raters' answers reads article and summary and writes 1 for yes or 0 for no. There is
+    one model for each question; `question` says which one `model` answers, so that its scores are compared
+    with the raters' answers to that question. The score is the share of 1 among both answers at the first
+    step. No official script was published; public ones take the probability among the whole vocabulary
+    (measure vocabulary), or the answer itself (measure decision). They also cut the end of a prompt beyond
+    2,048 tokens, and with it the whole summary of a long article (long_article cut_end); here the article's
+    end is cut by default. A model trained with Touchstone (T5, mT5 or an encoder) brings its questions and
+    prompts along: it scores all questions that it has learnt, whatever `question` and `prompt` say. A
+    registered model scores the dimension that it was registered with. Not scored are items without an
+    article and, by default, empty summaries, for which the model would also give a number.
     """
 
     name = "seahorse"
@@ -94,13 +95,27 @@ class Seahorse(LabelEvaluator):
             self._card = card_of(params.model)
         self.dimensions = self._card.dimensions if self._card else (QUESTIONS[params.question],)
 
+    @classmethod
+    def registered_as(cls, model: str, dimension: str) -> RegisteredAs:
+        """Return what the card says: the question that an authors' model answers, or the given dimension."""
+        authors = AUTHORS_MODEL.fullmatch(model)
+        known = {dimension: question for question, dimension in QUESTIONS.items()}
+        answered = QUESTIONS[authors["question"]] if authors else dimension
+        if not answered:
+            raise ValueError(
+                "dimension: found none, expected the dimension of the model's question, such as attribution"
+            )
+        if dimension not in ("", answered):
+            raise ValueError(f"dimension: found {dimension!r}, expected {answered!r}, which {model} scores")
+        return RegisteredAs((answered,), {"question": known[answered]} if answered in known else {})
+
     def headline(self) -> tuple[str, frozenset[str]]:
         named = ", ".join(each.replace("_", " ") for each in self.dimensions)
         return f"{self.title}, {named}", frozenset({"question"})
 
     @property
     def prompts(self) -> Mapping[str, str]:
-        return self._card.settings["prompts"] if self._card else super().prompts
+        return self._card.settings["prompts"] if self._card and self._card.settings else super().prompts
 
     def read(self, prompt: str, items: Sequence[Item]) -> list[LabelAnswer]:
         return super().read(prompt, items) if self._writes else self._classified(prompt, items)

@@ -141,7 +141,7 @@ class Umse(JointEvaluator):
     def model(self) -> "JointReader":
         folder = self.folder()
         card = read_card(folder)
-        if card is not None:
+        if card and card.settings:
             return self._trained(folder, card.settings)
         from scoring.neural.joint_model import JointModel
 

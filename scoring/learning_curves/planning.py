@@ -102,7 +102,7 @@ class CurvePlan:
 def plan_learning_curve(project: Project, wanted: CurveRequest, *, by_operator: bool = False) -> CurvePlan:
     """Plan every training without writing anything.
 
-    Raises InvalidTraining as `trainer_of`, for parameters that the trainings vary, and where a share of the
+    Raises InvalidTraining as `plan_training`, for parameters that the trainings vary, and where a share of the
     training articles does not suffice; InvalidLearningCurve if there is nothing to compare the models on.
     """
     _refuse_varied(wanted)
@@ -112,7 +112,7 @@ def plan_learning_curve(project: Project, wanted: CurveRequest, *, by_operator: 
     for seed in range(wanted.seeds):
         for share in wanted.shares:
             varied = dict(zip(VARIED, (share, seed, seed), strict=True))
-            trainer = trainer_of(wanted.method, {**wanted.params, **varied}, by_operator=by_operator)
+            trainer = trainer_of(wanted.method, {**wanted.params, **varied}, None if by_operator else project)
             try:
                 data = trainer.prepare(items)
             except CannotTrain as error:

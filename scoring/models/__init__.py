@@ -7,6 +7,7 @@ from scoring.models.experiments import Experiment, ExperimentMember
 from scoring.models.judges import Judge, JudgeVersion, LabelSplit, SealedOpening, Trial
 from scoring.models.learning_curves import CurveModel, LearningCurve
 from scoring.models.rechecks import RecheckSchedule, RecheckScore
+from scoring.models.registered_models import RegisteredModel
 from scoring.models.replies import Reservation, StoredReply
 from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
@@ -30,6 +31,7 @@ __all__ = [
     "Probe",
     "RecheckSchedule",
     "RecheckScore",
+    "RegisteredModel",
     "Reservation",
     "Run",
     "Score",

@@ -18,11 +18,11 @@ from scoring.dimensions.project_dimensions import WORDS, known_dimensions, with_
 from scoring.endpoints.offered_addresses import addresses_on_offer, models_known
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.inputs.items import Selection
+from scoring.inputs.offered_models import locate_for, models_on_offer, tables_on_offer
 from scoring.models import Run
 from scoring.runs.budget_form import BudgetField
 from scoring.runs.param_fields import dimensions_field, member_field
-from scoring.weights.installed import installed, tables
-from scoring.weights.model_files import MissingWeights, locate_offered
+from scoring.weights.model_files import MissingWeights
 
 MOST_IN_SIGHT = 8  # parameters
 OPEN_GROUPS = 2  # besides groups with errors
@@ -134,7 +134,7 @@ class RunForm(forms.Form):
     def lists(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the id and entries of each list in the page. Of weights, only usable ones are listed."""
         if any(spec.is_weights for spec in self._specs):
-            yield WEIGHTS_HERE, [*(each.model for each in installed() if each.is_usable), *tables()]
+            yield WEIGHTS_HERE, [*models_on_offer(self._project), *tables_on_offer(self._project)]
         if self._asks:
             yield ENDPOINTS_KNOWN, addresses_on_offer(self._project.pk)
             yield MODELS_KNOWN, models_known(self._project.pk)
@@ -179,7 +179,7 @@ class RunForm(forms.Form):
             named = self.given.get(spec.name, spec.default)
             if spec.is_weights and named:
                 try:
-                    locate_offered(named)
+                    locate_for(self._project, named)
                 except MissingWeights as error:
                     self.add_error(f"param_{spec.name}", capfirst(str(error)))
 

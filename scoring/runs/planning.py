@@ -34,6 +34,7 @@ from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.inputs.items import CHUNK, EVERYTHING, Selection, StoredCorpus, inputs_digest, items_of, scorable
 from scoring.inputs.labelled_pool import Labels, pool_examples, pool_labels, seen_labels
 from scoring.inputs.members import members_of, with_members_named
+from scoring.inputs.offered_models import locate_for
 from scoring.inputs.seen_articles import store_seen, warnings_of
 from scoring.inputs.setup_labels import label_for
 from scoring.models import Batch, Run, Score, Setup
@@ -41,7 +42,7 @@ from scoring.replies.budgets import refuse_budget
 from scoring.runs.api_batches import start_api_batches
 from scoring.runs.lifecycle import refuse_unfinished
 from scoring.sealed_labels.seal import refuse_sealed, unsealed
-from scoring.weights.model_files import MissingWeights, locate, locate_offered, size
+from scoring.weights.model_files import MissingWeights, locate, size
 from scoring.workers.wake_ups import wake
 
 FIRST_BATCH = 16
@@ -110,7 +111,7 @@ def plan(
         evaluator = evaluator_class(with_members_named(project, read_params(evaluator_class, given)))
         if not by_operator:
             refuse_unlisted(evaluator)
-            _refuse_files_not_offered(evaluator)
+            _refuse_files_not_offered(project, evaluator)
         needs = evaluator.needs_for(evaluator.params)
         if Need.SCORES in needs:
             evaluator.use_members(members_of(project, evaluator.params))
@@ -202,11 +203,11 @@ def refuse_delivery(planned: RunPlan, delivery: str) -> None:
         raise InvalidRun(f"delivery: {words}")
 
 
-def _refuse_files_not_offered(evaluator: Evaluator) -> None:
-    """Raise InvalidRun for weights that the operator has not installed, such as other paths of the server."""
+def _refuse_files_not_offered(project: Project, evaluator: Evaluator) -> None:
+    """Raise InvalidRun for other projects' models, and for paths that the operator has not installed."""
     for name, model in evaluator.models_for(evaluator.params).items():
         try:
-            locate_offered(model)
+            locate_for(project, model)
         except MissingWeights as error:
             raise InvalidRun(f"parameter {name!r}: {error}") from error
 

@@ -15,12 +15,13 @@ from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidTraining
 from scoring.inputs.labelled_pool import Labels
-from scoring.models import Training
+from scoring.inputs.offered_models import locate_for
+from scoring.models import RegisteredModel, Training
 from scoring.trainers import UnknownTrainer, load_trainer
 from scoring.trainers.contract import CannotTrain, Trainer, TrainingData
 from scoring.training.items import training_items, training_pool
 from scoring.training.wake_ups import wake
-from scoring.weights.model_files import MissingWeights, locate, locate_offered
+from scoring.weights.model_files import MissingWeights, locate
 from scoring.weights.trained_models import folder_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
@@ -36,11 +37,11 @@ class TrainingPlan:
     pool: Labels
 
 
-def trainer_of(method: str, given: Mapping[str, Any], *, by_operator: bool = False) -> Trainer:
+def trainer_of(method: str, given: Mapping[str, Any], project: Project | None = None) -> Trainer:
     """Return the trainer with these parameters, given as strings or JSON values.
 
-    Raises InvalidTraining for an unknown method, an invalid parameter and missing weights; also, unless
-    `by_operator`, for weights that the operator has not installed.
+    Raises InvalidTraining for an unknown method, an invalid parameter and missing weights; also for weights
+    that `project` may not use, if it is given.
     """
     try:
         trainer_class = load_trainer(method)
@@ -51,7 +52,7 @@ def trainer_of(method: str, given: Mapping[str, Any], *, by_operator: bool = Fal
         model = getattr(params, setting.name)
         if setting.is_weights and model:
             try:
-                (locate if by_operator else locate_offered)(model)
+                locate_for(project, model) if project else locate(model)
             except MissingWeights as error:
                 raise InvalidTraining(f"parameter {setting.name!r}: {error}") from error
     return trainer_class(params)
@@ -62,9 +63,10 @@ def plan_training(
 ) -> TrainingPlan:
     """Plan a training without writing anything.
 
-    Raises InvalidTraining as `trainer_of`, and if the project's summaries do not suffice.
+    Raises InvalidTraining as `trainer_of`, for weights that the project may not use unless `by_operator`, and
+    if the project's summaries do not suffice.
     """
-    trainer = trainer_of(method, given, by_operator=by_operator)
+    trainer = trainer_of(method, given, None if by_operator else project)
     pool = training_pool(project)
     try:
         data = trainer.prepare(training_items(pool))
@@ -123,4 +125,5 @@ def free_name(project: Project, method: str) -> str:
 
 def is_taken(name: str) -> bool:
     """Return whether a training or a model on this machine has the name."""
-    return Training.objects.filter(name=name).exists() or folder_of(name).exists()
+    rows = Training.objects.filter(name=name), RegisteredModel.objects.filter(name=name)
+    return any(each.exists() for each in rows) or folder_of(name).exists()

@@ -1,10 +1,13 @@
-"""The trained models that a project may use: its own, and those that were imported."""
+"""The trained models that a project may use: its own, registered or imported ones, and the operator's."""
 
+from dataclasses import asdict
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.errors import NotFound
@@ -12,16 +15,19 @@ from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidTraining
 from scoring.evaluators import EVALUATORS
-from scoring.models import Training
+from scoring.inputs.offered_models import names_of_others
+from scoring.models import RegisteredModel, Training
 from scoring.training.planning import refuse_name
+from scoring.training.registering import Registration, card_for, install_registered
+from scoring.training.wake_ups import wake_for_registration
 from scoring.weights.model_archives import ArchiveRefused, install_archive
 from scoring.weights.trained_models import TrainedModel, remove, trained_models
 
 
 def models_of(project: Project) -> list[TrainedModel]:
-    """Return the models that the project trained and those that were imported, by name."""
-    of_others = set(Training.objects.exclude(project=project).values_list("name", flat=True))
-    return [each for each in trained_models() if each.name not in of_others]
+    """Return the project's models and those that the operator installed for all projects, by name."""
+    others = names_of_others(project)
+    return [each for each in trained_models() if each.name not in others]
 
 
 def model_of(project: Project, name: str) -> TrainedModel:
@@ -32,10 +38,57 @@ def model_of(project: Project, name: str) -> TrainedModel:
     return found
 
 
-def import_model(project: Project, user: User, file: BinaryIO, file_name: str) -> TrainedModel:
-    """Install the model in an uploaded archive. Raises as `install_model` and `require`."""
+def registration_of(project: Project, name: str) -> RegisteredModel | None:
+    """Return the row of a model that was registered or imported for the project, or None."""
+    return RegisteredModel.objects.select_related("created_by").filter(project=project, name=name).first()
+
+
+def registrations_of(project: Project) -> list[RegisteredModel]:
+    """Return the project's registrations whose models are not installed, by name."""
+    return list(RegisteredModel.objects.filter(project=project).exclude(status=RegisteredModel.Status.DONE))
+
+
+def training_named(project: Project, name: str) -> Training | None:
+    """Return the project's training that makes the model of this name, or None."""
+    return Training.objects.filter(project=project, name=name).defer("pool").first()
+
+
+def register_model(project: Project, user: User, registration: Registration) -> RegisteredModel:
+    """Have a worker try the files of a model and install it for the project.
+
+    A registration that failed gives way to one of its name. Raises InvalidTraining, which names the field;
+    also as `require`.
+    """
     require(user, project, Permission.MANAGE_RUNS)
-    return model_of(project, install_model(file, file_name, settings.UPLOAD_MAX_BYTES))
+    with transaction.atomic():
+        failed = RegisteredModel.objects.filter(project=project, status=RegisteredModel.Status.FAILED)
+        failed.filter(name=registration.name).delete()
+        refuse_name(registration.name)
+        card = card_for(registration, project)
+        found = _owned(project, user, registration.name, registration.source, card=asdict(card))
+        wake_for_registration(found)
+    return found
+
+
+def register_now(registration: Registration, project: Project | None) -> TrainedModel:
+    """Try the files of a model in this process and install it, for all projects if `project` is None.
+
+    Raises InvalidTraining and EvaluatorError if it cannot be used, and OSError if it cannot be written.
+    """
+    refuse_name(registration.name)
+    card = card_for(registration, None)
+    model = install_registered(registration.name, registration.source, card)
+    if project is not None:
+        _owned(project, None, registration.name, registration.source, **_done())
+    return model
+
+
+def import_model(project: Project, user: User, file: BinaryIO, file_name: str) -> TrainedModel:
+    """Install the model in an uploaded archive for the project. Raises as `install_model` and `require`."""
+    require(user, project, Permission.MANAGE_RUNS)
+    name = install_model(file, file_name, settings.UPLOAD_MAX_BYTES)
+    _owned(project, user, name, PurePath(file_name).name, **_done())
+    return model_of(project, name)
 
 
 def install_model(file: BinaryIO, file_name: str, most_bytes: int) -> str:
@@ -54,3 +107,17 @@ def install_model(file: BinaryIO, file_name: str, most_bytes: int) -> str:
         remove(name)
         raise InvalidTraining(f"file: its evaluator {card.evaluator!r} is unknown to this version")
     return name
+
+
+def _done() -> dict[str, Any]:
+    return {"status": RegisteredModel.Status.DONE, "finished_at": timezone.now()}
+
+
+def _owned(project: Project, user: User | None, name: str, source: str, **fields: Any) -> RegisteredModel:
+    try:
+        with transaction.atomic():
+            return RegisteredModel.objects.create(
+                project=project, created_by=user, name=name, source=source[:500], **fields
+            )
+    except IntegrityError as error:  # another request took the name meanwhile
+        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name") from error

@@ -1,9 +1,9 @@
-"""Waking a worker for trainings that wait."""
+"""Waking a worker for trainings and registrations that wait."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from scoring.models import CurveModel, LearningCurve, Training
+from scoring.models import CurveModel, LearningCurve, RegisteredModel, Training
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import RECRUIT_S, send_task
 
@@ -19,13 +19,20 @@ def wake_next(curve: LearningCurve) -> None:
         wake(training)
 
 
+def wake_for_registration(found: RegisteredModel, expires_s: float | None = None) -> None:
+    """Wake a worker for a model to be tried once the transaction is committed: as for a training."""
+    send_task("work_on_registration", found.pk, "gpu" if is_served("gpu") else "cpu", expires_s)
+
+
 def wake_waiting_trainings() -> None:
-    """Wake a worker for every training that no worker holds; called by the sweep.
+    """Wake a worker for every training and registration that no worker holds; called by the sweep.
 
     The message expires before the next one, so that messages never pile up while all workers are busy.
     """
     for training in _next_in_line():
         wake(training, expires_s=5 * RECRUIT_S)
+    for registration in RegisteredModel.objects.claimable(timezone.now()).only("pk"):
+        wake_for_registration(registration, expires_s=5 * RECRUIT_S)
 
 
 def _next_in_line() -> QuerySet[Training]:

@@ -125,7 +125,7 @@ def _train(training: Training, watch: Watch) -> str:
     """Train, install the best weights and finish; return why that failed, or an empty text."""
     folder = folder_of_training(training)
     try:
-        trainer = trainer_of(training.method, training.params, by_operator=True)
+        trainer = trainer_of(training.method, training.params)
         data = trainer.prepare(training_items(pool_of(training)))
         folder.mkdir(parents=True, exist_ok=True)
         trained = trainer.train(data, folder, watch, f"project {training.project.slug}")

@@ -4,15 +4,13 @@ import json
 import shutil
 import tarfile
 from collections.abc import Iterator
-from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from scoring.weights.model_card import NAME, ModelCard, read_card
-from scoring.weights.model_files import MissingWeights
-from scoring.weights.trained_models import TrainedModel, folder_of, install
+from scoring.weights.model_files import MissingWeights, weights_digest
+from scoring.weights.trained_models import TrainedModel, arriving
 
-WEIGHTS = "model.safetensors"
 ENDINGS = (".safetensors", ".json", ".txt", ".model", ".jinja", ".md")
 """Endings of files that an archive may hold. None of them can run code."""
 MOST_FILES = 50
@@ -45,16 +43,9 @@ def install_archive(file: BinaryIO, name: str, most_bytes: int) -> ModelCard:
 
     Raises ArchiveRefused, and then leaves nothing behind.
     """
-    arriving = folder_of(name).with_name(f".{name}.arriving")
-    shutil.rmtree(arriving, ignore_errors=True)
-    arriving.mkdir(parents=True)
-    try:
-        _extract(file, arriving, most_bytes)
-        card = _checked(arriving)
-        install(arriving, name)
-    finally:
-        shutil.rmtree(arriving, ignore_errors=True)
-    return card
+    with arriving(name) as folder:
+        _extract(file, folder, most_bytes)
+        return _checked(folder)
 
 
 def _extract(file: BinaryIO, folder: Path, most_bytes: int) -> None:
@@ -102,8 +93,8 @@ def _checked(folder: Path) -> ModelCard:
         card = read_card(folder)
     except MissingWeights as error:
         raise ArchiveRefused(f"{NAME} cannot be read") from error
-    if card is None or not (folder / WEIGHTS).is_file():
-        raise ArchiveRefused(f"the archive lacks {NAME} or {WEIGHTS}: it is no model of Touchstone")
+    if card is None or not any(folder.glob("*.safetensors")):
+        raise ArchiveRefused(f"the archive lacks {NAME} or weights: it is no model of Touchstone")
     if not _is_sound(card):
         raise ArchiveRefused(f"{NAME} has fields of the wrong kind")
     for path in folder.iterdir():
@@ -115,11 +106,10 @@ def _checked(folder: Path) -> ModelCard:
                     pass
         except (ValueError, SafetensorError) as error:
             raise ArchiveRefused(f"{path.name} is damaged: {error}") from error
-    with (folder / WEIGHTS).open("rb") as file:
-        found = file_digest(file, "sha256").hexdigest()
+    found = weights_digest(folder)
     if found != card.weights_sha256:
         raise ArchiveRefused(
-            f"{WEIGHTS} is damaged: its SHA-256 is {found}, {NAME} states {card.weights_sha256}"
+            f"the weights are damaged: their SHA-256 is {found}, {NAME} states {card.weights_sha256}"
         )
     return card
 

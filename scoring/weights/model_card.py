@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoring.weights.model_files import MissingWeights, places
 
@@ -13,12 +13,23 @@ FORMAT = 1
 """Raised when an older Touchstone could not use the file."""
 
 
+REGISTERED = "registered"
+"""The method of models that were not trained by Touchstone."""
+
+
+class RegisteredAs(NamedTuple):
+    """What an evaluator needs to have in the card of a model that was trained elsewhere."""
+
+    dimensions: tuple[str, ...]
+    params: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class ModelCard:
-    """What is known of a model that Touchstone trained. All fields are JSON values."""
+    """What is known of a model that was trained by Touchstone or registered. All fields are JSON values."""
 
     method: str
-    """Name of the trainer."""
+    """Name of the trainer; `REGISTERED` for a model that was trained elsewhere."""
     title: str
     """The model in words, on one line."""
     evaluator: str
@@ -26,9 +37,9 @@ class ModelCard:
     dimensions: tuple[str, ...]
     """The dimensions of its scores."""
     base_model: str
-    """The model before the training, as named in its parameters."""
+    """The model before the training, as named in its parameters; of a registered one its folder or id."""
     weights_sha256: str
-    """Of model.safetensors."""
+    """Of the weights: see `weights_digest`."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the evaluator that suit the model, without `model`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -36,7 +47,7 @@ class ModelCard:
     trained_with: Mapping[str, Any] = field(default_factory=dict)
     """Parameters, steps, epochs, versions of libraries, device and hours of the training."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """Project or file, languages and counts."""
+    """Project or file, languages and counts; of a registered model a note."""
     articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """"train" and "validation" -> text digests of the articles that the model has seen, sorted."""
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -57,14 +68,16 @@ def read_card(folder: Path) -> ModelCard | None:
             raise ValueError("it is no object")
         if stated.get("format") != FORMAT:
             raise ValueError(f"found format {stated.get('format')!r}, expected {FORMAT}")
-        known = {each.name: stated[each.name] for each in fields(ModelCard) if each.name in stated}
-        articles = {split: tuple(digests) for split, digests in known.pop("articles", {}).items()}
-        return ModelCard(
-            **{**known, "dimensions": tuple(known.get("dimensions", ()))},
-            articles=articles,
-        )
+        return as_card(stated)
     except (ValueError, TypeError, AttributeError) as error:
         raise MissingWeights(f"The card {path} cannot be read: {error}") from error
+
+
+def as_card(stated: Mapping[str, Any]) -> ModelCard:
+    """Return the card with these JSON values, of which it ignores unknown ones. Raises TypeError."""
+    known = {each.name: stated[each.name] for each in fields(ModelCard) if each.name in stated}
+    articles = {split: tuple(digests) for split, digests in known.pop("articles", {}).items()}
+    return ModelCard(**{**known, "dimensions": tuple(known.get("dimensions", ()))}, articles=articles)
 
 
 def card_of(model: str) -> ModelCard | None:

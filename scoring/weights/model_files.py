@@ -153,6 +153,12 @@ def digest(place: Path) -> str:
     return combined.hexdigest()
 
 
+def weights_digest(folder: Path) -> str:
+    """Return the SHA-256, 64 hex digits, of a folder's weights: of its one file, or over those of several."""
+    digests = [_file_digest(path) for path in sorted(folder.glob("*.safetensors"))]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
 def _file_digest(path: Path) -> str:
     found = path.stat()
     state = (path.resolve(), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -1,13 +1,14 @@
 """The models trained here or imported: folders in WEIGHTS_DIR/trained, each with a card. Loads no torch."""
 
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.weights.model_card import ModelCard, read_card
-from scoring.weights.model_files import MissingWeights, weights_dir
+from scoring.weights.model_card import NAME, ModelCard, read_card
+from scoring.weights.model_files import COUNTED, TABLES, MissingWeights, weights_dir
 
 TRAINED = "trained"
 
@@ -44,6 +45,38 @@ def trained_model(name: str) -> TrainedModel | None:
         if card := read_card(folder_of(name)):
             return TrainedModel(name, folder_of(name), card)
     return None
+
+
+@contextmanager
+def arriving(name: str) -> Iterator[Path]:
+    """Give an empty folder, which becomes the model's when the block ends; after an error nothing is left."""
+    incoming = folder_of(name).with_name(f".{name}.arriving")
+    shutil.rmtree(incoming, ignore_errors=True)
+    incoming.mkdir(parents=True)
+    try:
+        yield incoming
+        incoming.rename(folder_of(name))
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
+
+
+def link_files(source: Path, folder: Path) -> None:
+    """Link a model's files, without its card, into `folder`; copy them where that is impossible."""
+    for path in sorted(source.rglob("*")):
+        inside = path.relative_to(source)
+        is_hidden = any(part.startswith(".") for part in inside.parts)
+        if path.suffix in (*COUNTED, *TABLES) and path.is_file() and not is_hidden and inside.name != NAME:
+            place = folder / inside
+            place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(path.resolve(), place)
+            except OSError:  # another disk, or a file of somebody else's
+                shutil.copyfile(path, place)
+
+
+def rename(name: str, new_name: str) -> None:
+    """Move a model's folder to its new name. Raises OSError."""
+    folder_of(name).rename(folder_of(new_name))
 
 
 def install(folder: Path, name: str) -> None:

@@ -57,6 +57,7 @@ PAGES = {
     "judge-new": ("demo-researcher", "/projects/demo/judges/new/"),
     "rechecks": ("demo-researcher", "/projects/demo/rechecks/"),
     "trainings": ("demo-researcher", "/projects/demo/trainings/"),
+    "model-register": ("demo-researcher", "/projects/demo/trainings/register/"),
     "training-new": ("demo-researcher", "/projects/demo/trainings/new/"),
     "learning-curve-new": ("demo-researcher", "/projects/demo/trainings/curves/new/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),

@@ -115,7 +115,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{training.name}: a worker has taken it. Its page shows it.")
             return
         self.stderr.write(claimed.name)
-        trainer = trainer_of(claimed.method, claimed.params, by_operator=True)
+        trainer = trainer_of(claimed.method, claimed.params)
         with watched(trainer, StoredCurves(claimed)) as watch:
             train(claimed, watch)
         claimed.refresh_from_db(fields=["status", "failure"])

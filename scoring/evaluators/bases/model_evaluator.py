@@ -13,7 +13,7 @@ from scoring.contract.evaluator import Evaluator, Seen
 from scoring.contract.items import Item
 from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
-from scoring.weights.model_card import read_card
+from scoring.weights.model_card import RegisteredAs, read_card
 from scoring.weights.model_files import digest, locate
 
 LIBRARIES = ("torch", "transformers", "tokenizers")
@@ -103,6 +103,18 @@ class ModelEvaluator(Evaluator):
     seen_reason = "article is in its training data"
 
     params: ModelParams
+
+    @classmethod
+    def registered_as(cls, model: str, dimension: str) -> RegisteredAs:  # noqa: ARG003 - subclasses use it
+        """Return what the card of a registered `model` says; `dimension` is empty unless somebody named one.
+
+        Raises ValueError for a dimension that is missing or impossible.
+        """
+        if dimension:
+            raise ValueError(
+                f"dimension: found {dimension!r}, expected none, since {cls.title} names its own"
+            )
+        return RegisteredAs(cls.dimensions, {})
 
     @cached_property
     def seen(self) -> Seen:  # type: ignore[override]  # read with the weights, on first use

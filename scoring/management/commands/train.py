@@ -93,7 +93,7 @@ class Command(BaseCommand):
         if claimed is None:
             raise CommandError("A worker has taken the training. Its page shows it.", returncode=FAILED)
         self.stdout.write(f"Training {claimed.pk}: {claimed.name}")
-        trainer = trainer_of(claimed.method, claimed.params, by_operator=True)
+        trainer = trainer_of(claimed.method, claimed.params)
         with watched(trainer, StoredCurves(claimed)) as watch:
             train(claimed, watch)
         claimed.refresh_from_db()
@@ -106,7 +106,7 @@ class Command(BaseCommand):
 
     def _train_on_file(self, options: dict[str, Any]) -> None:
         folder = options["to"]
-        trainer = trainer_of(options["method"], parameters(options["set"]), by_operator=True)
+        trainer = trainer_of(options["method"], parameters(options["set"]))
         try:
             data = trainer.prepare(read_training_items(options["input"], tuple(options["label_scale"])))
             self._announce(data)

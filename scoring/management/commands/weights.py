@@ -1,4 +1,4 @@
-"""manage.py weights: list the models on this machine, download one, or convert a pickled one."""
+"""manage.py weights: list the models on this machine; download, convert, register, move and delete them."""
 
 import json
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.text import capfirst
 
 from annotation.errors import suggestion
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.management.progress_bar import ProgressBar
+from scoring.management.registry_verbs import BAD_ARGUMENTS, FAILED, VERBS, add_verbs, sentence
 from scoring.training.registry import install_model
 from scoring.weights.hub import UnknownModel, fetch
 from scoring.weights.installed import Installed, installed, source_of
@@ -19,14 +19,12 @@ from scoring.weights.model_archives import packed
 from scoring.weights.model_files import MissingWeights, digest, size
 from scoring.weights.trained_models import TRAINED, trained_model, trained_models
 
-FAILED, BAD_ARGUMENTS = 1, 2
-
 
 class Command(BaseCommand):
     help = (
         "List the models on this machine, download one from the Hugging Face hub, convert a pickled "
-        "checkpoint to safetensors, or take a trained model to another Touchstone. Scoring never downloads "
-        "anything. "
+        "checkpoint to safetensors, register a model that was trained elsewhere, or take a trained model to "
+        "another Touchstone. Scoring never downloads anything. "
         "Exit code 0: done; 1: failed; 2: bad arguments."
     )
     requires_system_checks = ()
@@ -59,6 +57,8 @@ class Command(BaseCommand):
             "repeated",
         )
 
+        add_verbs(verbs)
+
         exporting = verbs.add_parser("export", help="write a trained model as one file")
         exporting.add_argument("name", help="of a model in WEIGHTS_DIR/trained")
         exporting.add_argument("--to", type=Path, required=True, metavar="FILE.tar")
@@ -66,7 +66,10 @@ class Command(BaseCommand):
         importing.add_argument("file", type=Path, metavar="FILE.tar")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"_{options['verb']}")(options)
+        if options["verb"] in VERBS:
+            self.stdout.write(VERBS[options["verb"]](options))
+        else:
+            getattr(self, f"_{options['verb']}")(options)
 
     def _list(self, options: dict[str, Any]) -> None:
         found = list(installed())
@@ -88,7 +91,7 @@ class Command(BaseCommand):
                     progress=None if sys.stderr.isatty() else bar,
                 )
             except UnknownModel as error:
-                raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+                raise CommandError(sentence(error), returncode=BAD_ARGUMENTS) from error
             except EvaluatorError as error:
                 raise CommandError(str(error), returncode=FAILED) from error
         self.stdout.write(f"{model} is in {folder}: {_in_words(size(folder))}, {digest(folder)}")
@@ -113,7 +116,7 @@ class Command(BaseCommand):
             with options["file"].open("rb") as file:
                 name = install_model(file, options["file"].name, sys.maxsize)
         except (InvalidTraining, OSError) as error:
-            raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+            raise CommandError(sentence(error), returncode=BAD_ARGUMENTS) from error
         self.stdout.write(f"The model is installed as {TRAINED}/{name}.")
 
     def _convert(self, options: dict[str, Any]) -> None:
@@ -127,7 +130,7 @@ class Command(BaseCommand):
                 parts=_parts(options["part"]),
             )
         except (MissingWeights, NotConvertible) as error:
-            raise CommandError(_sentence(error), returncode=BAD_ARGUMENTS) from error
+            raise CommandError(sentence(error), returncode=BAD_ARGUMENTS) from error
         except OSError as error:
             raise CommandError(f"Nothing was written: {error}", returncode=FAILED) from error
         for name, tensors in done.tensors.items():
@@ -170,8 +173,3 @@ def _in_words(size_in_bytes: int) -> str:
         if size_in_bytes >= factor:
             return f"{size_in_bytes / factor:.1f} {unit}"
     return f"{size_in_bytes} bytes"
-
-
-def _sentence(error: Exception) -> str:
-    text = capfirst(str(error))
-    return text if text.endswith((".", ")")) else f"{text}."

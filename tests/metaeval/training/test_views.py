@@ -1,18 +1,24 @@
 """The pages of trainings: list, form with preview, curves, actions."""
 
 import io
+import shutil
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from scoring.models import Training
+from scoring.models import RegisteredModel, Training
 from scoring.runs.planning import plan_run
 from scoring.training.planning import plan_training, start_training
+from scoring.training.registration_worker import work_on_registration
 from scoring.training.worker import claim_training, work_on_training
+from scoring.weights.model_files import weights_dir
 from scoring.weights.trained_models import trained_models
 from tests.factories import make_member, make_project
 from tests.scoring.runs.test_planning import finished
+from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
 
@@ -203,9 +209,80 @@ class TestModels:
         page = researcher.post(address("model_import", project), {"file": file}, follow=True)
         assert "The file is larger than" in text_of(page)
 
+    def test_a_model_is_registered_watched_renamed_and_deleted(
+        self, project, researcher, django_capture_on_commit_callbacks
+    ):
+        shutil.copytree(tiny_model("bert"), weights_dir() / "plain")
+        seen = SimpleUploadedFile("seen.jsonl", b'{"article": "It was seen."}')
+        form = {"name": "mine", "source": "plain", "evaluator": "similarity", "params": "against=article"}
+        here = address("model", project, "mine")
+        sent = researcher.post(
+            address("model_register", project), {**form, "seen": seen, "note": "Old <news>"}
+        )
+        assert sent.url == here
+        assert "Waiting for a worker" in text_of(researcher.get(here))
+        assert f'href="{here}"' in text_of(researcher.get(address("trainings", project)))
+        work_on_registration(RegisteredModel.objects.get().pk)
+        text = text_of(researcher.get(here, **HTMX))
+        assert "hx-trigger" not in text
+        assert "1 in training. The comparison leaves them out." in text
+        assert "Old &lt;news&gt;" in text
+        assert "param_against=article" in text
+        text = text_of(
+            researcher.post(address("model_rename", project, "mine"), {"name": "A b"}, follow=True)
+        )
+        assert "Found &#x27;A b&#x27;, expected up to 60" in text
+        assert researcher.post(address("model_rename", project, "mine"), {"name": "new"}).url == address(
+            "model", project, "new"
+        )
+        delete = address("model_delete", project, "new")
+        assert "the files that it was registered from stay" in text_of(researcher.get(delete))
+        with django_capture_on_commit_callbacks(execute=True):
+            researcher.post(delete)
+        assert list(trained_models()) == []
+        assert researcher.get(delete).status_code == 404
+
+    @pytest.mark.parametrize(
+        ("change", "field", "words"),
+        [
+            ({"source": "none"}, "source", "Found 'none', expected the id"),
+            ({"params": "x"}, "params", "Found 'x', expected NAME=VALUE"),
+            ({"params": "against=x"}, "params", "Parameter 'against': found 'x'"),
+            ({"seen": b"\xff"}, "seen", "The file is not text in UTF-8"),
+            ({"seen": b"a99"}, "seen", "Line 1: found 'a99'"),
+            ({"dimension": "tone"}, "dimension", "Found 'tone', expected none"),
+        ],
+    )
+    def test_what_is_wrong_in_a_registration_is_shown_beside_its_field(
+        self, project, researcher, change, field, words
+    ):
+        shutil.copytree(tiny_model("bert"), weights_dir() / "plain")
+        if "seen" in change:
+            change = {"seen": SimpleUploadedFile("seen.txt", change["seen"])}
+        form = {"name": "mine", "source": "plain", "evaluator": "similarity", **change}
+        response = researcher.post(address("model_register", project), form)
+        assert response.status_code == 422
+        assert words in response.context["form"].errors[field][0]
+
+    def test_a_failed_registration_says_why_and_leads_back_to_the_form(self, project, researcher):
+        RegisteredModel.objects.create(
+            project=project,
+            name="mine",
+            source="plain",
+            status=RegisteredModel.Status.FAILED,
+            failure="weights hold <NaN>",
+            finished_at=timezone.now(),
+        )
+        text = text_of(researcher.get(address("model", project, "mine")))
+        assert "Weights hold &lt;NaN&gt;" in text
+        again = researcher.get(address("model_register", project) + "?name=mine&source=plain").context["form"]
+        assert again["source"].value() == "plain"
+        assert "✕ failed" in text_of(researcher.get(address("trainings", project)))
+
     def test_models_of_other_projects_are_not_found(self, training):
         work_on_training(training.pk)
         other = make_project()
         client = Client()
         client.force_login(make_member(other, "researcher"))
-        assert client.get(address("model_archive", other, "mine")).status_code == 404
+        for name in ("model_archive", "model", "model_delete"):
+            assert client.get(address(name, other, "mine")).status_code == 404

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from scoring.models import RegisteredModel
 from scoring.weights.trained_models import trained_model
+from tests.factories import make_article, make_project
 from tests.scoring.local_hub import COMMIT, LocalHub, Repository
 from tests.scoring.management.test_commands import refused, run_command
 from tests.scoring.tiny_models import tiny_model
@@ -244,3 +246,30 @@ def test_a_file_that_is_no_model_is_refused(monkeypatch, tmp_path):
     file.write_bytes(b"nothing")
     assert "no archive of a model" in str(refused("weights", "import", str(file)))
     assert "There is no trained model 'mine'" in str(refused("weights", "export", "mine", "--to", str(file)))
+
+
+@pytest.mark.django_db
+def test_a_model_is_registered_renamed_and_removed(monkeypatch, tmp_path, django_capture_on_commit_callbacks):
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path / "weights"))
+    project = make_project()
+    article = make_article(project, external_id="a1")
+    seen = tmp_path / "seen.txt"
+    seen.write_text("a1\n")
+    register = ["weights", "register", "mine", str(tiny_model("roberta")), "--evaluator", "bertscore"]
+    assert "Parameter 'layer': found -1" in str(refused(*register))
+    register += ["--set", "layer=2"]
+    assert "line 1: found 'a1', expected a digest, or a project" in str(
+        refused(*register, "--seen", str(seen))
+    )
+    done = run_command(*register, "--seen", str(seen), "--project", project.slug)
+    assert done.startswith("The model is registered as trained/mine: BERTScore, from ")
+    card = trained_model("mine").card
+    assert (card.articles, card.params) == ({"train": (article.text_digest,)}, {"layer": 2})
+    assert RegisteredModel.objects.get(project=project).name == "mine"
+    assert "now trained/better" in run_command("weights", "rename", "mine", "better")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert "Nothing was deleted" in str(refused("weights", "remove", "better"))
+    with django_capture_on_commit_callbacks(execute=True):
+        run_command("weights", "remove", "better", "--no-input")
+    assert trained_model("better") is None
+    assert "There is no trained model 'better'" in str(refused("weights", "remove", "better", "--no-input"))

@@ -38,11 +38,17 @@ def test_models_of_other_projects_are_not_listed(model):
         model_of(other, "mine")
 
 
-def test_an_imported_model_may_be_used_by_every_project(project, model, file):
+def test_an_imported_model_is_the_projects(project, model, file):
     imported = import_model(project, make_member(project, "researcher"), file, "from elsewhere.tar")
     assert imported.model == "trained/from-elsewhere"
     assert imported.card == model.card
-    assert models_of(make_project()) == [imported]
+    assert models_of(project) == [imported, model]
+    assert models_of(make_project()) == []
+
+
+def test_a_model_that_the_operator_installs_is_for_all_projects(file):
+    install_model(file, "for all.tar", MOST)
+    assert [each.name for each in models_of(make_project())] == ["for-all"]
 
 
 def test_a_name_that_is_taken_is_refused(file):
