@@ -102,8 +102,8 @@ class CurvePlan:
 def plan_learning_curve(project: Project, wanted: CurveRequest, *, by_operator: bool = False) -> CurvePlan:
     """Plan every training without writing anything.
 
-    Raises InvalidTraining as `plan_training`, for parameters that the trainings vary, and where a share of the
-    training articles does not suffice; InvalidLearningCurve if there is nothing to compare the models on.
+    Raises InvalidTraining as `plan_training`, for parameters that the trainings vary, and where a share of
+    the training articles does not suffice; InvalidLearningCurve if there is nothing to compare models on.
     """
     _refuse_varied(wanted)
     pool = training_pool(project)

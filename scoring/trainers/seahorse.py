@@ -89,7 +89,7 @@ class SeahorseTrainer(Trainer):
     params: Params
 
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
-        articles = split_articles(items, self.params)
+        articles = split_articles(items, self.params, self._answers)
         counts: Counter[str] = Counter()
         found = {
             split: [
@@ -160,6 +160,11 @@ class SeahorseTrainer(Trainer):
             attention_dropout=self.params.attention_dropout,
         )
 
+    def _answers(self, article: Article) -> set[str]:
+        """Return the answers to each question that the article gives examples of."""
+        found = examples_of(article, self.params.dimensions, Counter())
+        return {f"{each.dimension}={each.label}" for each in found}
+
     def _check(self, articles: Sequence[Article], found: dict[Split, list[LabelledSummary]]) -> None:
         """Raise CannotTrain unless both answers to each question occur in both splits."""
         there = {dimension for each in articles for item in each.items for dimension in item.labels}
@@ -174,9 +179,20 @@ class SeahorseTrainer(Trainer):
                 if len(labels) < 2:
                     raise CannotTrain(
                         f"Of the {split} articles' summaries {labels[1]} are answered with yes (label 1) and "
-                        f"{labels[0]} with no (label 0) for {dimension!r}; both are needed. Collect more "
-                        "ratings, or change the shares or the seed of the split."
+                        f"{labels[0]} with no (label 0) for {dimension!r}; both are needed. "
+                        f"{advice(articles)}"
                     )
+
+
+def advice(articles: Sequence[Article]) -> str:
+    """Return what to do if the articles that may be learnt from lack an answer."""
+    test = [each for each in articles if each.split is Split.TEST]
+    is_drawn = any(item.split != Split.TEST for each in test for item in each.items)
+    return (
+        f"{len(test)} of {len(articles)} articles are test articles, which are never learnt from. Each "
+        "answer must occur on at least two of the others. Collect more ratings there, or choose another question"
+        f"{', or lower the test share' if is_drawn else ''}."
+    )
 
 
 def prompts(dimensions: Sequence[str]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """The split of articles into those to learn from, those to validate on, and those never seen."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 from operator import attrgetter
@@ -32,7 +32,8 @@ class SplitParams:
         low=0.01,
         high=0.5,
         group="Articles",
-        details="Applies unless articles of the split validation are given.",
+        details="Applies unless articles of the split validation are given. More are taken where these lack "
+        "an answer that the measure needs.",
     )
     test_share: float = setting(
         0.2,
@@ -72,12 +73,21 @@ class Article:
     items: tuple[TrainingItem, ...]
 
 
-def split_articles(items: Iterable[TrainingItem], params: SplitParams) -> list[Article]:
+def split_articles(
+    items: Iterable[TrainingItem],
+    params: SplitParams,
+    kinds: Callable[[Article], Collection[str]] = lambda _: (),
+    least: int = 1,
+) -> list[Article]:
     """Return the articles with their splits, in the order of their digests.
 
     A text belongs to one split even if its ids are in several: to the one of test, validation and train that
     comes first. Articles without a given split, and training articles where no validation articles are given,
     are split by a hash of the seed and the text. Training articles beyond `training_share` are left out.
+
+    `kinds` tells what an article's examples are good for, such as an answer. Where chance leaves fewer than
+    `least` articles of a kind for training or validation, others move there, in the order of their hashes, if
+    the part that they leave keeps enough. Parts that have enough do not change.
     """
     by_digest: dict[str, list[TrainingItem]] = defaultdict(list)
     digests: dict[str, str] = {}
@@ -87,15 +97,23 @@ def split_articles(items: Iterable[TrainingItem], params: SplitParams) -> list[A
         by_digest[digests[item.article]].append(item)
     given = {digest: _given_split(each) for digest, each in by_digest.items()}
     has_validation = Split.VALIDATION in given.values()
-    splits = {
-        digest: _split_of(digest, given[digest], has_validation, params) for digest in sorted(by_digest)
-    }
-    left_out = _beyond_share([each for each, split in splits.items() if split is Split.TRAIN], params)
-    return [
-        Article(digest, split, tuple(sorted(by_digest[digest], key=attrgetter("id"))))
-        for digest, split in splits.items()
-        if digest not in left_out
+    articles = [
+        Article(
+            digest,
+            _split_of(digest, given[digest], has_validation, params),
+            tuple(sorted(by_digest[digest], key=attrgetter("id"))),
+        )
+        for digest in sorted(by_digest)
     ]
+    if not has_validation:
+        free = [each for each in articles if each.split is not Split.TEST]
+        free.sort(key=lambda each: _place("split", params.split_seed, each.digest))
+        moved = _with_enough(
+            {each.digest: each.split for each in free}, {each.digest: kinds(each) for each in free}, least
+        )
+        articles = [replace(each, split=moved.get(each.digest, each.split)) for each in articles]
+    left_out = _beyond_share([each.digest for each in articles if each.split is Split.TRAIN], params)
+    return [each for each in articles if each.digest not in left_out]
 
 
 def digests_by_split(articles: Sequence[Article]) -> Mapping[str, tuple[str, ...]]:
@@ -109,6 +127,36 @@ def digests_by_split(articles: Sequence[Article]) -> Mapping[str, tuple[str, ...
 def _given_split(items: Sequence[TrainingItem]) -> Split | None:
     stated = {item.split for item in items}
     return next((split for split in (Split.TEST, Split.VALIDATION, Split.TRAIN) if split in stated), None)
+
+
+def _with_enough(
+    splits: Mapping[str, Split], kinds: Mapping[str, Collection[str]], least: int
+) -> dict[str, Split]:
+    """Return digest -> split, so that both parts have `least` articles of each kind where that is possible.
+
+    `splits` are in the order in which articles go to validation; the rarest kind comes first.
+    """
+    found = dict(splits)
+    have = {
+        part: Counter(kind for digest, split in splits.items() if split is part for kind in kinds[digest])
+        for part in (Split.TRAIN, Split.VALIDATION)
+    }
+    totals = have[Split.TRAIN] + have[Split.VALIDATION]
+    order = list(splits)
+    for source, target, ordered in (
+        (Split.TRAIN, Split.VALIDATION, order),
+        (Split.VALIDATION, Split.TRAIN, order[::-1]),
+    ):
+        for kind in sorted(totals, key=lambda each: (totals[each], each)):
+            for digest in ordered:
+                if have[target][kind] >= least:
+                    break
+                spares = all(have[source][each] > least for each in kinds[digest])
+                if found[digest] is source and kind in kinds[digest] and spares:
+                    found[digest] = target
+                    have[source].subtract(kinds[digest])
+                    have[target].update(kinds[digest])
+    return found
 
 
 def _split_of(digest: str, given: Split | None, has_validation: bool, params: SplitParams) -> Split:

@@ -148,9 +148,14 @@ class UmseTrainer(Trainer):
     params: Params
 
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
-        articles = split_articles(items, self.params)
-        sources = {split: _sources(articles, split) for split in (Split.TRAIN, Split.VALIDATION)}
         scenarios, negatives = SCENARIOS[self.params.scenarios], self.params.negatives
+        articles = split_articles(
+            items,
+            self.params,
+            lambda article: ["reference"] if _sources([article], article.split) else [],
+            least=negatives + 1,
+        )
+        sources = {split: _sources(articles, split) for split in (Split.TRAIN, Split.VALIDATION)}
         # Each part by itself, so that no sentence of a validation article is in a training example.
         train, validation = (
             matchings(each, scenarios, negatives, self.params.split_seed) for each in sources.values()
@@ -160,7 +165,7 @@ class UmseTrainer(Trainer):
                 raise CannotTrain(
                     f"The {split} articles give no examples: there are {len(sources[split])} with a "
                     f"reference, and at least {negatives + 1} with different sentences are needed. Add "
-                    "articles with references, or change the shares."
+                    "articles with references, or lower the test share."
                 )
         known = {each.digest for found in sources.values() for each in found}
         counts = {

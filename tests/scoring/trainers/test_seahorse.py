@@ -1,6 +1,7 @@
 """What the SEAHORSE trainer learns from, and what it refuses."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -105,6 +106,30 @@ def test_class_weights_give_both_answers_the_same_weight():
 def test_too_little_is_refused_with_what_is_missing(items, problem):
     with pytest.raises(CannotTrain, match=problem):
         trainer(validation_share="0.5").prepare(items)
+
+
+@pytest.mark.parametrize("split", ["", "train"])
+def test_two_articles_with_both_answers_suffice(split):
+    items = [
+        item(f"{article}{answer}", f"Article {article}.", f"Summary {answer}.", answer)
+        for article in "ab"
+        for answer in (0.0, 1.0)
+    ]
+    items = [replace(each, split=split) for each in items]
+    data = trainer(test_share="0").prepare(items)
+    assert (data.counts["Training articles"], data.counts["Validation articles"]) == (1, 1)
+    with pytest.raises(
+        CannotTrain, match=r"0 of 2 articles are test .* Collect more ratings there, or choose"
+    ):
+        trainer(test_share="0").prepare(items[:-1])
+
+
+def test_the_test_share_is_blamed_only_where_it_chose_the_test_articles():
+    items = [replace(each, split="") for each in learnable_items(8)]
+    with pytest.raises(CannotTrain, match="question, or lower the test share"):
+        trainer(test_share="0.9").prepare(items)
+    with pytest.raises(CannotTrain, match=r"or choose another question\.$"):
+        trainer(test_share="0.9").prepare([replace(each, split="test") for each in items])
 
 
 def test_questions_are_required():

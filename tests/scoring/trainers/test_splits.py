@@ -1,5 +1,6 @@
 import unicodedata
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,6 +46,29 @@ def articles_of(count, **changes):
 
 def sizes(items, **params):
     return Counter(each.split for each in split_articles(items, SplitParams(**params)))
+
+
+KINDS = st.dictionaries(st.integers(0, 11), st.sets(st.sampled_from(["a", "b"]), min_size=1), min_size=1)
+
+
+@given(KINDS, st.integers(0, 5), st.floats(0.01, 0.5))
+def test_few_articles_are_split_so_that_both_parts_have_each_kind(kinds, seed, share):
+    items = [replace(articles_of(12)[number], labels=dict.fromkeys(of, 1.0)) for number, of in kinds.items()]
+    params = SplitParams(test_share=0, split_seed=seed, validation_share=share)
+    articles = split_articles(items, params, lambda each: each.items[0].labels)
+    have = {
+        part: Counter(kind for each in articles if each.split is part for kind in each.items[0].labels)
+        for part in (Split.TRAIN, Split.VALIDATION)
+    }
+    only_one_kind = all(len(of) == 1 for of in kinds.values())
+    for kind in ("a", "b"):
+        total = sum(kind in of for of in kinds.values())
+        if total >= 2 and only_one_kind:
+            assert all(each[kind] >= 1 for each in have.values())
+    before = {each.digest: each.split for each in split_articles(items, params)}
+    parts = [[each for each in articles if before[each.digest] is part] for part in have]
+    if all({kind for each in part for kind in each.items[0].labels} == {"a", "b"} for part in parts):
+        assert before == {each.digest: each.split for each in articles}
 
 
 @settings(max_examples=200)
