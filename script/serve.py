@@ -1,4 +1,4 @@
-"""Run the web server and one worker until Ctrl-C. `script/up` calls this inside the environment.
+"""Run the web server and two workers until Ctrl-C. `script/up` calls this inside the environment.
 
 It migrates the database and loads the demo project first. A process that dies is restarted, because the
 database knows what it was doing.
@@ -35,10 +35,14 @@ def main() -> int:
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     logins = prepare(with_demo=not arguments.no_demo)
-    print("Starting the web server and a worker ...", flush=True)
+    print("Starting the web server and the workers ...", flush=True)
     commands = {
         "web server": web_server(arguments.port),
-        "worker": worker(),
+        "worker": worker(
+            "cpu,gpu,llm", WORKER_PROCESSES, "--beat", "--schedule", str(VAR_DIR / "beat-schedule")
+        ),
+        # A training holds its process to the end, so it has one of its own.
+        "training worker": worker("training", 1, "--hostname", "training@%h"),
     }
     processes = {name: start(command) for name, command in commands.items()}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -89,22 +93,12 @@ def web_server(port: int) -> list[str]:
     ]
 
 
-def worker() -> list[str]:
+def worker(queues: str, processes: int, *options: str) -> list[str]:
     return [
-        *(
-            sys.executable,
-            "-m",
-            "celery",
-            "--app",
-            "touchstone",
-            "--quiet",
-            "worker",
-            "--queues",
-            "cpu,gpu,llm",
-        ),
-        *("--concurrency", str(WORKER_PROCESSES), "--loglevel", "warning"),
+        *(sys.executable, "-m", "celery", "--app", "touchstone", "--quiet", "worker"),
+        *("--queues", queues, "--concurrency", str(processes), "--loglevel", "warning"),
         *("--without-mingle", "--without-gossip"),
-        *("--beat", "--schedule", str(VAR_DIR / "beat-schedule")),
+        *options,
     ]
 
 

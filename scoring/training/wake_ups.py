@@ -9,8 +9,13 @@ from scoring.workers.wake_ups import RECRUIT_S, send_task
 
 
 def wake(training: Training, expires_s: float | None = None) -> None:
-    """Wake a worker for `training` once the transaction is committed: one with a GPU, if there is one."""
-    send_task("work_on_training", training.pk, "gpu" if is_served("gpu") else "cpu", expires_s)
+    """Wake a worker for `training` once the transaction is committed.
+
+    It is one for trainings, if there is one, since a training holds its process to its end. Else it is one
+    with a GPU, or any.
+    """
+    queue = next((each for each in ("training", "gpu") if is_served(each)), "cpu")
+    send_task("work_on_training", training.pk, queue, expires_s)
 
 
 def wake_next(curve: LearningCurve) -> None:
@@ -20,7 +25,7 @@ def wake_next(curve: LearningCurve) -> None:
 
 
 def wake_for_registration(found: RegisteredModel, expires_s: float | None = None) -> None:
-    """Wake a worker for a model to be tried once the transaction is committed: as for a training."""
+    """Wake a worker for a model to be tried once the transaction is committed: with a GPU, if one has it."""
     send_task("work_on_registration", found.pk, "gpu" if is_served("gpu") else "cpu", expires_s)
 
 

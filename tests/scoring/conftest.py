@@ -50,7 +50,7 @@ def sent() -> Sent:
                     {"task": headers["task"], "args": message.payload[0], "expires": headers["expires"]}
                 )
 
-    for queue in ("cpu", "gpu", "llm"):
+    for queue in ("cpu", "gpu", "llm", "training"):
         look(queue)
     return look
 
