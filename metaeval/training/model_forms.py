@@ -13,7 +13,7 @@ from scoring.inputs.seen_file import read_seen
 from scoring.runs.forms import WEIGHTS_HERE
 from scoring.training.registering import Registration, registrable
 
-FROM_CARD = "as the model's card says"
+FROM_CARD = "As the model's card says"
 DIMENSIONS = "dimensions-asked"
 """Id of the page's list of the project's dimensions."""
 

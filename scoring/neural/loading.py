@@ -35,7 +35,7 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
             folder, local_files_only=True, trust_remote_code=False, split_special_tokens=not reads_specials
         )
     except UNREADABLE as error:
-        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_said(error)}") from error
+        raise MissingWeights(f"The tokenizer in {folder} cannot be loaded: {_said(error)}.") from error
     except Exception as error:  # what the library of tokenizers raises has no class of its own
         raise MissingWeights(
             f"The tokenizer in {folder} cannot be loaded: its tokenizer.json is none that tokenizers "
@@ -55,7 +55,7 @@ def load_config(folder: Path) -> Any:
     try:
         return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except UNREADABLE as error:
-        raise MissingWeights(f"The configuration in {folder} cannot be read: {_said(error)}") from error
+        raise MissingWeights(f"The configuration in {folder} cannot be read: {_said(error)}.") from error
 
 
 def load_encoder(folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> PreTrainedModel:
@@ -94,7 +94,7 @@ def load_model(
             **options,
         )
     except UNREADABLE as error:
-        raise MissingWeights(f"The model in {folder} cannot be loaded: {_said(error)}") from error
+        raise MissingWeights(f"The model in {folder} cannot be loaded: {_said(error)}.") from error
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
     if missing:
         raise MissingWeights(
@@ -116,7 +116,7 @@ def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, 
             key: tensor for path in tensor_files(folder, name) for key, tensor in load_file(path).items()
         }
     except UNREADABLE as error:
-        raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}") from error
+        raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}.") from error
     _refuse_not_finite(found, folder)
     return found
 
@@ -128,11 +128,16 @@ def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
         return [folder / name]
     try:
         parts = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        return [folder / part for part in parts]
+        files = [folder / part for part in parts]
     except UNREADABLE as error:
         raise MissingWeights(
             f"{index} is damaged: it does not name the file of each tensor under weight_map."
         ) from error
+    if absent := [path.name for path in files if not path.is_file()]:
+        raise MissingWeights(
+            f"{index} names {absent[0]!r}, which is missing. Fetch or copy the model again."
+        )
+    return files
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
@@ -159,4 +164,7 @@ def _refuse_not_finite(tensors: Mapping[str, torch.Tensor], folder: Path, but: t
 
 
 def _said(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else first_line(error)
+    """Return the error's first line without a full stop; for a KeyError which entry is missing."""
+    if isinstance(error, KeyError):
+        return f"the entry {error} is missing in one of its files"
+    return first_line(error).removesuffix(".")

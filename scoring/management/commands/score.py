@@ -223,7 +223,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{count:>9,}  {reason}")
         lacking = total - scored - counts.get(load_evaluator(evaluator).seen_reason, 0)
         if lacking:
-            raise CommandError(f"{lacking:,} summaries lack a score.", returncode=FAILED_IN_PART)
+            lack = "summary lacks" if lacking == 1 else "summaries lack"
+            raise CommandError(f"{lacking:,} {lack} a score.", returncode=FAILED_IN_PART)
 
 
 def _estimate_in_words(found: RunEstimate) -> Iterator[str]:
