@@ -134,9 +134,7 @@ def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
             f"{index} is damaged: it does not name the file of each tensor under weight_map."
         ) from error
     if absent := [path.name for path in files if not path.is_file()]:
-        raise MissingWeights(
-            f"{index} names {absent[0]!r}, which is missing. Fetch or copy the model again."
-        )
+        raise MissingWeights(f"{index} names {absent[0]!r}, which is missing. Fetch or copy the model again.")
     return files
 
 
