@@ -6,7 +6,6 @@ import pytest
 
 from annotation.errors import NotAllowed, NotFound
 from scoring.errors import InvalidTraining
-from scoring.evaluators import EVALUATORS
 from scoring.training.planning import plan_training, start_training
 from scoring.training.registry import import_model, install_model, model_of, models_of
 from scoring.training.worker import work_on_training
@@ -57,7 +56,7 @@ def test_a_name_that_is_taken_is_refused(file):
 
 
 def test_a_model_of_an_unknown_evaluator_is_not_kept(monkeypatch, project, model, file):
-    monkeypatch.delitem(EVALUATORS, "similarity")
+    monkeypatch.setattr("scoring.training.registry.EVALUATORS", {})
     with pytest.raises(InvalidTraining, match="its evaluator 'similarity' is unknown"):
         install_model(file, "other.tar", MOST)
     assert models_of(project) == [model]
