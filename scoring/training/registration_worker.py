@@ -33,6 +33,8 @@ def work_on_registration(registration_id: int) -> None:
         status = RegisteredModel.Status.FAILED if failure else RegisteredModel.Status.DONE
         if not found.finish(status=status, failure=failure, card=found.card if failure else {}):
             logger.warning("Registration %s was deleted or is with another worker.", registration_id)
+            if not RegisteredModel.objects.filter(name=found.name).exists():
+                remove(found.name)  # a model without a row would be for all projects
     except OperationalError:
         logger.exception("Registration %s will be tried again.", registration_id)
         found.release(RETRY_S)

@@ -1,5 +1,7 @@
 """The trained models that a project may use: its own, registered or imported ones, and the operator's."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -75,19 +77,19 @@ def register_now(registration: Registration, project: Project | None) -> Trained
 
     Raises InvalidTraining and EvaluatorError if it cannot be used, and OSError if it cannot be written.
     """
-    refuse_name(registration.name)
+    name, source = registration.name, registration.source
+    refuse_name(name)
     card = card_for(registration, None)
-    model = install_registered(registration.name, registration.source, card)
-    if project is not None:
-        _owned(project, None, registration.name, registration.source, **_done())
-    return model
+    with _owned_first(project, None, name, source):
+        return install_registered(name, source, card)
 
 
 def import_model(project: Project, user: User, file: BinaryIO, file_name: str) -> TrainedModel:
     """Install the model in an uploaded archive for the project. Raises as `install_model` and `require`."""
     require(user, project, Permission.MANAGE_RUNS)
-    name = install_model(file, file_name, settings.UPLOAD_MAX_BYTES)
-    _owned(project, user, name, PurePath(file_name).name, **_done())
+    name = _name_of(file_name)
+    with _owned_first(project, user, name, PurePath(file_name).name):
+        _install(file, name, settings.UPLOAD_MAX_BYTES)
     return model_of(project, name)
 
 
@@ -97,8 +99,18 @@ def install_model(file: BinaryIO, file_name: str, most_bytes: int) -> str:
     Raises InvalidTraining for an archive that is refused, a name that is taken or invalid, and a model of an
     unknown evaluator.
     """
+    name = _name_of(file_name)
+    _install(file, name, most_bytes)
+    return name
+
+
+def _name_of(file_name: str) -> str:
     name = slugify(PurePath(file_name).stem)
     refuse_name(name)
+    return name
+
+
+def _install(file: BinaryIO, name: str, most_bytes: int) -> None:
     try:
         card = install_archive(file, name, most_bytes)
     except ArchiveRefused as error:
@@ -106,11 +118,21 @@ def install_model(file: BinaryIO, file_name: str, most_bytes: int) -> str:
     if card.evaluator not in EVALUATORS:
         remove(name)
         raise InvalidTraining(f"file: its evaluator {card.evaluator!r} is unknown to this version")
-    return name
 
 
-def _done() -> dict[str, Any]:
-    return {"status": RegisteredModel.Status.DONE, "finished_at": timezone.now()}
+@contextmanager
+def _owned_first(project: Project | None, user: User | None, name: str, source: str) -> Iterator[None]:
+    """Make the model the project's before the block installs it, so that no other project ever sees it."""
+    if project is None:
+        yield
+        return
+    done = RegisteredModel.Status.DONE
+    row = _owned(project, user, name, source, status=done, finished_at=timezone.now())
+    try:
+        yield
+    except BaseException:
+        row.delete()
+        raise
 
 
 def _owned(project: Project, user: User | None, name: str, source: str, **fields: Any) -> RegisteredModel:

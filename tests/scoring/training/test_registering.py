@@ -87,6 +87,20 @@ def test_a_model_that_cannot_be_used_fails_with_the_reason_and_leaves_nothing(pr
     assert model_of(project, "broken")
 
 
+def test_a_model_whose_registration_is_deleted_meanwhile_is_not_left_to_all(
+    project, researcher, plain, monkeypatch
+):
+    found = register_model(project, researcher, Registration("late", plain, "similarity"))
+
+    def install_and_delete(*arguments):
+        RegisteredModel.objects.all().delete()
+        return install_registered(*arguments)
+
+    monkeypatch.setattr("scoring.training.registration_worker.install_registered", install_and_delete)
+    work_on_registration(found.pk)
+    assert models_of(project) == []
+
+
 def test_a_worker_that_is_killed_each_time_gives_up(project, researcher, plain):
     found = register_model(project, researcher, Registration("large", plain, "similarity"))
     RegisteredModel.objects.update(attempts=MOST_ATTEMPTS)

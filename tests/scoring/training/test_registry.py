@@ -6,6 +6,7 @@ import pytest
 
 from annotation.errors import NotAllowed, NotFound
 from scoring.errors import InvalidTraining
+from scoring.models import RegisteredModel
 from scoring.training.planning import plan_training, start_training
 from scoring.training.registry import import_model, install_model, model_of, models_of
 from scoring.training.worker import work_on_training
@@ -60,6 +61,12 @@ def test_a_model_of_an_unknown_evaluator_is_not_kept(monkeypatch, project, model
     with pytest.raises(InvalidTraining, match="its evaluator 'similarity' is unknown"):
         install_model(file, "other.tar", MOST)
     assert models_of(project) == [model]
+
+
+def test_an_archive_that_is_refused_leaves_no_row(project):
+    with pytest.raises(InvalidTraining, match="no archive"):
+        import_model(project, make_member(project, "researcher"), io.BytesIO(b"nothing"), "other.tar")
+    assert not RegisteredModel.objects.exists()
 
 
 def test_the_name_of_a_deleted_model_is_free_again(project, file):
