@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0002_text_digests'),
-        ('scoring', '0004_trainings'),
+        ('scoring', '0005_learning_curves'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
