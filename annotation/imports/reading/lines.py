@@ -32,11 +32,12 @@ class TextFile:
         if not path.is_file():
             raise FileRefused.because(self.name, 0, "file", "no such file", "a file that can be read")
 
-    def lines(self) -> Iterator[tuple[int, str | Problem]]:
+    def lines(self, *, keep_returns: bool = False) -> Iterator[tuple[int, str | Problem]]:
         """Yield numbered lines without line ends, or a Problem for a line that is not text.
 
-        Only a line feed ends a line (and one carriage return before it is dropped): texts may hold the other
-        characters that Unicode counts as line breaks. Raises FileRefused for damaged and non-text files.
+        Only a line feed ends a line (and one carriage return before it is dropped, unless `keep_returns`):
+        texts may hold the other characters that Unicode counts as line breaks. Raises FileRefused for damaged
+        and non-text files.
         """
         self.lines_read = number = 0
         unpacked = 0
@@ -53,7 +54,8 @@ class TextFile:
                     unpacked += self._skip_rest(stream, data, number)
                     yield number, self._problem(number, f"over {LONGEST_LINE:,} bytes", "a shorter line")
                     continue
-                yield number, self._decode(data, number)
+                line = self._decode(data, number)
+                yield number, line if keep_returns or isinstance(line, Problem) else line.removesuffix("\r")
 
     def text(self, largest: int = LARGEST_DOCUMENT) -> str:
         """Return the whole file, for formats that are one document. Raises FileRefused as `lines` does."""
@@ -130,7 +132,7 @@ class TextFile:
             return self._problem(number, found, "UTF-8")
         if number == 1:
             text = text.removeprefix("\ufeff")
-        return text.removesuffix("\n").removesuffix("\r")
+        return text.removesuffix("\n")
 
     def _problem(self, line: int, found: str, expected: str) -> Problem:
         return Problem(self.name, line, "line", found, expected)

@@ -60,7 +60,7 @@ class _CsvRecords:
     def __init__(self, file: TextFile, delimiter: str) -> None:
         self._file = file
         self._delimiter = delimiter
-        self._stream = file.lines()
+        self._stream = file.lines(keep_returns=True)  # a quoted text may hold \r\n
         self._ahead: deque[tuple[Line, int]] = deque()
         """Lines after the current one, each with the fields that end in it if a quote is open before it."""
         self._ahead_fields = 0
@@ -75,9 +75,10 @@ class _CsvRecords:
             if isinstance(line, Problem):
                 yield number, Rejected(self._file.name, number, None, (line,))
                 continue
-            if not line.strip(" "):
+            whole = line.removesuffix("\r")
+            if not whole.strip(" "):
                 continue
-            record = self._quoted(number, line) if '"' in line else line.split(self._delimiter)
+            record = self._quoted(number, line) if '"' in line else whole.split(self._delimiter)
             if not self._width and not isinstance(record, Rejected):
                 self._width = len(record)
             yield number, record
@@ -94,8 +95,9 @@ class _CsvRecords:
 
     def _quoted(self, number: int, line: str) -> list[str] | Rejected:
         """Return the record that begins with `line`."""
+        whole = line.removesuffix("\r")
         try:
-            return self._parse(line)
+            return self._parse(whole)
         except csv.Error as error:
             found = str(error)
         fields, end = _scan(line, self._delimiter, quoted=False)
@@ -105,9 +107,9 @@ class _CsvRecords:
                 parts = [line]
                 while self._ahead and (following := self._next()):
                     parts.append(str(following[1]))
-                return self._parse("\n".join(parts))
+                return self._parse("\n".join(parts).removesuffix("\r"))
         problem = Problem(self._file.name, number, "line", found, "fields quoted as in CSV, or none")
-        return Rejected(self._file.name, number, line, (problem,))
+        return Rejected(self._file.name, number, whole, (problem,))
 
     def _parse(self, text: str) -> list[str]:
         return next(csv.reader([text], delimiter=self._delimiter, strict=True))

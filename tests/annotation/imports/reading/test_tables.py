@@ -202,4 +202,4 @@ def test_a_record_over_a_thousand_lines_is_read(tmp_path):
 
 def test_a_carriage_return_after_the_closing_quote_ends_the_line(tmp_path):
     path = lines(tmp_path / "t", "a,b\r\r", '1,"x\r\r', 'y"\r\r', "2,z\r")
-    assert read(path, Quoting.CSV, ",")[1] == ["1", "x\r\ny"]
+    assert read(path, Quoting.CSV, ",")[1] == ["1", "x\r\r\ny"]
