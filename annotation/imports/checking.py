@@ -24,6 +24,7 @@ from annotation.imports.reading.records import (
     Entry,
     GoldRecord,
     OfSummary,
+    RatingDetails,
     RatingRecord,
     ScoreRecord,
     SummaryKey,
@@ -79,8 +80,8 @@ class Checker:
             rater.pseudonym: RaterState(
                 rater.group,
                 set(rater.languages),
+                rater.status,
                 has_login=rater.user_id is not None,
-                removed=rater.status == Rater.Status.REMOVED,
                 pk=rater.pk,
             )
             for rater in Rater.objects.filter(project=project)
@@ -198,6 +199,9 @@ class Checker:
         sheet = self._read_sheet(answers, record.complete, record.columns, checked)
         if sheet is None:
             return
+        if record.details is not None:
+            self._read_earlier(record.details, checked)
+            record = replace(record, answers=self._reader.by_key(answers))
         if known is not None and known != sheet:
             expected = f"the stored answers of {record.rater} to {_named(record)}: {_words(known)}"
             checked.problem("rating", _words(sheet), expected)
@@ -210,6 +214,15 @@ class Checker:
                 "group", shown(record.group), f"{rater.group!r}, the stored group of {record.rater}"
             )
         checked.ratings.append((record, sheet))
+
+    def _read_earlier(self, details: RatingDetails, checked: CheckedEntry) -> None:
+        """Name the questions of earlier revisions by their keys, and check their values."""
+        given = [
+            pair for pair in details.earlier if (checked.entry.file, pair[1].line) not in self._wrong_rows
+        ]
+        details.earlier, faulty = self._reader.earlier(given)
+        for answer, fault in faulty:
+            checked.problem(answer.field, fault.found, fault.expected, answer.line)
 
     def _check_gold(self, record: GoldRecord, checked: CheckedEntry) -> None:
         self._require_summary(record, checked)
@@ -330,12 +343,14 @@ class Checker:
         is_new = key not in self._ratings
         self._ratings[key] = sheet
         self._report.tally("ratings", new=is_new)
-        rater = self.raters.setdefault(record.rater, RaterState(record.group or GROUP, set()))
+        group = GROUP if record.group is None else record.group
+        status = (record.details and record.details.rater_status) or Rater.Status.QUALIFIED
+        rater = self.raters.setdefault(record.rater, RaterState(group, set(), status))
         self._count("raters", rater)
         if is_new:
             self._report.count("answers").new += len(sheet.values)
             rater.languages.add(self.articles[record.article_id].language)
-            if not rater.removed:
+            if rater.status != Rater.Status.REMOVED:
                 self.countable[record.key] += 1
         return is_new
 

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from annotation.imports.reading.sheets import Values
+from annotation.models import Rater
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,8 +47,8 @@ class SystemState(Known):
 class RaterState(Known):
     group: str
     languages: set[str]
+    status: str = Rater.Status.QUALIFIED
     has_login: bool = False
-    removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
 """Storing checked entries, in the transaction of the import."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from django.db import connection
 
 from annotation.database.bulk_insert import insert_rows, refresh_statistics, stored_moment
 from annotation.gold.gold_set import AgreedAnswer, set_gold_answers
 from annotation.imports.checked_entry import CheckedEntry, ScoreKeeper
 from annotation.imports.checking import Checker
-from annotation.imports.known_rows import ArticleState, Known, SummaryState
-from annotation.imports.reading.records import SummaryKey, SummaryRecord
-from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
+from annotation.imports.known_rows import ArticleState, Known, Sheet, SummaryState
+from annotation.imports.reading.records import RatingDetails, RatingRecord, SummaryKey, SummaryRecord
+from annotation.models import Answer, Article, GoldRating, Project, Question, Rater, Rating, Summary, System
 from annotation.open_places import recount_places, shuffle_key, wanted_ratings
 from annotation.texts.text_digests import text_digest
 
@@ -143,7 +145,13 @@ class Writer:
     def _write_raters(self, checked: Sequence[CheckedEntry]) -> None:
         named = {record.rater for each in checked for record, _ in each.ratings}
         for rater in Rater.objects.bulk_create(
-            Rater(project=self._project, pseudonym=name, group=state.group, status=Rater.Status.QUALIFIED)
+            Rater(
+                project=self._project,
+                pseudonym=name,
+                group=state.group,
+                status=state.status,
+                status_before="" if state.status == Rater.Status.QUALIFIED else Rater.Status.QUALIFIED,
+            )
             for name, state in _new(self._checker.raters, named)
         ):
             self._checker.raters[rater.pseudonym].pk = rater.pk
@@ -159,8 +167,11 @@ class Writer:
         ]
         insert_rows(
             Rating,
-            ("summary", "rater", "created_at", "completed_at"),
-            ((*place, moment, moment) for place, moment in zip(places, moments, strict=True)),
+            ("summary", "rater", "created_at", "completed_at", "stage_times"),
+            (
+                (*place, *_times(record.details, moment))
+                for place, moment, (record, _) in zip(places, moments, new, strict=True)
+            ),
         )
         ids = {
             (summary, rater): pk
@@ -172,11 +183,20 @@ class Writer:
         }
         insert_rows(
             Answer,
-            ("rating", "question", "value", "comment", "created_at"),
             (
-                (ids[place], self._questions[key], value, dict(sheet.comments).get(key, ""), moment)
-                for place, moment, (_, sheet) in zip(places, moments, new, strict=True)
-                for key, value in sheet.values
+                "rating",
+                "question",
+                "value",
+                "comment",
+                "revision",
+                "is_current",
+                "after_reveal",
+                "created_at",
+            ),
+            (
+                (ids[place], self._questions[key], *answer)
+                for place, moment, (record, sheet) in zip(places, moments, new, strict=True)
+                for key, *answer in _revisions(record, sheet, moment)
             ),
         )
         for (summary, _), (record, _) in zip(places, new, strict=True):
@@ -184,14 +204,52 @@ class Writer:
                 self._rated.add(summary)
 
     def _write_gold(self, checked: Sequence[CheckedEntry]) -> None:
+        retired = []
         for record, sheet in (pair for each in checked for pair in each.gold):
             explanations = dict(sheet.comments)
             summary = Summary(pk=self._checker.summaries[record.key].stored_pk)
-            set_gold_answers(
+            gold = set_gold_answers(
                 summary, {key: AgreedAnswer(value, explanations[key]) for key, value in sheet.values}
             )
+            if record.is_retired:
+                retired.append(gold.pk)
+        GoldRating.objects.filter(pk__in=retired).update(retired_at=self._now)
 
 
 def _new(states: Mapping[str, State], named: Collection[str]) -> list[tuple[str, State]]:
     """Return the named states that are not stored yet, in the order in which the file named them."""
     return [(name, state) for name, state in states.items() if name in named and state.pk is None]
+
+
+def _revisions(record: RatingRecord, sheet: Sheet, moment: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield key, value, comment, revision, is_current, after_reveal and time of all answers.
+
+    `moment` is the stored time of answers without one of their own.
+    """
+    comments = dict(sheet.comments)
+    for key, answer in record.details.earlier if record.details else ():
+        answered = _stored(answer.answered_at, moment)
+        yield key, answer.value, answer.comment, answer.revision, False, answer.after_reveal, answered
+    for key, value in sheet.values:
+        comment = comments.get(key, "")
+        found = record.answers.get(key)
+        if found is None:  # the file names the question by its dimension
+            yield key, value, comment, 1, True, False, moment
+        else:
+            answered = _stored(found.answered_at, moment)
+            yield key, value, comment, found.revision, True, found.after_reveal, answered
+
+
+def _times(details: RatingDetails | None, moment: Any) -> tuple[Any, Any, Any]:
+    """Return the stored created_at, completed_at and stage_times of a rating completed at `moment`."""
+    stages = sorted(details.stage_times.items()) if details else ()
+    times = [
+        {"stage": stage, "opened_at": opened.isoformat(), "submitted_at": submitted.isoformat()}
+        for stage, (opened, submitted) in stages
+    ]
+    began = _stored(details.started_at if details else None, moment)
+    return began, moment, Rating._meta.get_field("stage_times").get_db_prep_save(times, connection)
+
+
+def _stored(moment: datetime | None, otherwise: Any) -> Any:
+    return otherwise if moment is None else stored_moment(moment)

@@ -14,11 +14,13 @@ from annotation.models.raters import Rater
 
 
 class RatingQuerySet(models.QuerySet["Rating"]):
+    def finished(self) -> Self:
+        """Return finished ratings outside gold rounds, also those of removed raters."""
+        return self.filter(completed_at__isnull=False, round__isnull=True)
+
     def countable(self) -> Self:
         """Return ratings that count: finished, outside gold rounds, by raters who were not removed."""
-        return self.filter(completed_at__isnull=False, round__isnull=True).exclude(
-            rater__status=Rater.Status.REMOVED
-        )
+        return self.finished().exclude(rater__status=Rater.Status.REMOVED)
 
 
 class Rating(models.Model):

@@ -58,7 +58,7 @@ def read_ratings(path: Path, options: Mapping[str, object] | None = None) -> tup
     named: list[tuple[str | None, str | None]] = list(
         dict.fromkeys((rating.article_id, rating.system) for rating in ratings)
     )
-    raters = {rating.rater: rating.group for rating in reversed(ratings)}
+    raters = {rating.rater: rating.group or "" for rating in reversed(ratings)}
     human = HumanRatings(
         questions=tuple(
             _question_ratings(name, scale, ratings, named, list(raters))

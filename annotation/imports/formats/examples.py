@@ -61,7 +61,9 @@ class ExamplesImporter(Importer):
         system = fields.name("system", needed=True)
         article = read_article(fields, article_id)
         references = read_references(fields, article_id)
-        people = is_reference(system) or system in self.options.reference_systems
+        people = (
+            is_reference(system) or system in self.options.reference_systems or fields.flag("is_reference")
+        )
         summary = SummaryRecord(article_id, system, fields.text("summary", needed=True), people)
         labels = {} if self.options.no_labels else fields.members("labels")
         ratings = read_labels(

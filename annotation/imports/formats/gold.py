@@ -66,7 +66,7 @@ def _entry(row: Row) -> Entry | Rejected:
         field = f"answers.{question}"
         given = fields.check_members(field, found, needed=True)
         answers[question] = _answer(fields, field, given.get("value"), given.get("explanation"))
-    gold = GoldRecord(summary.article_id, summary.system, answers)
+    gold = GoldRecord(summary.article_id, summary.system, answers, fields.flag("is_retired"))
     return fields.entry(article, summaries=(summary,), gold=(gold,))
 
 
@@ -91,7 +91,8 @@ def _texts(fields: Fields) -> tuple[ArticleRecord, SummaryRecord]:
     system = fields.name("system", needed=True)
     article = read_article(fields, article_id, text_needed=True)
     text = fields.text("summary", needed=True)
-    return article, SummaryRecord(article_id, system, text, is_reference(system), to_be_rated=False)
+    people = is_reference(system) or fields.flag("is_reference")
+    return article, SummaryRecord(article_id, system, text, people, to_be_rated=False)
 
 
 def _answer(fields: Fields, field: str, value: object, explanation: object) -> AnswerRecord:

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from annotation.imports.reading.lines import unstorable
@@ -10,6 +11,7 @@ from annotation.imports.reading.records import ArticleRecord, Entry, Problem, Re
 from annotation.protocol import LARGEST_NUMBER
 
 SPLITS = ("train", "validation", "test")
+FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "": False}
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LONGEST = {
     "id": 400,
@@ -27,6 +29,7 @@ LONGEST = {
 """Maximum number of characters, by the content of the field."""
 LONGEST_COMMENT = 2000
 MOST_IN_A_LIST = 1000
+LARGEST_ORDINAL = 9_999  # of revisions and stages
 
 
 class Fields:
@@ -114,6 +117,45 @@ class Fields:
             self.problem("split", found, "one of " + ", ".join(SPLITS))
             return ""
         return split
+
+    def flag(self, field: str) -> bool:
+        """Return whether the field says yes; False if there is none."""
+        found = self.row.values.get(field)
+        said = FLAGS.get("" if found is None else str(found).strip().lower())
+        if said is None:
+            self.problem(field, found, "yes or no")
+        return bool(said)
+
+    def ordinal(self, field: str) -> int | None:
+        """Return a whole number from 1, or None if there is none."""
+        found = self.row.values.get(field)
+        text = "" if found is None else str(found).strip()
+        if not text:
+            return None
+        if re.fullmatch(r"[1-9][0-9]{0,3}", text):
+            return int(text)
+        self.problem(field, found, f"a whole number from 1 to {LARGEST_ORDINAL:,}")
+        return None
+
+    def one_of(self, field: str, allowed: Collection[str]) -> str:
+        """Return one of the allowed words, empty if there is none."""
+        found = self.text(field).strip()
+        if found and found not in allowed:
+            self.problem(field, found, f"one of {', '.join(allowed)}")
+            return ""
+        return found
+
+    def moment(self, field: str) -> datetime | None:
+        """Return a date and time in ISO 8601, in UTC if it has no time zone; None if there is none."""
+        found = self.text(field).strip()
+        if not found:
+            return None
+        try:
+            moment = datetime.fromisoformat(found)
+        except ValueError:
+            self.problem(field, found, "a date and time such as 2024-05-17T09:30:00Z")
+            return None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def texts(self, field: str, found: object) -> list[str]:
         """Return a list of texts, empty if there is none."""

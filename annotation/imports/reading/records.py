@@ -103,27 +103,52 @@ class AnswerRecord(NamedTuple):
     comment: str
     line: int
     field: str
+    revision: int = 1
+    after_reveal: bool = False
+    answered_at: datetime | None = None
+
+
+class StageTime(NamedTuple):
+    """When a rater was shown a stage and when they submitted it."""
+
+    opened_at: datetime
+    submitted_at: datetime
+
+
+@dataclass(slots=True)
+class RatingDetails:
+    """What Touchstone's own exports say of a rating beyond its current answers, and of its rater."""
+
+    rater_status: str
+    """The standing of a rater whom the project does not know yet; empty: qualified."""
+    started_at: datetime | None
+    stage_times: dict[int, StageTime] = field(default_factory=dict)
+    earlier: list[tuple[str, AnswerRecord]] = field(default_factory=list)
+    """Earlier revisions with their questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingRecord(OfSummary):
     """One rater's answers on one summary, by question (its key, or the dimension it asks about).
 
-    With `complete` every question must have an answer. `columns` maps questions to the fields that messages
-    about missing answers name.
+    `group` is None where the file does not say which one the rater is in. With `complete` every question must
+    have an answer. `columns` maps questions to the fields that messages about missing answers name.
     """
 
     rater: str
     answers: Mapping[str, AnswerRecord]
-    group: str = ""
+    """The latest revision of each answer."""
+    group: str | None = None
     rated_at: datetime | None = None
     complete: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    details: RatingDetails | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GoldRecord(OfSummary):
     answers: Mapping[str, AnswerRecord]
+    is_retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.imports.reading.fields import number_text
@@ -96,6 +96,25 @@ class SheetReader:
             (self.question(name), answer.comment) for name, answer in answers.items() if answer.comment
         ]
         return tuple((question.key, comment) for question, comment in commented if question)
+
+    def by_key(self, answers: Mapping[str, AnswerRecord]) -> dict[str, AnswerRecord]:
+        """Return the answers of a sheet without faults by question key."""
+        named = ((self.question(name), answer) for name, answer in answers.items())
+        return {question.key: answer for question, answer in named if question}
+
+    def earlier(
+        self, revisions: Sequence[tuple[str, AnswerRecord]]
+    ) -> tuple[list[tuple[str, AnswerRecord]], list[tuple[AnswerRecord, Fault]]]:
+        """Return earlier revisions by question key, and those that are off their scale."""
+        read, faulty = [], []
+        for name, answer in revisions:
+            question = self.question(name)
+            value = question and value_on_scale(question.scale, answer.value)
+            if question and value:
+                read.append((question.key, answer._replace(value=value)))
+            elif question:
+                faulty.append((answer, Fault(name, shown(answer.value), question.scale.expected)))
+        return read, faulty
 
     def _interpret(
         self, given: tuple[tuple[str, str], ...], complete: bool

@@ -1,0 +1,56 @@
+"""The layout of the SEAHORSE release: one rating a row, tab separated, with CSV quoting.
+
+Source: the files published with Clark et al. 2023, "SEAHORSE: A Multilingual, Multifaceted Dataset for
+Summarization Evaluation" (EMNLP).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annotation.exports.exporter import Exporter
+from annotation.exports.files import tsv_chunks
+from annotation.exports.filters import RatingFilters
+from annotation.exports.rated import ExportedRating, exported_ratings
+from annotation.protocol import SEAHORSE
+
+HEADER = (
+    "gem_id",
+    "worker_lang",
+    "summary",
+    "model",
+    *(f"question{number}" for number in range(1, len(SEAHORSE.questions) + 1)),
+)
+WORKER_LANGUAGES = {"en": "en-US", "es": "es-ES"}
+"""What the release calls its raters' languages, where it is not the article's code."""
+
+
+class SeahorseExporter(Exporter):
+    name = "seahorse"
+    title = "SEAHORSE (TSV)"
+    description = (
+        "The columns of the released TSV, one row per rating, without raters, comments and revisions. For "
+        "programs: texts are unchanged, and a spreadsheet may run those that look like formulas."
+    )
+    ending = "tsv"
+    content_type = "text/tab-separated-values; charset=utf-8"
+    answers = SEAHORSE
+
+    @dataclass(frozen=True)
+    class Options(RatingFilters):
+        pass
+
+    options: Options
+
+    def written(self) -> Iterator[bytes]:
+        return tsv_chunks(HEADER, map(_row, exported_ratings(self.project, self.options)))
+
+
+def _row(rating: ExportedRating) -> list[str]:
+    values = rating.values
+    return [
+        rating.article_id,
+        WORKER_LANGUAGES.get(rating.language, rating.language),
+        rating.summary,
+        rating.system,
+        *(values.get(question.key, "").capitalize() for question in SEAHORSE.questions),
+    ]

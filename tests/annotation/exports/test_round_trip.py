@@ -1,0 +1,34 @@
+"""What is exported can be imported into another project, and then exported again unchanged."""
+
+import pytest
+from hypothesis import given
+
+from annotation.models import Rater
+from tests.annotation.exports.exporting_steps import exported, imported, json_rows
+from tests.annotation.exports.odd_projects import destination, odd_projects
+
+pytestmark = pytest.mark.django_db
+
+EVERYBODY = ",".join(Rater.Status.values)
+
+
+def state(project):
+    """Return everything that exports say of a project, except where its ratings were made."""
+    found = {name: json_rows(project, name) for name in ("examples", "gold")}
+    found["ratings"] = json_rows(project, "ratings", file_type="jsonl")
+    found["with removed raters"] = json_rows(project, "ratings", file_type="jsonl", rater_status=EVERYBODY)
+    for row in (*found["ratings"], *found["with removed raters"]):
+        del row["is_imported"]
+    return {name: sorted(map(repr, rows)) for name, rows in found.items()}
+
+
+@pytest.mark.parametrize("file_type", ["csv", "jsonl"])
+@given(project=odd_projects())
+def test_exports_of_any_project_import_again_to_the_same_state(tmp_path_factory, file_type, project):
+    folder = tmp_path_factory.mktemp("exports")
+    elsewhere = destination(project)
+    imported(elsewhere, "examples", exported(project, "examples"), folder)
+    ratings = exported(project, "ratings", file_type=file_type, rater_status=EVERYBODY)
+    imported(elsewhere, "ratings", ratings, folder)
+    imported(elsewhere, "gold", exported(project, "gold"), folder)
+    assert state(elsewhere) == state(project)
