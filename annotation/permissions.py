@@ -14,7 +14,7 @@ class Permission(StrEnum):
     RATE = "rate"
     SEE_TEXTS_AND_RATINGS = "see articles, summaries and ratings"
     MANAGE_PEOPLE = "see names, invite and remove people"
-    MANAGE_PROJECT = "import, keep the gold set and change settings"
+    MANAGE_PROJECT = "import, export, keep the gold set and change settings"
     EXPORT_SCORES = "export scores and labels"
     MANAGE_RUNS = "start, cancel and delete runs"
     SEE_PROGRESS = "see progress, runs and scores"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http.response import HttpResponseBase
 from django.urls import path
 
+from annotation.exports import views as exports
 from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
@@ -52,6 +53,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("imports/<int:job_id>/rejected.jsonl", imports.import_rejects, "import_rejects"),
     ("imports/<int:job_id>/load/", imports.import_load, "import_load"),
     ("imports/<int:job_id>/cancel/", imports.import_cancel, "import_cancel"),
+    ("exports/", exports.exports, "exports"),
+    ("exports/<slug:format_name>/", exports.export_file, "export_file"),
     ("people/", people.people, "people"),
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),

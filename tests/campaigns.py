@@ -164,6 +164,7 @@ def make_campaign(mark: str) -> Campaign:
         "curve_id": curve.pk,
         "model_name": registered.name,
         "job_id": job.pk,
+        "format_name": "ratings",
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
         "dimension_id": dimension.pk,

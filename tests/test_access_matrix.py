@@ -87,6 +87,8 @@ GET   import_errors              in     403       403        403     200     404
 GET   import_rejects             in     403       403        403     200     404      404       404
 POST  import_load                in     403       403        403     302     404      404       404
 POST  import_cancel              in     403       403        403     409     404      404       404
+GET   exports                    in     403       403        200     200     404      404       404
+GET   export_file                in     403       403        403     200     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
 GET   guidelines_settings        in     403       403        403     200     404      404       404
@@ -238,6 +240,8 @@ GET   api_schema                401     200       200        200     200     200
 GET   api_projects              401     200       200        200     200     200      200       200
 GET   api_project               401     403       403        200     200     404      404       404
 GET   api_labels                401     403       403        200     200     404      404       404
+GET   api_exports               401     403       403        200     200     404      404       404
+GET   api_export                401     403       403        403     200     404      404       404
 GET   api_runs                  401     403       403        200     200     404      404       404
 GET   api_run                   401     403       403        200     200     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404

@@ -39,7 +39,20 @@ class Exporter:
         """Prepare the file. Raises UnsuitableProject."""
         self.project = project
         self.options = options
-        self._check_questions()
+        why_not = self.why_not(project)
+        if why_not:
+            raise UnsuitableProject(f"{why_not} Export ratings instead.")
+
+    @classmethod
+    def why_not(cls, project: Project) -> str:
+        """Return why the project has no such file, a full sentence; empty if it has."""
+        own = {question.key: question.scale for question in project.questionnaire.protocol.questions}
+        for question in cls.answers.questions if cls.answers else ():
+            scale = own.get(question.key)
+            if scale is None or scale.choices != question.scale.choices:
+                wanted = f"{question.key} with {question.scale.expected}"
+                return f"{project.name} does not ask {wanted}, as the format {cls.name} needs."
+        return ""
 
     @property
     def file_name(self) -> str:
@@ -53,18 +66,6 @@ class Exporter:
     def written(self) -> Iterator[bytes]:
         """Yield the file; `chunks` sees to it that all reads are as of one moment."""
         raise NotImplementedError
-
-    def _check_questions(self) -> None:
-        if self.answers is None:
-            return
-        own = {question.key: question.scale for question in self.project.questionnaire.protocol.questions}
-        for question in self.answers.questions:
-            scale = own.get(question.key)
-            if scale is None or scale.choices != question.scale.choices:
-                raise UnsuitableProject(
-                    f"{self.project.name} does not ask {question.key} with {question.scale.expected}, as the "
-                    f"format {self.name} needs. Export ratings instead."
-                )
 
 
 def exporter_class(name: str) -> type[Exporter]:
@@ -96,6 +97,6 @@ def open_export_for(user: Person, project: Project, name: str, given: Mapping[st
 
 
 def formats_for(project: Project) -> list[type[Exporter]]:
-    """Return the formats that the project's reader may export."""
+    """Return the formats that suit the project and that its reader may export."""
     found = map(exporter_class, EXPORTERS)
-    return [each for each in found if each.permission in project.reader_may]
+    return [each for each in found if each.permission in project.reader_may and not each.why_not(project)]

@@ -84,11 +84,16 @@ _ASSIGNMENT = _COLUMNS.index("assignment")
 
 
 def exported_ratings(
-    project: Project, filters: RatingFilters, *, articles: bool = False
+    project: Project, filters: RatingFilters, *, split: str | None = None, articles: bool = False
 ) -> Iterator[ExportedRating]:
-    """Yield the ratings by summary and pseudonym. Holds their ids, 8 bytes each, and one portion."""
-    chosen = filters.ratings(project).order_by("summary", "rater__pseudonym").values_list("pk", flat=True)
-    ids = array("q", chosen.iterator())
+    """Yield the ratings, or those of one split, by summary and pseudonym.
+
+    Holds their ids, 8 bytes each, and one portion.
+    """
+    chosen = filters.ratings(project).order_by("summary", "rater__pseudonym")
+    if split is not None:
+        chosen = chosen.filter(summary__article__split=split)
+    ids = array("q", chosen.values_list("pk", flat=True).iterator())
     for portion in portions(ids, PORTION):
         found = _read(portion, articles)
         yield from (found[pk] for pk in portion)

@@ -64,6 +64,7 @@ PAGES = {
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),
     "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
+    "exports": ("demo-manager", "/projects/demo/exports/"),
     "people": ("demo-manager", "/projects/demo/people/"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),

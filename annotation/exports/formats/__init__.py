@@ -11,5 +11,5 @@ EXPORTERS = {
 
 
 def register(name: str, place: str) -> None:
-    """Add a format of another app, whose class is at this dotted place."""
+    """Add a format of an app that imports from this one, whose class is at this dotted place."""
     EXPORTERS[name] = place

@@ -38,7 +38,7 @@ ODD = protocol.Questionnaire(
 AMOUNTS = ("-1.5", "0", "1e-05", "3")
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
-TEXT = st.text(LETTERS, max_size=12) | st.sampled_from(
+TEXT = st.text(LETTERS, max_size=6) | st.sampled_from(
     [
         "=1+1",
         "'=1",
@@ -57,7 +57,7 @@ TEXT = st.text(LETTERS, max_size=12) | st.sampled_from(
 )
 STRIPPED = TEXT.map(str.strip)
 NAME = STRIPPED.filter(bool)
-NAMES = st.lists(NAME, min_size=1, max_size=3, unique=True)
+NAMES = st.lists(NAME, min_size=1, max_size=2, unique=True)
 SECONDS = st.integers(0, 10**6)
 
 
@@ -125,21 +125,25 @@ def _draw_sheet(draw: st.DrawFn, questionnaire: protocol.Questionnaire) -> dict[
 def _draw_rating(draw: st.DrawFn, rater: Rater, summary: Summary, questions: dict[str, Question]) -> None:
     sheet = _draw_sheet(draw, rater.project.questionnaire.protocol)
     kind = draw(st.sampled_from(["here", "here", "imported", "unfinished"]))
+    began = draw(SECONDS)
     times = [
-        {"stage": stage, "opened_at": _moment(at).isoformat(), "submitted_at": _moment(at + 61).isoformat()}
-        for stage, at in enumerate(draw(st.lists(SECONDS, min_size=2, max_size=2)), start=1)
-        if any(questions[key].stage == stage for key in sheet)
+        {
+            "stage": stage,
+            "opened_at": _moment(began + stage).isoformat(),
+            "submitted_at": _moment(began + 61 * stage).isoformat(),
+        }
+        for stage in sorted({questions[key].stage for key in sheet})
     ]
     rating = Rating.objects.create(
         summary=summary,
         rater=rater,
-        created_at=_moment(draw(SECONDS)),
-        completed_at=None if kind == "unfinished" else _moment(draw(SECONDS)),
+        created_at=_moment(began),
+        completed_at=None if kind == "unfinished" else _moment(began + 300),
         stage_times=times if kind == "here" else [],
     )
     for key, value in sheet.items():
         choices = questions[key].protocol.scale.choices or AMOUNTS
-        earlier = draw(st.lists(st.sampled_from(choices), max_size=2))
+        earlier = draw(st.just([]) | st.lists(st.sampled_from(choices), max_size=2))
         for revision, given in enumerate([*earlier, value], start=1):
             Answer.objects.create(
                 rating=rating,
@@ -149,7 +153,7 @@ def _draw_rating(draw: st.DrawFn, rater: Rater, summary: Summary, questions: dic
                 revision=revision,
                 is_current=revision == len(earlier) + 1,
                 after_reveal=draw(st.booleans()),
-                created_at=_moment(draw(SECONDS)),
+                created_at=_moment(began + 7 * revision),
             )
 
 

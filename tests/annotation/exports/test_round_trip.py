@@ -1,7 +1,7 @@
 """What is exported can be imported into another project, and then exported again unchanged."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
 from annotation.models import Rater
 from tests.annotation.exports.exporting_steps import exported, imported, json_rows
@@ -23,6 +23,7 @@ def state(project):
 
 
 @pytest.mark.parametrize("file_type", ["csv", "jsonl"])
+@settings(suppress_health_check=[HealthCheck.too_slow])  # each example is stored
 @given(project=odd_projects())
 def test_exports_of_any_project_import_again_to_the_same_state(tmp_path_factory, file_type, project):
     folder = tmp_path_factory.mktemp("exports")

@@ -124,6 +124,7 @@ def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
         "<slug:name>": "scatter",
         "<slug:kind>": "csv",
         "<slug:language>": "en",
+        "<slug:format_name>": "ratings",
     }
     found = set()
     for route in routes(get_resolver()):

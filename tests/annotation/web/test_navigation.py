@@ -32,4 +32,5 @@ def test_a_role_sees_only_the_sections_it_may_open(client):
         "Evaluators",
         "Results",
         "Summaries",
+        "Export",
     ]

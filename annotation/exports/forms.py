@@ -1,0 +1,58 @@
+"""The form of an export format, made from its declared options and the project's values."""
+
+from collections.abc import Mapping
+
+from django import forms
+from django.utils.datastructures import MultiValueDict
+
+from annotation.declared.form_fields import setting_field
+from annotation.declared.settings import Setting, settings_of
+from annotation.exports.exporter import Exporter
+from annotation.exports.filters import filter_choices
+from annotation.models import Project, Rater
+from annotation.templatetags.texts import language_name
+
+
+class ExportForm(forms.Form):
+    """Filters as check boxes, without those of which the project has a single value; then the options."""
+
+    def __init__(
+        self, project: Project, exporter: type[Exporter], data: MultiValueDict[str, str] | None = None
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        self.exporter = exporter
+        known = filter_choices(project)
+        for option in settings_of(exporter.Options):
+            if option.name not in known:
+                self.fields[option.name] = setting_field(option)
+                self.fields[option.name].required = False
+            elif len(known[option.name]) > 1:
+                self.fields[option.name] = forms.MultipleChoiceField(
+                    label=option.label,
+                    help_text=option.help,
+                    required=False,
+                    choices=[(value, _words(option, value)) for value in known[option.name]],
+                    widget=forms.CheckboxSelectMultiple,
+                )
+
+    @property
+    def filters(self) -> list[forms.BoundField]:
+        return [field for field in self if isinstance(field.field, forms.MultipleChoiceField)]
+
+    @property
+    def options(self) -> list[forms.BoundField]:
+        return [field for field in self if not isinstance(field.field, forms.MultipleChoiceField)]
+
+    def given(self) -> dict[str, object]:
+        """Return the options that were chosen, as `open_export` takes them."""
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
+
+    def refuse(self, fields: Mapping[str, str]) -> None:
+        for name, message in fields.items():
+            self.add_error(name if name in self.fields else None, message)
+
+
+def _words(option: Setting, value: str) -> str:
+    if option.name == "language":
+        return f"{language_name(value)} ({value})"
+    return str(Rater.Status(value).label) if option.name == "rater_status" else value

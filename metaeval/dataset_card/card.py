@@ -1,0 +1,229 @@
+"""The card of an exported dataset: README.md with a header that Hugging Face reads."""
+
+from collections.abc import Iterable, Sequence
+
+from django.utils import timezone
+
+from annotation.exports.filters import RatingFilters
+from annotation.models import Project
+from annotation.protocol import Question
+from annotation.templatetags.texts import language_name
+from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.report import AgreementFigure, agreement_report
+from metaeval.dataset_card.counts import DatasetCounts, Share, dataset_counts
+from metaeval.dataset_card.guidelines import guidelines
+from metaeval.dataset_card.layout import data_file, features, split_name, splits_of
+from metaeval.export.formats import MARKDOWN_ESCAPES
+from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import snapshot_of
+
+STATISTIC = "krippendorff_alpha"
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+LARGEST = "1M<n<10M"
+
+
+def dataset_card(
+    project: Project, filters: RatingFilters, *, licence: str, articles: bool, comments: bool
+) -> str:
+    """Return the card of the ratings that `filters` choose. `licence` may be empty, and the card says so."""
+    counts = dataset_counts(project, filters)
+    questions = project.questionnaire.protocol.questions
+    sections = [
+        f"# {_text(project.name)}\n\n{project.description.strip()}".strip(),
+        _contents(counts, articles=articles),
+        _questions(project, counts),
+        f"## Guidelines\n\n{guidelines(project)}",
+        _raters(counts),
+        _agreement(project, filters),
+        _limits(counts, filters, articles=articles, comments=comments),
+        _licence(licence, counts),
+    ]
+    header = _header(
+        project, filters, counts, licence, features(questions, articles=articles, comments=comments)
+    )
+    return "\n\n".join([f"---\n{header}\n---", *sections]) + "\n"
+
+
+def _header(
+    project: Project,
+    filters: RatingFilters,
+    counts: DatasetCounts,
+    licence: str,
+    columns: list[dict[str, object]],
+) -> str:
+    from huggingface_hub import DatasetCardData  # which takes a third of a second
+
+    splits = splits_of(project, filters)
+    data = DatasetCardData(
+        pretty_name=project.name,
+        language=[share.name for share in counts.languages],
+        license=licence or "unknown",
+        task_categories=["summarization"],
+        size_categories=next((name for size, name in SIZES if counts.whole.ratings < size), LARGEST),
+        tags=["human-evaluation", "summarization-evaluation", "touchstone"],
+        configs=[
+            {
+                "config_name": "default",
+                "data_files": [{"split": split_name(each), "path": data_file(each)} for each in splits],
+            }
+        ],
+        dataset_info={"features": columns},
+    )
+    return str(data.to_yaml()).strip()
+
+
+def _contents(counts: DatasetCounts, *, articles: bool) -> str:
+    whole = counts.whole
+    texts = "Article texts are included." if articles else "Article texts are not included, only their ids."
+    shares = [
+        ("Language", [*((_language(each.name), each) for each in counts.languages), ("All", whole)]),
+        ("Dataset", [(each.name or "not named", each) for each in counts.datasets]),
+        ("System", [(each.name, each) for each in counts.systems]),
+    ]
+    tables = [_shares(title, rows) for title, rows in shares]
+    sentence = (
+        f"{whole.ratings:,} ratings of {whole.summaries:,} summaries of {whole.articles:,} articles, by "
+        f"{whole.raters:,} raters. Each row is one rating. `answers` has the last revision of each answer, "
+        f"and null where a question was not asked. {texts} Touchstone wrote this card on "
+        f"{timezone.now():%-d %B %Y}."
+    )
+    return "\n\n".join(["## Contents", sentence, *tables])
+
+
+def _shares(title: str, rows: Sequence[tuple[str, Share]]) -> str:
+    return _table(
+        [title, "Articles", "Summaries", "Ratings", "Raters"],
+        ([name, each.articles, each.summaries, each.ratings, each.raters] for name, each in rows),
+    )
+
+
+def _questions(project: Project, counts: DatasetCounts) -> str:
+    questionnaire = project.questionnaire.protocol
+    rows = [
+        [
+            each.key,
+            each.wording,
+            questionnaire.stage_titles[each.stage - 1],
+            each.scale.expected,
+            _answers(each, counts.answers.get(each.key, {})),
+        ]
+        for each in questionnaire.questions
+    ]
+    stops = [
+        f"{_text(each.title)} answered with {' or '.join(each.stops_rating_on)} ends the rating."
+        for each in questionnaire.questions
+        if each.stops_rating_on
+    ]
+    table = _table(["Question", "Wording", "Stage", "Scale", "Answers"], rows)
+    return "\n\n".join(["## Questions", " ".join([f"{_text(questionnaire.title)}.", *stops]), table])
+
+
+def _answers(question: Question, found: dict[str, int]) -> str:
+    values = question.scale.choices
+    if not values:
+        return f"{sum(found.values()):,}"
+    return ", ".join(f"{value} {found.get(value, 0):,}" for value in values)
+
+
+def _raters(counts: DatasetCounts) -> str:
+    sentence = (
+        "Raters are named by pseudonyms, which stay the same in all exports of this project. "
+        f"{counts.passed_gold:,} of {counts.whole.raters:,} passed a round of gold summaries here."
+    )
+    return "\n\n".join(["## Raters", sentence, _table(["Rater", "Group", "Ratings"], counts.raters)])
+
+
+def _agreement(project: Project, filters: RatingFilters) -> str:
+    snapshot = snapshot_of(project)
+    report = agreement_report(snapshot.summaries, snapshot.human, method=AgreementMethod())
+    shown = [
+        each
+        for each in report
+        if each.statistic == STATISTIC and (not filters.language or each.language in filters.language)
+    ]
+    whole = "" if _is_whole(filters) else "These figures are of all ratings of the project that count. "
+    definition = f"Krippendorff's alpha with its 95% interval. {whole}A dash is undefined."
+    rows = [
+        [
+            each.question.key,
+            "All" if each.language == ALL else _language(each.language),
+            _value(each),
+            each.agreement.units,
+            each.raters,
+        ]
+        for each in shown
+    ]
+    head = ["Question", "Language", "Alpha", "Summaries with several ratings", "Raters"]
+    how = {each.definition for each in shown}
+    return "\n\n".join(["## Agreement", definition, _table(head, rows), *sorted(map(_text, how))])
+
+
+def _is_whole(filters: RatingFilters) -> bool:
+    """Return whether figures by language are of all exported ratings."""
+    return not (filters.dataset or filters.system or filters.rater_status)
+
+
+def _value(figure: AgreementFigure) -> str:
+    row = figure.as_json()
+    value, low, high = row["value"], row.get("low"), row.get("high")
+    if value is None:
+        return "–"
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low is not None else f"{value:.2f}"
+
+
+def _limits(counts: DatasetCounts, filters: RatingFilters, *, articles: bool, comments: bool) -> str:
+    whole = counts.whole
+    chosen = {
+        "languages": filters.language,
+        "datasets": filters.dataset,
+        "systems": filters.system,
+        "status of raters": filters.rater_status,
+    }
+    told = [
+        (counts.rated_once, f"{counts.rated_once:,} of {whole.summaries:,} summaries have one rating."),
+        (counts.imported, f"{counts.imported:,} ratings were made elsewhere and imported."),
+        (
+            counts.corrected_late,
+            f"{counts.corrected_late:,} answers were corrected after a later stage had been shown.",
+        ),
+        (
+            counts.removed_ratings,
+            f"{counts.removed_ratings:,} ratings are left out because their raters were removed.",
+        ),
+        (not comments, "Raters' comments and earlier revisions of their answers are not included."),
+        (not articles, "Without the articles, questions about faithfulness cannot be answered again."),
+        *(
+            (values, f"Only these {name} were exported: {_text(', '.join(values))}.")
+            for name, values in chosen.items()
+        ),
+    ]
+    return "\n".join(["## Known limits", "", *(f"- {sentence}" for applies, sentence in told if applies)])
+
+
+def _licence(licence: str, counts: DatasetCounts) -> str:
+    stated = (
+        f"The ratings are published under {licence}."
+        if licence
+        else "No licence was stated. State one here and in the header before you publish."
+    )
+    sources = [each.name for each in counts.datasets if each.name]
+    texts = f" of {_text(', '.join(sources))}" if sources else ""
+    return f"## Licence\n\n{stated} Summaries and articles have the licences of their sources{texts}."
+
+
+def _language(code: str) -> str:
+    return f"{language_name(code)} ({code})"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *([_cell(each) for each in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else _text(str(value))
+
+
+def _text(text: str) -> str:
+    """Return a text as one line of Markdown."""
+    return " ".join(text.split()).translate(MARKDOWN_ESCAPES)
