@@ -16,6 +16,7 @@ from metaeval.dataset_card.layout import data_file, features, split_name, splits
 from metaeval.export.formats import MARKDOWN_ESCAPES
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.templatetags.results import NO_INTERVAL, short_figure
 
 STATISTIC = "krippendorff_alpha"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -75,8 +76,9 @@ def _header(
 def _contents(counts: DatasetCounts, *, articles: bool) -> str:
     whole = counts.whole
     texts = "Article texts are included." if articles else "Article texts are not included, only their ids."
+    languages = [(_language(each.name), each) for each in counts.languages]
     shares = [
-        ("Language", [*((_language(each.name), each) for each in counts.languages), ("All", whole)]),
+        ("Language", [*languages, ("All", whole)] if len(languages) > 1 else languages),
         ("Dataset", [(each.name or "not named", each) for each in counts.datasets]),
         ("System", [(each.name, each) for each in counts.systems]),
     ]
@@ -122,7 +124,7 @@ def _answers(question: Question, found: dict[str, int]) -> str:
     values = question.scale.choices
     if not values:
         return f"{sum(found.values()):,}"
-    return ", ".join(f"{value} {found.get(value, 0):,}" for value in values)
+    return ", ".join(f"{value}: {found.get(value, 0):,}" for value in values)
 
 
 def _raters(counts: DatasetCounts) -> str:
@@ -135,14 +137,12 @@ def _raters(counts: DatasetCounts) -> str:
 
 def _agreement(project: Project, filters: RatingFilters) -> str:
     snapshot = snapshot_of(project)
+    names = snapshot.summaries.language_names
+    languages = filters.language or (ALL, *(names if len(names) > 1 else ()))
     report = agreement_report(snapshot.summaries, snapshot.human, method=AgreementMethod())
-    shown = [
-        each
-        for each in report
-        if each.statistic == STATISTIC and (not filters.language or each.language in filters.language)
-    ]
+    shown = [each for each in report if each.statistic == STATISTIC and each.language in languages]
     whole = "" if _is_whole(filters) else "These figures are of all ratings of the project that count. "
-    definition = f"Krippendorff's alpha with its 95% interval. {whole}A dash is undefined."
+    definition = f"Krippendorff's alpha with its 95% interval. {whole}".strip()
     rows = [
         [
             each.question.key,
@@ -164,11 +164,13 @@ def _is_whole(filters: RatingFilters) -> bool:
 
 
 def _value(figure: AgreementFigure) -> str:
-    row = figure.as_json()
-    value, low, high = row["value"], row.get("low"), row.get("high")
-    if value is None:
-        return "–"
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low is not None else f"{value:.2f}"
+    agreement = figure.agreement
+    if agreement.reason:
+        return f"undefined: {agreement.reason}"
+    value, interval = short_figure(agreement.value), agreement.interval
+    if interval is None or interval.reason:
+        return f"{value} ({NO_INTERVAL}: {interval.reason})" if interval else value
+    return f"{value} [{short_figure(interval.low)}, {short_figure(interval.high)}]"
 
 
 def _limits(counts: DatasetCounts, filters: RatingFilters, *, articles: bool, comments: bool) -> str:
@@ -207,7 +209,7 @@ def _licence(licence: str, counts: DatasetCounts) -> str:
         else "No licence was stated. State one here and in the header before you publish."
     )
     sources = [each.name for each in counts.datasets if each.name]
-    texts = f" of {_text(', '.join(sources))}" if sources else ""
+    texts = f" ({_text(', '.join(sources))})" if sources else ""
     return f"## Licence\n\n{stated} Summaries and articles have the licences of their sources{texts}."
 
 

@@ -1,0 +1,63 @@
+import pytest
+
+from annotation.declared.settings import SettingsRefused
+from annotation.errors import NotAllowed, NotFound
+from annotation.exports.exporter import exporter_class, open_export, open_export_for
+from annotation.exports.formats import EXPORTERS
+from tests.annotation.exports.exporting_steps import csv_rows, json_rows, rate
+from tests.factories import make_article, make_gold, make_member, make_project, make_rater, make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    """Return a project with a rating in each of two languages."""
+    project = make_project()
+    for language, dataset in (("de", "mlsum"), ("en", "xsum")):
+        article = make_article(project, language=language, dataset=dataset)
+        rate(make_summary(project, article=article), make_rater(project), comprehensibility="no")
+    return project
+
+
+def test_filters_choose_among_languages_datasets_and_systems(project):
+    assert {row["language"] for row in csv_rows(project, "ratings")} == {"de", "en"}
+    assert {row["language"] for row in csv_rows(project, "ratings", language="de")} == {"de"}
+    assert {row["dataset"] for row in json_rows(project, "examples", dataset=["xsum"])} == {"xsum"}
+    assert csv_rows(project, "ratings", language="de", dataset="xsum") == []
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_a_value_that_the_project_lacks_is_refused_with_those_it_has(project, name):
+    if exporter_class(name).why_not(project):
+        return
+    with pytest.raises(SettingsRefused, match=r"language.*found 'fr', expected one of de, en"):
+        open_export(project, name, {"language": "fr"})
+
+
+def test_an_unknown_format_is_refused_with_similar_ones(project):
+    with pytest.raises(NotFound, match="did you mean ratings"):
+        open_export(project, "rating", {})
+
+
+def test_only_managers_export_ratings_and_gold_answers(project):
+    make_gold(project)
+    manager, researcher = (make_member(project, role) for role in ("manager", "researcher"))
+    for name in EXPORTERS:
+        if not exporter_class(name).why_not(project):
+            assert b"".join(open_export_for(manager, project, name, {}).chunks())
+    for name in set(EXPORTERS) - {"scores"}:
+        with pytest.raises(NotAllowed):
+            open_export_for(researcher, project, name, {})
+    assert open_export_for(researcher, project, "scores", {})
+    for user in (make_rater(project).user, make_member(make_project(), "manager")):
+        with pytest.raises((NotAllowed, NotFound)):
+            open_export_for(user, project, "scores", {})
+
+
+def test_names_and_sentences_of_formats_are_as_on_other_pages():
+    for name in EXPORTERS:
+        found = exporter_class(name)
+        assert found.name == name
+        assert found.title
+        assert found.description.endswith(".")

@@ -1,0 +1,94 @@
+"""The exported dataset, opened as its readers open it."""
+
+import io
+import json
+from zipfile import ZipFile
+
+import pytest
+from huggingface_hub import DatasetCard
+
+from annotation.people.members import remove_rater
+from metaeval.agreement.report import agreement_rows
+from metaeval.templatetags.results import short_figure
+from tests.annotation.exports.exporting_steps import exported, rate
+from tests.factories import make_article, make_project, make_rater, make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    """Return a project with two raters in good standing and a removed one."""
+    project = make_project(name="Harbour | pilot", description="Ships and ice.")
+    raters = [make_rater(project, pseudonym=name) for name in ("rater-1", "rater-2", "rater-3")]
+    for number, answers in enumerate(["yy", "nn", "yn", "nn", *["yy", "nn"] * 6]):
+        split = "test" if number else ""
+        article = make_article(project, dataset="xsum", split=split, language="de" if number % 2 else "en")
+        summary = make_summary(project, article=article)
+        for rater, answer in zip(raters, (*answers, "n"), strict=True):
+            rate(summary, rater, "PRIVATE-COMMENT", comprehensibility={"y": "yes", "n": "no"}[answer])
+    remove_rater(raters[2])
+    return project
+
+
+def unpacked(project, **options) -> dict[str, str]:
+    archive = ZipFile(io.BytesIO(exported(project, "dataset", **options)))
+    return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def rows(text):
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def test_the_header_describes_the_files_and_their_columns(project):
+    files = unpacked(project, licence="cc-by-4.0")
+    header = DatasetCard(files["README.md"]).data.to_dict()
+    assert header["license"] == "cc-by-4.0"
+    assert header["language"] == ["de", "en"]
+    data_files = {each["split"]: each["path"] for each in header["configs"][0]["data_files"]}
+    assert data_files == {"all": "data/all.jsonl", "test": "data/test.jsonl"}
+    assert set(files) == {"README.md", *data_files.values()}
+    columns = [feature["name"] for feature in header["dataset_info"]["features"]]
+    for path in data_files.values():
+        assert all(list(row) == columns for row in rows(files[path]))
+    assert (len(rows(files["data/all.jsonl"])), len(rows(files["data/test.jsonl"]))) == (2, 30)
+
+
+def test_optional_columns_are_in_the_header_and_in_the_rows(project):
+    without, files = unpacked(project), unpacked(project, articles=True, comments=True)
+    assert "PRIVATE-COMMENT" not in str(without)
+    assert "froze over" not in str(without)
+    row = rows(files["data/test.jsonl"])[0]
+    columns = DatasetCard(files["README.md"]).data.to_dict()["dataset_info"]["features"]
+    assert list(row) == [feature["name"] for feature in columns]
+    assert row["comments"]["comprehensibility"] == "PRIVATE-COMMENT"
+    assert "froze over" in row["article"]
+
+
+def test_the_card_counts_and_agrees_with_the_agreement_page(project):
+    card = unpacked(project)["README.md"]
+    assert "# Harbour \\| pilot\n\nShips and ice." in card
+    assert "32 ratings of 16 summaries of 16 articles, by 2 raters." in card
+    assert "- 16 ratings are left out because their raters were removed." in card
+    assert "No licence was stated." in card
+    alpha = next(
+        row
+        for row in agreement_rows(project)
+        if (row["question"], row["language"], row["statistic"])
+        == ("comprehensibility", "all", "krippendorff_alpha")
+    )
+    value, low, high = (short_figure(alpha[name]) for name in ("value", "low", "high"))
+    assert f"| comprehensibility | All | {value} \\[{low}, {high}\\] | 16 | 2 |" in card
+
+
+def test_a_filtered_card_says_what_was_left_out(project):
+    card = unpacked(project, system="system-a", language="de")["README.md"]
+    assert "- Only these languages were exported: de." in card
+    assert "These figures are of all ratings of the project that count." in card
+    assert "English (en)" not in card
+
+
+def test_a_project_without_ratings_has_a_card_too():
+    files = unpacked(make_project())
+    assert list(files) == ["README.md"]
+    assert "0 ratings of 0 summaries" in files["README.md"]
