@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.db.models import Q
 
 from annotation.declared.settings import SettingsRefused, setting
 from annotation.models import Project, Rater, Rating
 from annotation.models.ratings import RatingQuerySet
+
+articles_option = partial(setting, False, label="Article texts", help="Include the texts of articles.")
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class RatingFilters(SummaryFilters):
     """Options of exports with ratings."""
 
     rater_status: tuple[str, ...] = setting(
-        (), label="Rater status", help="Only raters with this status. None: all but removed raters."
+        (), label="Rater status", help="Only raters with these; with none, all but removed raters."
     )
 
     def ratings(self, project: Project) -> RatingQuerySet:

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.datastructures import MultiValueDict
 
 from annotation.declared.form_fields import setting_field
-from annotation.declared.settings import Setting, settings_of
+from annotation.declared.settings import settings_of
 from annotation.exports.exporter import Exporter
 from annotation.exports.filters import filter_choices
 from annotation.models import Project, Rater
@@ -21,19 +21,20 @@ class ExportForm(forms.Form):
     ) -> None:
         super().__init__(data, label_suffix="")
         self.exporter = exporter
-        known = filter_choices(project)
-        for option in settings_of(exporter.Options):
-            if option.name not in known:
-                self.fields[option.name] = setting_field(option)
-                self.fields[option.name].required = False
-            elif len(known[option.name]) > 1:
-                self.fields[option.name] = forms.MultipleChoiceField(
+        declared = {option.name: option for option in settings_of(exporter.Options)}
+        for name, values in filter_choices(project).items():
+            option = declared.pop(name, None)
+            if option and len(values) > 1:
+                self.fields[name] = forms.MultipleChoiceField(
                     label=option.label,
                     help_text=option.help,
                     required=False,
-                    choices=[(value, _words(option, value)) for value in known[option.name]],
+                    choices=[(value, _words(name, value)) for value in values],
                     widget=forms.CheckboxSelectMultiple,
                 )
+        for option in declared.values():
+            self.fields[option.name] = setting_field(option)
+            self.fields[option.name].required = False
 
     @property
     def filters(self) -> list[forms.BoundField]:
@@ -52,7 +53,7 @@ class ExportForm(forms.Form):
             self.add_error(name if name in self.fields else None, message)
 
 
-def _words(option: Setting, value: str) -> str:
-    if option.name == "language":
+def _words(name: str, value: str) -> str:
+    if name == "language":
         return f"{language_name(value)} ({value})"
-    return str(Rater.Status(value).label) if option.name == "rater_status" else value
+    return str(Rater.Status(value).label) if name == "rater_status" else value

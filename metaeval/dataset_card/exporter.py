@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.declared.settings import setting
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import jsonl_chunks, utc
-from annotation.exports.filters import RatingFilters
+from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.zip_stream import zip_chunks
 from annotation.protocol import Question, ScaleKind
@@ -35,11 +35,9 @@ class DatasetExporter(Exporter):
             pattern=r"[a-z0-9][a-z0-9.-]{0,39}|",
             expected="an identifier such as cc-by-4.0",
         )
-        articles: bool = setting(
-            False, label="Article texts", help="Include articles. Their publishers' licences apply."
-        )
+        articles: bool = articles_option()
         comments: bool = setting(
-            False, label="Comments", help="Include raters' comments. Read them before you publish."
+            False, label="Comments", help="Include raters' comments, to be read before you publish."
         )
 
     options: Options

@@ -35,7 +35,7 @@ class ScoresExporter(Exporter):
     @dataclass(frozen=True)
     class Options(SummaryFilters):
         setup: tuple[str, ...] = setting(
-            (), label="Setups", help="Only these setups. Empty: all.", is_setup=True
+            (), label="Setups", help="Only these setups; with none, all of them.", is_setup=True
         )
         reasons: bool = setting(
             False, label="Reasons", help="Add a column with the reasons of missing scores."

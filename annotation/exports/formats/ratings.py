@@ -8,7 +8,7 @@ from typing import Any
 from annotation.declared.settings import setting
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks, jsonl_chunks, utc
-from annotation.exports.filters import RatingFilters
+from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.rating_columns import RATING_COLUMNS, TEXT_COLUMNS
 from annotation.exports.spreadsheet import answer_cell, plain_cell
@@ -34,7 +34,7 @@ class RatingsExporter(Exporter):
             help="CSV for spreadsheets, JSONL for programs.",
             choices={CSV: "CSV", JSONL: "JSONL"},
         )
-        articles: bool = setting(False, label="Article texts", help="Repeat the article's text in each row.")
+        articles: bool = articles_option()
 
     options: Options
 

@@ -28,8 +28,8 @@ class SeahorseExporter(Exporter):
     name = "seahorse"
     title = "SEAHORSE (TSV)"
     description = (
-        "The columns of the released TSV, one row per rating, without raters, comments and revisions. For "
-        "programs: texts are unchanged, and a spreadsheet may run those that look like formulas."
+        "The released TSV, one row per rating, without raters and comments. Do not open it in a spreadsheet, "
+        "which may run texts as formulas."
     )
     ending = "tsv"
     content_type = "text/tab-separated-values; charset=utf-8"

@@ -1,5 +1,6 @@
 """manage.py export: write a project's ratings, texts or scores to a file."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,11 @@ class Command(BaseCommand):
         except (DomainError, SettingsRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         if given["output"] is None:
-            _write(export.chunks(), sys.stdout.buffer)
+            try:
+                _write(export.chunks(), sys.stdout.buffer)
+                sys.stdout.flush()
+            except BrokenPipeError:  # the reader has enough, as `head` has
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
         unfinished = given["output"].with_name(f"{given['output'].name}.part")
         try:

@@ -1,10 +1,12 @@
 import pytest
 
-from annotation.declared.settings import SettingsRefused
+from annotation.declared.settings import SettingsRefused, settings_of
 from annotation.errors import NotAllowed, NotFound
 from annotation.exports.exporter import exporter_class, open_export, open_export_for
 from annotation.exports.formats import EXPORTERS
 from tests.annotation.exports.exporting_steps import csv_rows, json_rows, rate
+from tests.conftest import ROOT
+from tests.declarations import declaration_problems
 from tests.factories import make_article, make_gold, make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
@@ -55,9 +57,25 @@ def test_only_managers_export_ratings_and_gold_answers(project):
             open_export_for(user, project, "scores", {})
 
 
-def test_names_and_sentences_of_formats_are_as_on_other_pages():
-    for name in EXPORTERS:
-        found = exporter_class(name)
-        assert found.name == name
-        assert found.title
-        assert found.description.endswith(".")
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_every_format_has_a_complete_declaration(name):
+    found = exporter_class(name)
+    assert found.name == name
+    assert found.title
+    assert found.description.endswith(".")
+    for option in settings_of(found.Options):
+        assert declaration_problems(option) == []
+
+
+def test_one_option_means_the_same_in_all_formats():
+    """The formats share the command's flags."""
+    declared = {}
+    for option in (option for name in EXPORTERS for option in settings_of(exporter_class(name).Options)):
+        assert declared.setdefault(option.name, option) == option
+
+
+def test_every_format_is_in_the_documents():
+    told = (ROOT / "docs" / "exporting.md").read_text()
+    assert [name for name in EXPORTERS if f"| `{name}` |" not in told] == []
+    options = {option.flag for name in EXPORTERS for option in settings_of(exporter_class(name).Options)}
+    assert [flag for flag in options if f"`{flag}" not in told] == []

@@ -22,14 +22,19 @@ def state(project):
     return {name: sorted(map(repr, rows)) for name, rows in found.items()}
 
 
-@pytest.mark.parametrize("file_type", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("order", "options"),
+    [
+        (("ratings", "examples", "gold"), {"file_type": "csv", "articles": True}),
+        (("examples", "ratings", "gold"), {"file_type": "jsonl"}),
+    ],
+)
 @settings(suppress_health_check=[HealthCheck.too_slow])  # each example is stored
 @given(project=odd_projects())
-def test_exports_of_any_project_import_again_to_the_same_state(tmp_path_factory, file_type, project):
+def test_exports_of_any_project_import_again_to_the_same_state(tmp_path_factory, order, options, project):
     folder = tmp_path_factory.mktemp("exports")
     elsewhere = destination(project)
-    imported(elsewhere, "examples", exported(project, "examples"), folder)
-    ratings = exported(project, "ratings", file_type=file_type, rater_status=EVERYBODY)
-    imported(elsewhere, "ratings", ratings, folder)
-    imported(elsewhere, "gold", exported(project, "gold"), folder)
+    chosen = {"ratings": {"rater_status": EVERYBODY, **options}}
+    for name in order:
+        imported(elsewhere, name, exported(project, name, **chosen.get(name, {})), folder)
     assert state(elsewhere) == state(project)
