@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from annotation.declared.settings import SettingsRefused
 from annotation.exports.exporter import Exporter, exporter_class, formats_for, open_export_for
 from annotation.exports.forms import ExportForm
-from annotation.models import Project
+from annotation.models import Project, Rating
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
@@ -48,7 +48,8 @@ def _page(request: HttpRequest, project: Project, form: ExportForm, status: int 
         "formats": formats_for(project),
         "chosen": form.exporter,
         "form": form,
-        "has_summaries": project.summaries.exists(),
+        "summaries": project.summaries.count(),
+        "ratings": Rating.objects.countable().filter(summary__project=project).count(),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
     return render(request, "annotation/exports.html", context, status=status)
