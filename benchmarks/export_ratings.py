@@ -25,9 +25,14 @@ EXPORTS = {
     "scores": ("scores",),
     "dataset": ("dataset",),
 }
-MAKE = (
-    "import django; django.setup(); from benchmarks.seahorse_size import make_project; make_project({share})"
-)
+MAKE = """
+import django
+django.setup()
+from django.db import transaction
+from benchmarks.seahorse_size import make_project
+with transaction.atomic():
+    make_project({share})
+"""
 
 
 def main() -> None:

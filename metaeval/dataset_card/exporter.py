@@ -10,7 +10,6 @@ from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.zip_stream import zip_chunks
 from annotation.protocol import Question, ScaleKind
-from metaeval.dataset_card.card import dataset_card
 from metaeval.dataset_card.layout import data_file, split_name, splits_of
 
 Row = dict[str, object]
@@ -46,6 +45,10 @@ class DatasetExporter(Exporter):
         return zip_chunks(self._files())
 
     def _files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        from metaeval.dataset_card.card import (
+            dataset_card,
+        )  # with the statistics, which other formats need not
+
         card = dataset_card(
             self.project,
             self.options,
