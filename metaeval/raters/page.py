@@ -47,7 +47,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class StageTime:
+class RaterStage:
     """The median seconds of one stage; None without times."""
 
     title: str
@@ -71,7 +71,7 @@ class RaterPage:
     rounds: Sequence[Round]
     first_at: datetime | None
     last_at: datetime | None
-    stages: Sequence[StageTime]
+    stages: Sequence[RaterStage]
     rules: Sequence[str] = RULES
 
 
@@ -169,9 +169,9 @@ def _round(decided: QualificationRound) -> Round:
     )
 
 
-def _stages(project: Project, own: RaterPace, others: Sequence[RaterPace]) -> list[StageTime]:
+def _stages(project: Project, own: RaterPace, others: Sequence[RaterPace]) -> list[RaterStage]:
     return [
-        StageTime(title, (own.by_stage or {}).get(stage), _median_of(stage, others))
+        RaterStage(title, (own.by_stage or {}).get(stage), _median_of(stage, others))
         for stage, title in enumerate(project.questionnaire.protocol.stage_titles, 1)
     ]
 

@@ -7,11 +7,12 @@ from zipfile import ZipFile
 import pytest
 from huggingface_hub import DatasetCard
 
+from annotation.models import Answer
 from annotation.people.members import remove_rater
 from metaeval.agreement.report import agreement_rows
 from metaeval.templatetags.results import short_figure
 from tests.annotation.exports.exporting_steps import exported, rate
-from tests.factories import make_article, make_project, make_rater, make_summary
+from tests.factories import make_article, make_project, make_rater, make_summary, publish_guidelines
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +93,20 @@ def test_a_project_without_ratings_has_a_card_too():
     files = unpacked(make_project())
     assert list(files) == ["README.md"]
     assert "0 ratings of 0 summaries" in files["README.md"]
+
+
+def test_the_card_has_the_guidelines_under_which_answers_were_given(project):
+    first = publish_guidelines(project, "## Comprehensible {lang=en}\n\nCan you read it?")
+    publish_guidelines(project, "Nobody has answered under this one.")
+    Answer.objects.filter(rating__rater__pseudonym="rater-1").update(guidelines=first)
+    card = unpacked(project)["README.md"]
+    assert "16 answers were given without guidelines, or imported." in card
+    assert (
+        "### Version 1 in English\n\n16 answers were given under this version.\n\n#### Comprehensible\n"
+        in card
+    )
+    assert "Nobody has answered" not in card
+
+
+def test_the_card_of_a_project_without_guidelines_says_so(project):
+    assert "no further guidelines" in unpacked(project)["README.md"]
