@@ -18,7 +18,8 @@ it down was left out: tokenising in each epoch, gradients of the first layer tha
 optimiser in Python.
 
 On a busy Xeon, medians of five rounds with 96 examples and two epochs, tiny BERT: UMSE 1.12 times (1.11 to
-1.16), DailyNews .99 times (.93 to 1.05): where all inputs are equally long there is nothing to group.
+1.16), DailyNews .99 times (.93 to 1.05): where all inputs are equally long there is nothing to group. UMSE
+with MiniLM on 32 examples, two steps, three rounds: .98 times (.96 to 1.01).
 """
 
 import argparse
