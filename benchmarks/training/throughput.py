@@ -1,6 +1,6 @@
 """Our training loop beside plain ones over the same models, in one run: examples per second of CPU time.
 
-    OMP_NUM_THREADS=1 python benchmarks/training/throughput.py DATA ENCODER [seahorse] [dailynews] [umse]
+    OMP_NUM_THREADS=1 python benchmarks/training/throughput.py DATA ENCODER [--tasks seahorse dailynews umse]
 
 DATA has the folders goyal2022, whose XSum articles are of very different lengths, and blanc_dailynews, whose
 articles nearly all exceed the limit; ENCODER is a folder with all-MiniLM-L6-v2. Prints each round, then the
@@ -233,7 +233,7 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
-    parser.add_argument("tasks", nargs="*", choices=[*TASKS, []], default=list(TASKS))
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--models", nargs="+", default=["tiny BERT", "tiny mT5", "MiniLM"])
     parser.add_argument("--examples", type=int, default=240)
     parser.add_argument("--epochs", type=int, default=3)
