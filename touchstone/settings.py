@@ -191,6 +191,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "ENUM_NAME_OVERRIDES": {"RunStatus": "scoring.models.Run.Status"},
 }
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqlite:///{VAR_DIR / 'broker.sqlite3'}")

@@ -90,6 +90,7 @@ def shown_stage(page: Page) -> int:
 
 def answer_stage(page: Page, answers: dict[str, str]) -> None:
     """Answer the open stage by keyboard and submit it with Enter."""
+    page.wait_for_load_state()  # else the first key may come before the script that reads it
     questions = page.locator("#item .question")
     before = page.locator("#item").get_attribute("action"), shown_stage(page)
     for index in range(questions.count()):
