@@ -12,11 +12,13 @@ pytestmark = pytest.mark.browser
 RATE_ONE = """
 from django.utils import timezone
 from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.guidelines.following import confirm_guidelines, followed_versions
 from annotation.models import Assignment, Project, Rater, Rating, Summary
 from annotation.protocol import SEAHORSE
 project = Project.objects.get(slug="demo")
 late = Rater.objects.filter(pseudonym__startswith="late-").count()
 rater = Rater.objects.create(project=project, pseudonym=f"late-{late}", languages=["en"], status="qualified")
+confirm_guidelines(rater, [each.version.pk for each in followed_versions(rater)])
 # A readable summary, so that a No changes its label.
 readable = Summary.objects.filter(project=project, system__name="abstractive-large", ratings__isnull=False)
 summary = readable.distinct().order_by("pk")[late]
