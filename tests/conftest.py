@@ -42,6 +42,8 @@ def django_db_modify_db_settings(
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
 LONGEST = ("tests/browser/", "tests/test_access_matrix.py", "tests/scoring/runs/test_worker_killed.py")
 """These start first, so that no process waits for another at the end."""
+LOW_PRIORITY = 10
+"""As of the command nice; an ordinary process has 0."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -66,6 +68,17 @@ def hide_libraries_from_garbage_collector() -> None:
     """Hide what earlier files imported too: each training collects garbage, as transformers' Trainer does."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def let_browser_tests_go_first(request: pytest.FixtureRequest) -> None:
+    """Lower the priority of a process at its first file without browser tests.
+
+    All browser tests are in one process, begin with the run, and mostly wait for pages, so they take longest.
+    The other processes compute in the meantime.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ and not request.node.nodeid.startswith("tests/browser/"):
+        os.nice(max(0, LOW_PRIORITY - os.nice(0)))
 
 
 class ByFile(LoadScopeScheduling):
