@@ -8,13 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.errors import NotFound
 from annotation.permissions import Permission
 from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.learning_curves.forms import CurveForm
-from metaeval.training.views import described
+from metaeval.training.views import asked_trainer, methods_context
 from scoring.errors import InvalidLearningCurve, InvalidTraining, TrainingBusy
 from scoring.learning_curves.following import (
     FollowedCurve,
@@ -24,18 +23,13 @@ from scoring.learning_curves.following import (
     resume_curve,
 )
 from scoring.learning_curves.planning import plan_learning_curve, start_learning_curve
-from scoring.trainers import TRAINERS, UnknownTrainer, load_trainer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def learning_curve_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form of a new learning curve and start it; for htmx preview it."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
-    method = request.POST.get("method") or request.GET.get("method") or next(iter(TRAINERS))
-    try:
-        trainer = load_trainer(method)
-    except UnknownTrainer as error:
-        raise NotFound(str(error)) from error
+    trainer = asked_trainer(request)
     form = CurveForm(project, trainer, request.POST if request.method == "POST" else None)
     planned = None
     if form.is_valid():
@@ -46,12 +40,7 @@ def learning_curve_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 return redirect("learning_curve", slug, curve.pk)
         except (InvalidLearningCurve, InvalidTraining) as error:
             form.refuse(str(error))
-    context = {
-        "form": form,
-        "trainer": described(trainer),
-        "methods": [described(load_trainer(name)) for name in TRAINERS],
-        "plan": planned,
-    }
+    context = {"form": form, "plan": planned, **methods_context(trainer)}
     part = "#preview" if request.htmx else ""
     template = f"metaeval/learning_curve_new.html{part}"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)

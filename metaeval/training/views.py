@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -60,27 +60,18 @@ def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
 def training_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form of a new training and start it; for htmx preview it."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
-    method = request.POST.get("method") or request.GET.get("method") or next(iter(TRAINERS))
-    try:
-        trainer = load_trainer(method)
-    except UnknownTrainer as error:
-        raise NotFound(str(error)) from error
+    trainer = asked_trainer(request)
     form = TrainingForm(project, trainer, request.POST if request.method == "POST" else None)
     planned = None
     if form.is_valid():
         try:
-            planned = plan_training(project, method, form.given)
+            planned = plan_training(project, trainer.name, form.given)
             if request.POST.get("action") == "start":
                 training = start_training(planned, request.user, form.cleaned_data["name"])
                 return redirect("training", slug, training.pk)
         except InvalidTraining as error:
             form.refuse(str(error))
-    context = {
-        "form": form,
-        "trainer": described(trainer),
-        "methods": [described(load_trainer(name)) for name in TRAINERS],
-        "plan": planned,
-    }
+    context = {"form": form, "plan": planned, **methods_context(trainer)}
     template = "metaeval/training_new.html#preview" if request.htmx else "metaeval/training_new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
@@ -125,7 +116,24 @@ def training_delete(request: SignedInRequest, slug: str, training_id: int) -> Ht
     return render(request, "metaeval/training_delete.html", {"training": found, "setups": setups_with(found)})
 
 
-def described(trainer: type[Trainer]) -> dict[str, str]:
+def asked_trainer(request: HttpRequest) -> type[Trainer]:
+    """Return the trainer that the form or the address names, or the first one. Raises NotFound."""
+    method = request.POST.get("method") or request.GET.get("method") or next(iter(TRAINERS))
+    try:
+        return load_trainer(method)
+    except UnknownTrainer as error:
+        raise NotFound(str(error)) from error
+
+
+def methods_context(trainer: type[Trainer]) -> dict[str, object]:
+    """Return what the form of a training shows of the chosen trainer and of all."""
+    return {
+        "trainer": _described(trainer),
+        "methods": [_described(load_trainer(name)) for name in TRAINERS],
+    }
+
+
+def _described(trainer: type[Trainer]) -> dict[str, str]:
     """Return a trainer's declarations for a template, which would call a class."""
     return {
         "name": trainer.name,
