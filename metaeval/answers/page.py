@@ -99,8 +99,8 @@ class AnswersPage(ResultsPage):
 
     @property
     def left_out(self) -> int:
-        """Articles left out of the systems' means of all groups together."""
-        return max((sum(each.left_out.values()) for each in self.means), default=0)
+        """Articles left out of the column of all together."""
+        return next((sum(each.left_out.values()) for each in self.means if each.group == ALL), 0)
 
 
 def answers_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
