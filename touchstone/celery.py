@@ -6,6 +6,8 @@ from celery import Celery
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+# The checks import every page, which doubles a worker's start and memory; manage.py makes them, too.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 TRANSPORT_ALIASES["sqlite"] = "touchstone.sqlite_broker:Transport"
 
