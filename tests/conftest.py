@@ -40,8 +40,16 @@ def django_db_modify_db_settings(
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
-LONGEST = ("tests/browser/", "tests/test_access_matrix.py", "tests/scoring/runs/test_worker_killed.py")
-"""These start first, so that no process waits for another at the end."""
+LONGEST = (
+    "tests/browser/",
+    "tests/scoring/runs/test_worker_killed.py",
+    "tests/test_access_matrix.py",
+    "tests/scoring/trainers/",
+    "tests/annotation/rating/test_concealment.py",
+    "tests/scoring/files/test_bounded_memory.py",
+    "tests/scoring/neural/test_causal_lm.py",
+)
+"""These start first, in this order, so that no process waits for another at the end."""
 LOW_PRIORITY = 10
 """As of the command nice; an ordinary process has 0."""
 
@@ -54,7 +62,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser"))):
             item.add_marker(pytest.mark.database)
     yield
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    items.sort(key=place_in_run)
+
+
+def place_in_run(item: pytest.Item) -> int:
+    """Return the item's place in LONGEST, or the place behind it."""
+    return next((place for place, path in enumerate(LONGEST) if item.nodeid.startswith(path)), len(LONGEST))
 
 
 def pytest_collection_finish() -> None:
