@@ -79,7 +79,7 @@ class Database:
         while self.value(statement) != wanted:
             assert time.monotonic() < deadline, f"still {self.value(statement)!r}: {statement}"
             assert worker.poll() is None, "the worker stopped by itself"
-            time.sleep(0.01)
+            time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
