@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from annotation.errors import NotAllowed, NotFound, NotSignedIn
@@ -64,13 +65,23 @@ class _Standing:
         return self.granted | PUBLISHED if is_open else self.granted
 
 
+STANDING = f"""
+    SELECT role FROM {Membership._meta.db_table} WHERE user_id = %s AND project_id = %s
+    UNION ALL
+    SELECT status FROM {Rater._meta.db_table} WHERE user_id = %s AND project_id = %s
+"""
+"""The roles of a person's memberships and the status of their rater.
+
+Nearly every request asks this, and Django takes 25 times as long to write the query as to send it.
+"""
+
+
 def _standing(user: Person, project: Project) -> _Standing:
-    """Read the person's memberships and rater in one query, which nearly every request makes."""
     if not user.is_authenticated:
         return _Standing(frozenset(), is_rater=False)
-    memberships = Membership.objects.filter(user=user.pk, project=project).values_list("role")
-    raters = Rater.objects.filter(user=user.pk, project=project).order_by().values_list("status")
-    words = {word for (word,) in memberships.union(raters)}  # no role has the name of a status
+    with connection.cursor() as cursor:
+        cursor.execute(STANDING, [user.pk, project.pk] * 2)
+        words = {word for (word,) in cursor.fetchall()}  # no role has the name of a status
     roles = {Role(word) for word in words.intersection(Role.values)}
     statuses = words.intersection(Rater.Status.values)
     if statuses - {Rater.Status.REMOVED}:
