@@ -88,7 +88,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "mean_labels": "several answers as one number; no Django",
         "permissions": "who may do what",
         "models": "projects, articles, ratings, raters",
-        "texts": "comparing texts; no Django",
+        "texts": "comparing texts, quoting them in tables; no Django",
         "database": "consistent reads, fair writes, bulk inserts",
         "protocol": "questions, stages, valid answers; no Django",
         "errors": "what annotation refuses",

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.errors import InvalidImport, NotFound
-from annotation.exports.spreadsheet import plain_cell
 from annotation.imports.formats import IMPORTERS
 from annotation.imports.forms import ImportForm
 from annotation.imports.jobs import (
@@ -34,6 +33,7 @@ from annotation.imports.upload_limit import too_large_message, too_large_upload
 from annotation.lookups import one_of
 from annotation.models import ImportJob, Project
 from annotation.permissions import Permission
+from annotation.texts.spreadsheet import plain_cell
 from annotation.web.csv_download import csv_download
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest

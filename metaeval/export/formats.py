@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from annotation.exports.spreadsheet import plain_cell
+from annotation.texts.spreadsheet import plain_cell
 from metaeval.stats.result import each_once
 
 Row = Mapping[str, object]

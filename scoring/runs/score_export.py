@@ -10,9 +10,9 @@ from annotation.errors import suggestion
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks
 from annotation.exports.filters import SummaryFilters
-from annotation.exports.spreadsheet import plain_cell
 from annotation.models import Project, Summary
 from annotation.permissions import Permission
+from annotation.texts.spreadsheet import plain_cell
 from scoring.inputs.items import item_id
 from scoring.models import Score, Setup
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.exports.spreadsheet import plain_cell
+from annotation.texts.spreadsheet import plain_cell
 from scoring.inputs.items import item_id
 from scoring.models import Setup
 

@@ -7,7 +7,7 @@ from http.cookies import SimpleCookie
 import pytest
 from django.test import override_settings
 
-from annotation.exports.spreadsheet import STARTS_FORMULA
+from annotation.texts.spreadsheet import STARTS_FORMULA
 from tests.campaigns import make_campaign
 from tests.security.executables import Executables
 from tests.security.pages import pages, text_of

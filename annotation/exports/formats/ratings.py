@@ -11,8 +11,8 @@ from annotation.exports.files import csv_chunks, jsonl_chunks, utc
 from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.rating_columns import RATING_COLUMNS, TEXT_COLUMNS
-from annotation.exports.spreadsheet import answer_cell, plain_cell
 from annotation.models import Project
+from annotation.texts.spreadsheet import answer_cell, plain_cell
 
 CSV, JSONL = "csv", "jsonl"
 _VALUE = RATING_COLUMNS.index("value")

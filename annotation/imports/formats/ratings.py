@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from annotation.declared.settings import SettingsRefused, setting
 from annotation.exports.rating_columns import RATING_COLUMNS
-from annotation.exports.spreadsheet import original_text
 from annotation.imports.reading.articles import joined_articles, named_articles, read_article
 from annotation.imports.reading.fields import LONGEST_COMMENT, Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
@@ -26,6 +25,7 @@ from annotation.imports.reading.records import (
     is_reference,
 )
 from annotation.imports.reading.tables import Quoting, delimiter_of, header_line, table_rows
+from annotation.texts.spreadsheet import original_text
 
 NEEDED = ("article_id", "system", "rater", "question", "value")
 OPTIONAL = (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.exports.spreadsheet import STARTS_FORMULA, answer_cell, original_text, plain_cell
+from annotation.texts.spreadsheet import STARTS_FORMULA, answer_cell, original_text, plain_cell
 
 
 def test_a_cell_that_could_be_a_formula_gets_an_apostrophe(subtests):
