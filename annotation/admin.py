@@ -1,8 +1,13 @@
-"""Administration pages: users, which Django provides, and memberships."""
+"""Administration pages: users, which Django provides, memberships, and the audit log."""
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
 
-from annotation.models import Membership
+from annotation.audit.actions import Action
+from annotation.audit.log import record
+from annotation.models import AuditEntry, Membership
 
 
 @admin.register(Membership)
@@ -13,3 +18,37 @@ class MembershipAdmin(admin.ModelAdmin):
     list_filter = ("role", "project")
     list_select_related = ("user", "project")
     autocomplete_fields = ("user",)
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: ModelForm, change: bool) -> None:
+        before = Membership.objects.filter(pk=obj.pk).select_related("user", "project").first()
+        if before is not None:
+            record(Action.MEMBER_REMOVED, before.project, before)
+        super().save_model(request, obj, form, change)
+        record(Action.MEMBER_ADDED, obj.project, obj)
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        record(Action.MEMBER_REMOVED, obj.project, obj)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
+        for membership in queryset.select_related("user", "project"):
+            record(Action.MEMBER_REMOVED, membership.project, membership)
+        super().delete_queryset(request, queryset)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(admin.ModelAdmin):
+    """Read-only: for entries of accounts and of deleted projects, which no project's page shows."""
+
+    list_display = ("at", "actor_name", "project_id", "action", "object", "reason")
+    list_filter = ("action",)
+    search_fields = ("actor_name", "object")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:  # noqa: ARG002
+        return False

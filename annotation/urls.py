@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http.response import HttpResponseBase
 from django.urls import path
 
+from annotation.audit import views as audit
 from annotation.exports import views as exports
 from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
@@ -55,6 +56,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("imports/<int:job_id>/cancel/", imports.import_cancel, "import_cancel"),
     ("exports/", exports.exports, "exports"),
     ("exports/<slug:format_name>/", exports.export_file, "export_file"),
+    ("audit-log/", audit.audit_log, "audit_log"),
+    ("audit-log/entries.csv", audit.audit_log_csv, "audit_log_csv"),
     ("people/", people.people, "people"),
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),

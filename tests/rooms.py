@@ -79,6 +79,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "summaries": "finding and showing summaries",
         "progress": "how far a project is",
         "exports": "rows into files; formats and filters",
+        "audit": "who did what, when and why",
         "web": "navigation, middleware, API pages",
         "templatetags": "texts and numbers as pages write them",
         "lookups": "one object of a project, or the refusal",

@@ -104,6 +104,8 @@ GET   guidelines_version         in     403       403        200     200     404
 GET   results_publish            in     403       403        403     200     404      404       404
 POST  results_publish            in     403       403        403     302     404      404       404
 POST  results_unpublish          in     403       403        403     302     404      404       404
+GET   audit_log                  in     403       403        403     200     404      404       404
+GET   audit_log_csv              in     403       403        403     200     404      404       404
 GET   people                     in     403       403        403     200     404      404       404
 POST  people                     in     403       403        403     200     404      404       404
 POST  invitation_revoke          in     403       403        403     302     404      404       404
@@ -242,6 +244,7 @@ GET   api_project               401     403       403        200     200     404
 GET   api_labels                401     403       403        200     200     404      404       404
 GET   api_exports               401     403       403        200     200     404      404       404
 GET   api_export                401     403       403        403     200     404      404       404
+GET   api_audit_log             401     403       403        403     200     404      404       404
 GET   api_runs                  401     403       403        200     200     404      404       404
 GET   api_run                   401     403       403        200     200     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
@@ -330,6 +333,8 @@ OWN_REVIEW = ("round_review", "trainee")
 
 ALLOWED_WRITES = {
     ("GET", "rate"),  # it reserves the rater's next summary
+    ("GET", "export_file"),  # the audit log records it
+    ("GET", "api_export"),
     ("POST", "rate_flag"),  # it also stores the answers in its form
 }
 REFUSED_IN_THIS_STATE = {"rate_flag": "annotator", "import_cancel": "manager"}

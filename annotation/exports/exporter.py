@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, ClassVar
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.database.consistent_read import consistent_read
-from annotation.declared.settings import read_settings
+from annotation.declared.settings import read_settings, settings_as_json
 from annotation.errors import DomainError, NotFound, suggestion
 from annotation.exports.filters import SummaryFilters, check_filters
 from annotation.exports.formats import EXPORTERS
@@ -78,7 +80,7 @@ def exporter_class(name: str) -> type[Exporter]:
 
 
 def open_export(project: Project, name: str, given: Mapping[str, object]) -> Exporter:
-    """Return an export of the project, for operators.
+    """Return an export of the project, for operators, and record it in the audit log.
 
     Raises NotFound for an unknown format, SettingsRefused for invalid options and values that the project
     does not have, and UnsuitableProject.
@@ -86,7 +88,9 @@ def open_export(project: Project, name: str, given: Mapping[str, object]) -> Exp
     found = exporter_class(name)
     options = read_settings(found.Options, given, of=f"the export {name}")
     check_filters(project, options)
-    return found(project, options)
+    export = found(project, options)
+    record(Action.FILE_EXPORTED, project, export.file_name, details=settings_as_json(options))
+    return export
 
 
 def open_export_for(user: Person, project: Project, name: str, given: Mapping[str, object]) -> Exporter:

@@ -7,6 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import protocol
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidAnswers, NotFound
 from annotation.models import Assignment, GoldAnswer, GoldRating, Question, Rerating, Summary
 from annotation.open_places import recount_places, wanted_ratings
@@ -51,6 +53,7 @@ def set_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> Go
         Summary.objects.filter(pk=locked.pk).update(ratings_wanted=0, open_places=0)
         Rerating.objects.current().filter(summary=locked).update(ended_at=timezone.now())
         locked.project.bump_revision()
+        record(Action.GOLD_STORED, locked.project, f"summary {locked.pk}")
         return gold
 
 
@@ -105,11 +108,16 @@ def remove_from_gold_set(summary: Summary, *, to_be_rated: bool) -> None:
             Summary.objects.filter(pk=locked.pk).update(ratings_wanted=wanted)
             recount_places([locked.pk])
         locked.project.bump_revision()
+        record(
+            Action.GOLD_REMOVED, locked.project, f"summary {locked.pk}", details={"to_be_rated": to_be_rated}
+        )
 
 
 def restore_to_gold_set(summary: Summary) -> None:
     """Return a retired `summary` to the gold set. Raises NotFound if it is not retired."""
-    restored = GoldRating.objects.filter(summary=summary, retired_at__isnull=False).update(retired_at=None)
-    if not restored:
-        raise NotFound("This summary was not retired from the gold set.")
-    summary.project.bump_revision()
+    retired = GoldRating.objects.filter(summary=summary, retired_at__isnull=False)
+    with transaction.atomic():
+        if not retired.update(retired_at=None):
+            raise NotFound("This summary was not retired from the gold set.")
+        summary.project.bump_revision()
+        record(Action.GOLD_RESTORED, summary.project, f"summary {summary.pk}")

@@ -6,6 +6,8 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, DraftChanged, InvalidFields, NotFound
 from annotation.models import Answer, Article, GuidelinesVersion, Project
 from annotation.permissions import Permission, Person, require
@@ -129,6 +131,7 @@ def publish_draft(
         draft.number = 1 if latest is None else (latest.number or 0) + 1
         draft.author_id, draft.published_at = user.pk, now or timezone.now()
         draft.save()
+        record(Action.GUIDELINES_PUBLISHED, project, f"{language}, version {draft.number}")
         return draft
 
 

@@ -12,6 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import protocol
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.database.portions import portions
 from annotation.database.without_gc import without_gc
 from annotation.errors import DomainError
@@ -102,6 +104,13 @@ def import_file(
             before_commit(report)
         if report.has_news:
             locked.bump_revision()
+            new = {what: tally.new for what, tally in report.counts.items()}
+            record(
+                Action.FILE_IMPORTED,
+                locked,
+                importer.file.name,
+                details={"format": importer.name, "new": new},
+            )
     return report
 
 

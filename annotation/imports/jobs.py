@@ -16,6 +16,7 @@ from django.core.files import File
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from annotation.audit.log import acting_as
 from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError, ImportEnded, InvalidImport
 from annotation.imports.checked_entry import ScoreKeeper
@@ -189,7 +190,7 @@ def work_on_import(job_id: int, scores: Callable[[ImportJob], ScoreKeeper]) -> N
     if job is None:
         return
     try:
-        with deadline(settings.CLAIM_LEASE_S):
+        with deadline(settings.CLAIM_LEASE_S), acting_as(lambda: job.created_by):
             failure = _import(job, scores)
         if failure:
             _require_lease(job.finish(status=ImportJob.Status.FAILED, failure=failure))

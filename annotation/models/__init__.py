@@ -3,6 +3,7 @@
 from annotation.models.access import ApiToken, Invitation, Membership, Role
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
+from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
 from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersion
@@ -19,6 +20,7 @@ __all__ = [
     "Article",
     "ArticleFlag",
     "Assignment",
+    "AuditEntry",
     "Changed",
     "GoldAnswer",
     "GoldRating",

@@ -58,6 +58,11 @@ class Invitation(models.Model):
     def __str__(self) -> str:
         return f"{self.role} for {self.project}"
 
+    @property
+    def described(self) -> str:
+        """Whom it is for, as the audit log names it."""
+        return f"{self.role}, {self.note}" if self.note else self.role
+
 
 class ApiToken(models.Model):
     """A personal API token. Only its hash is stored, so it is shown once."""

@@ -11,10 +11,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.errors import NotFound
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.models import Project, Role
 from annotation.people.account_forms import ApiTokenForm, NewAccountForm, NewPasswordForm, SignInForm
-from annotation.people.members import accept_invitation, find_invitation, issue_api_token
+from annotation.people.members import (
+    accept_invitation,
+    delete_api_token,
+    find_invitation,
+    issue_api_token,
+)
 from annotation.web.request_types import SignedInRequest
 
 sign_in = LoginView.as_view(
@@ -65,10 +71,7 @@ def token_new(request: SignedInRequest) -> HttpResponse:
 
 @require_POST
 def token_delete(request: SignedInRequest, token_id: int) -> HttpResponse:
-    token = request.user.api_tokens.filter(pk=token_id).first()
-    if token is None:
-        raise NotFound("You have no such token. It may have been deleted already.")
-    token.delete()
+    token = delete_api_token(request.user, token_id)
     messages.success(request, f"Token “{token.label}” deleted. Programs can no longer use it.")
     return redirect("account")
 
@@ -79,7 +82,10 @@ def password(request: SignedInRequest) -> HttpResponse:
     form = NewPasswordForm(request.user, request.POST)
     if not form.is_valid():
         return _account_page(request, password_form=form)
-    update_session_auth_hash(request, form.save())
+    with transaction.atomic():
+        user = form.save()
+        record(Action.PASSWORD_CHANGED, None)
+    update_session_auth_hash(request, user)
     messages.success(request, "Password changed. You are signed out everywhere else.")
     return redirect("account")
 

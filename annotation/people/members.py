@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import acting_as, record
 from annotation.errors import DomainError, NotAllowed, NotFound
 from annotation.models import (
     ApiToken,
@@ -46,14 +48,18 @@ def invite(
     if role == Role.ANNOTATOR and not languages:
         raise DomainError("An annotator needs at least one language.")
     token = secrets.token_urlsafe(32)
-    invitation = Invitation.objects.create(
-        project=project,
-        role=role,
-        languages=list(languages),
-        note=note,
-        token_hash=token_hash(token),
-        expires_at=timezone.now() + INVITATION_LIFE,
-    )
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            project=project,
+            role=role,
+            languages=list(languages),
+            note=note,
+            token_hash=token_hash(token),
+            expires_at=timezone.now() + INVITATION_LIFE,
+        )
+        record(
+            Action.INVITATION_CREATED, project, invitation.described, details={"languages": list(languages)}
+        )
     return invitation, token
 
 
@@ -73,7 +79,7 @@ def find_invitation(token: str) -> Invitation:
 
 def accept_invitation(token: str, user: User) -> Project:
     """Give `user` the invitation's role. Raises NotFound as `find_invitation` does."""
-    with transaction.atomic():
+    with acting_as(lambda: user), transaction.atomic():
         invitation = find_invitation(token)
         taken = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
             accepted_at=timezone.now(), accepted_by=user
@@ -85,14 +91,17 @@ def accept_invitation(token: str, user: User) -> Project:
             add_rater(project, user, invitation.languages)
         else:
             Membership.objects.get_or_create(project=project, user=user, role=invitation.role)
+        record(Action.INVITATION_ACCEPTED, project, invitation.described)
         return project
 
 
 def revoke_invitation(invitation: Invitation) -> None:
     """Make the invitation's link invalid at once. Raises NotAllowed if it has been used."""
     open_still = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True)
-    if not open_still.update(expires_at=timezone.now()):
-        raise NotAllowed("This invitation has already been used. Suspend or remove the person instead.")
+    with transaction.atomic():
+        if not open_still.update(expires_at=timezone.now()):
+            raise NotAllowed("This invitation has already been used. Suspend or remove the person instead.")
+        record(Action.INVITATION_REVOKED, invitation.project, invitation.described)
 
 
 def remove_member(membership: Membership) -> None:
@@ -103,6 +112,7 @@ def remove_member(membership: Membership) -> None:
         )
         if membership.role == Role.MANAGER and len(managers) == 1:
             raise NotAllowed("A project needs a manager: invite another one first.")
+        record(Action.MEMBER_REMOVED, membership.project, membership)
         membership.delete()
 
 
@@ -124,9 +134,11 @@ def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
 
 def qualify_rater(rater: Rater) -> None:
     """Qualify a rater without a gold round."""
-    _change_status(
-        rater, Rater.Status.QUALIFIED, allowed_from=[Rater.Status.TRAINING, Rater.Status.SUSPENDED]
-    )
+    with transaction.atomic():
+        _change_status(
+            rater, Rater.Status.QUALIFIED, allowed_from=[Rater.Status.TRAINING, Rater.Status.SUSPENDED]
+        )
+        record(Action.RATER_QUALIFIED, rater.project, rater)
 
 
 def suspend_rater(rater: Rater) -> None:
@@ -136,6 +148,7 @@ def suspend_rater(rater: Rater) -> None:
             rater, Rater.Status.SUSPENDED, allowed_from=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
         )
         _release_open(rater)
+        record(Action.RATER_SUSPENDED, rater.project, rater)
 
 
 @dataclass(frozen=True)
@@ -168,6 +181,7 @@ def remove_rater(rater: Rater) -> None:
         _release_open(rater)
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
+        record(Action.RATER_REMOVED, rater.project, rater)
 
 
 def reinstate_rater(rater: Rater) -> None:
@@ -183,6 +197,7 @@ def reinstate_rater(rater: Rater) -> None:
         locked.save(update_fields=["status", "status_before"])
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
+        record(Action.RATER_REINSTATED, rater.project, rater)
 
 
 def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:
@@ -204,5 +219,19 @@ def _recount_rated(rater: Rater) -> None:
 
 def issue_api_token(user: User, label: str) -> tuple[ApiToken, str]:
     """Return a new API token and its text, which is not stored."""
-    token = secrets.token_urlsafe(32)
-    return ApiToken.objects.create(user=user, label=label, token_hash=token_hash(token)), token
+    text = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        token = ApiToken.objects.create(user=user, label=label, token_hash=token_hash(text))
+        record(Action.TOKEN_CREATED, None, token)
+    return token, text
+
+
+def delete_api_token(user: User, token_id: int) -> ApiToken:
+    """Delete one of the user's tokens and return it. Raises NotFound."""
+    token = user.api_tokens.filter(pk=token_id).first()
+    if token is None:
+        raise NotFound("You have no such token. It may have been deleted already.")
+    with transaction.atomic():
+        record(Action.TOKEN_DELETED, None, token)
+        token.delete()
+    return token

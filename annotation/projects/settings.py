@@ -11,6 +11,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation import protocol
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.database.portions import portions
 from annotation.errors import DomainError
 from annotation.gold.qualification import Thresholds
@@ -100,6 +102,7 @@ def create_project(
         )
         if manager is not None:
             Membership.objects.create(project=project, user=manager, role=Role.MANAGER)
+        record(Action.PROJECT_CREATED, project, project.name)
         return project
 
 
@@ -114,15 +117,22 @@ def change_settings(project: Project, changes: Mapping[str, object]) -> int:
         raise DomainError(f"Unknown settings: {', '.join(unknown)}.")
     with transaction.atomic():
         locked = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
-        before = [getattr(locked, name) for name in REDUNDANCY]
+        before = {name: getattr(locked, name) for name in {*REDUNDANCY, *changes}}
         for name, value in changes.items():
             setattr(locked, name, value)
         _check_settings(locked)
         locked.save(update_fields=list(changes))
         affected = 0
-        if before != [getattr(locked, name) for name in REDUNDANCY]:
+        if any(before[name] != getattr(locked, name) for name in REDUNDANCY):
             affected = _apply_redundancy(locked)
         locked.bump_revision()
+        changed = {
+            name: {"before": before[name], "after": value}
+            for name, value in changes.items()
+            if before[name] != value
+        }
+        if changed:
+            record(Action.SETTINGS_CHANGED, locked, ", ".join(changed), details=changed)
         return affected
 
 
@@ -174,10 +184,15 @@ def publish_results(project: Project, user: Person) -> None:
     """
     require(user, project, Permission.MANAGE_PROJECT)
     hidden = Project.objects.filter(pk=project.pk, results_published_at__isnull=True)
-    hidden.update(results_published_at=timezone.now())
+    with transaction.atomic():
+        if hidden.update(results_published_at=timezone.now()):
+            record(Action.RESULTS_PUBLISHED, project)
 
 
 def unpublish_results(project: Project, user: Person) -> None:
     """Restrict the results to members again. Raises as `publish_results`."""
     require(user, project, Permission.MANAGE_PROJECT)
-    Project.objects.filter(pk=project.pk).update(results_published_at=None)
+    published = Project.objects.filter(pk=project.pk, results_published_at__isnull=False)
+    with transaction.atomic():
+        if published.update(results_published_at=None):
+            record(Action.RESULTS_UNPUBLISHED, project)

@@ -55,7 +55,7 @@ SECTIONS = (
     Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS),
     Section("Import", "imports", Permission.MANAGE_PROJECT),
     Section("Export", "exports", Permission.EXPORT_SCORES),
-    Section("People", "people", Permission.MANAGE_PEOPLE),
+    Section("People", "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),
     Section("Settings", "project_settings", Permission.MANAGE_PROJECT),
 )
 

@@ -7,8 +7,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
 from scoring.contract.evaluator import EvaluatorError
@@ -35,14 +38,18 @@ def set_key(endpoint: Endpoint, key: str, user: User) -> None:
         )
     endpoint.encrypted_key = _fernet().encrypt(key.encode()).decode()
     endpoint.key_set_at = timezone.now()
-    endpoint.save(update_fields=_FIELDS)
+    with transaction.atomic():
+        endpoint.save(update_fields=_FIELDS)
+        record(Action.KEY_STORED, endpoint.project, endpoint.base_url)
 
 
 def remove_key(endpoint: Endpoint, user: User) -> None:
     """Delete the key. From then on workers need one in their environment."""
     require(user, endpoint.project, Permission.MANAGE_PROJECT)
     endpoint.encrypted_key, endpoint.key_set_at = "", None
-    endpoint.save(update_fields=_FIELDS)
+    with transaction.atomic():
+        endpoint.save(update_fields=_FIELDS)
+        record(Action.KEY_REMOVED, endpoint.project, endpoint.base_url)
 
 
 def key_for(project_id: int, address: Address) -> str:

@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.models import Changed, Project, ProjectChange
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidRun, RunBusy
@@ -89,6 +91,7 @@ def open_sealed(version: JudgeVersion, user: User, budget: Decimal | None = None
         opening.run = start(planned, user, budget)
         opening.save(update_fields=["run"])
         _mark(opening.run.setup, version)
+        record(Action.SEALED_LABELS_OPENED, project, version)
         project.bump_revision(Changed(ProjectChange.Kind.SETUP, opening.run.setup_id))
     return opening
 

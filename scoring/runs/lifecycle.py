@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import NotFound
 from annotation.lookups import one_of
 from annotation.models import Changed, Project, ProjectChange
@@ -123,6 +125,7 @@ def delete_run(run: Run, user: User) -> None:
                 "page shows them as cancelled, which may take some minutes."
             )
         setup, setup_id = deleted.setup, deleted.setup_id
+        record(Action.RUN_DELETED, setup.project, f"run {run.pk}", details={"setup": str(setup)})
         deleted.delete()
         if not setup.runs.of_scores().exists():
             setup.delete()

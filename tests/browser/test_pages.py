@@ -65,6 +65,7 @@ PAGES = {
     "imports": ("demo-manager", "/projects/demo/imports/"),
     "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
     "exports": ("demo-manager", "/projects/demo/exports/"),
+    "audit-log": ("demo-manager", "/projects/demo/audit-log/"),
     "people": ("demo-manager", "/projects/demo/people/"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),

@@ -4,15 +4,19 @@ SQLite lets one transaction write at a time. Others sleep up to a tenth of a sec
 with eight raters at once the unlucky wait a second. Here a transaction first waits for its turn, on a lock
 among threads and on a locked file among processes, and begins as soon as the one before it ends. The death
 of a process ends its turn.
+
+`flush` also empties tables whose triggers refuse deletions, as TRUNCATE does on PostgreSQL.
 """
 
 import fcntl
 import os
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.backends.sqlite3 import base
+from django.core.management.color import Style
+from django.db.backends.sqlite3 import base, operations
 from django.db.utils import OperationalError
 
 POLL_S = 0.001
@@ -21,8 +25,29 @@ DEFAULT_TIMEOUT_S = 5.0  # as sqlite3.connect has it
 _turns: dict[str, threading.Lock] = {}
 
 
+class DatabaseOperations(operations.DatabaseOperations):
+    def sql_flush(
+        self,
+        style: Style,
+        tables: Sequence[str],
+        *,
+        reset_sequences: bool = False,
+        allow_cascade: bool = False,
+    ) -> list[str]:
+        statements = super().sql_flush(
+            style, tables, reset_sequences=reset_sequences, allow_cascade=allow_cascade
+        )
+        with self.connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%BEFORE DELETE ON%'"
+            )
+            guards = cursor.fetchall()
+        return [*(f"DROP TRIGGER {name}" for name, _ in guards), *statements, *(sql for _, sql in guards)]
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     transaction_mode: str | None
+    ops_class = DatabaseOperations
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

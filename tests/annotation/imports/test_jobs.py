@@ -112,6 +112,8 @@ def test_a_worker_imports_the_file_and_reports_the_counts(project):
     assert job.finished_at is not None
     assert job.leased_until is None
     assert Rating.objects.count() == 1
+    entry = project.audit_entries.get(action="file_imported")
+    assert (entry.actor, entry.object, entry.details["new"]["ratings"]) == (job.created_by, job.file_name, 1)
 
 
 def test_articles_can_come_in_a_second_file(project):

@@ -1,0 +1,42 @@
+"""Everything that the audit log records. A new action is one line here and a call of `record`."""
+
+from django.db.models import TextChoices
+
+
+class Action(TextChoices):
+    """An action, as the database stores it, and as pages show it.
+
+    Values stay as they are, since entries never change.
+    """
+
+    # the project
+    PROJECT_CREATED = "project_created", "Created project"
+    SETTINGS_CHANGED = "settings_changed", "Changed settings"
+    RESULTS_PUBLISHED = "results_published", "Published results"
+    RESULTS_UNPUBLISHED = "results_unpublished", "Unpublished results"
+    GUIDELINES_PUBLISHED = "guidelines_published", "Published guidelines"
+    # people
+    INVITATION_CREATED = "invitation_created", "Created invitation"
+    INVITATION_REVOKED = "invitation_revoked", "Revoked invitation"
+    INVITATION_ACCEPTED = "invitation_accepted", "Accepted invitation"
+    MEMBER_ADDED = "member_added", "Added member"
+    MEMBER_REMOVED = "member_removed", "Removed member"
+    RATER_QUALIFIED = "rater_qualified", "Qualified rater"
+    RATER_SUSPENDED = "rater_suspended", "Suspended rater"
+    RATER_REMOVED = "rater_removed", "Removed rater"
+    RATER_REINSTATED = "rater_reinstated", "Reinstated rater"
+    # data
+    FILE_IMPORTED = "file_imported", "Imported file"
+    FILE_EXPORTED = "file_exported", "Exported file"
+    GOLD_STORED = "gold_stored", "Stored gold answers"
+    GOLD_REMOVED = "gold_removed", "Removed from gold set"
+    GOLD_RESTORED = "gold_restored", "Restored to gold set"
+    # accounts
+    TOKEN_CREATED = "token_created", "Created API token"
+    TOKEN_DELETED = "token_deleted", "Deleted API token"
+    PASSWORD_CHANGED = "password_changed", "Changed password"
+    # evaluators
+    KEY_STORED = "key_stored", "Stored endpoint key"
+    KEY_REMOVED = "key_removed", "Removed endpoint key"
+    RUN_DELETED = "run_deleted", "Deleted run"
+    SEALED_LABELS_OPENED = "sealed_labels_opened", "Opened sealed labels"
