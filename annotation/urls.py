@@ -59,6 +59,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("audit-log/", audit.audit_log, "audit_log"),
     ("audit-log/entries.csv", audit.audit_log_csv, "audit_log_csv"),
     ("people/", people.people, "people"),
+    ("people/invitations/", people.invitations, "invitations"),
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),
     ("people/raters/<int:rater_id>/qualify/", people.rater_qualify, "rater_qualify"),

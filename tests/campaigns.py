@@ -26,7 +26,8 @@ from annotation.models import (
     Rating,
     Summary,
 )
-from annotation.people.members import invite, issue_api_token, remove_rater
+from annotation.people.invitations import invite
+from annotation.people.members import issue_api_token, remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
 from scoring.dimensions.project_dimensions import add_dimension

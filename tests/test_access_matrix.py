@@ -108,6 +108,7 @@ GET   audit_log                  in     403       403        403     200     404
 GET   audit_log_csv              in     403       403        403     200     404      404       404
 GET   people                     in     403       403        403     200     404      404       404
 POST  people                     in     403       403        403     200     404      404       404
+GET   invitations                in     403       403        403     200     404      404       404
 POST  invitation_revoke          in     403       403        403     302     404      404       404
 GET   member_remove              in     403       403        403     200     404      404       404
 POST  member_remove              in     403       403        403     302     404      404       404

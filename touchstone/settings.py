@@ -195,6 +195,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"RunStatus": "scoring.models.Run.Status"},
 }
 
+EMAIL_URL = env.str("EMAIL_URL", default="")  # empty: managers copy links instead
+if EMAIL_URL:
+    vars().update(env.email_url("EMAIL_URL"))
+EMAIL_TIMEOUT = 10  # seconds
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="touchstone@localhost")
+
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqlite:///{VAR_DIR / 'broker.sqlite3'}")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}  # seconds

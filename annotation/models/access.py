@@ -1,8 +1,11 @@
 """Members of projects, invitations and API tokens."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from annotation.models.projects import Project
 
@@ -32,6 +35,12 @@ class Membership(models.Model):
         return f"{self.user} as {self.role}"
 
 
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def open(self) -> Self:
+        """Return invitations whose links work."""
+        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True, expires_at__gt=timezone.now())
+
+
 class Invitation(models.Model):
     """A link by which one person joins a project. Only the hash of its token is stored."""
 
@@ -39,13 +48,17 @@ class Invitation(models.Model):
     role = models.CharField(max_length=10, choices=Role, default=Role.ANNOTATOR)
     languages = models.JSONField(default=list, blank=True)
     note = models.CharField(max_length=120, blank=True, help_text="Whom it is for; only managers see this.")
+    email = models.EmailField(blank=True, help_text="Where the link was sent, or is to be sent.")
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
     accepted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     accepted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InvitationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -61,7 +74,16 @@ class Invitation(models.Model):
     @property
     def described(self) -> str:
         """Whom it is for, as the audit log names it."""
-        return f"{self.role}, {self.note}" if self.note else self.role
+        return ", ".join(filter(None, (self.role, self.email, self.note)))
+
+    @property
+    def status(self) -> str:
+        """Return open, used, revoked or expired."""
+        if self.accepted_at is not None:
+            return "used"
+        if self.revoked_at is not None:
+            return "revoked"
+        return "open" if self.expires_at > timezone.now() else "expired"
 
 
 class ApiToken(models.Model):

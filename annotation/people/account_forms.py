@@ -25,8 +25,12 @@ class SignInForm(AuthenticationForm):
 class NewAccountForm(UserCreationForm):
     class Meta:
         model = User
-        fields = ("username",)
-        help_texts = {"username": "You sign in with this name. Other raters never see it."}
+        fields = ("username", "email")
+        labels = {"email": "E-mail"}
+        help_texts = {
+            "username": "You sign in with this name. Other raters never see it.",
+            "email": "Optional. Only managers see it.",
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -15,12 +15,8 @@ from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.models import Project, Role
 from annotation.people.account_forms import ApiTokenForm, NewAccountForm, NewPasswordForm, SignInForm
-from annotation.people.members import (
-    accept_invitation,
-    delete_api_token,
-    find_invitation,
-    issue_api_token,
-)
+from annotation.people.invitations import accept_invitation, find_invitation
+from annotation.people.members import delete_api_token, issue_api_token
 from annotation.web.request_types import SignedInRequest
 
 sign_in = LoginView.as_view(
@@ -37,7 +33,9 @@ sign_out = login_not_required(LogoutView.as_view())
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation, and accept it with a new account or as the signed-in user."""
     invited = find_invitation(token)
-    form = NewAccountForm(request.POST if request.method == "POST" else None)
+    form = NewAccountForm(
+        request.POST if request.method == "POST" else None, initial={"email": invited.email}
+    )
     if request.method == "POST" and isinstance(request.user, User):
         return _to_first_page(accept_invitation(token, request.user), invited.role)
     if form.is_valid():

@@ -1,24 +1,21 @@
-"""Inviting people, and adding, suspending, removing and reinstating raters."""
+"""Members and raters: adding, suspending, removing and reinstating them; API tokens."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from annotation.audit.actions import Action
-from annotation.audit.log import acting_as, record
-from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.audit.log import record
+from annotation.errors import NotAllowed, NotFound
 from annotation.models import (
     ApiToken,
     Assignment,
     Changed,
-    Invitation,
     Membership,
     Project,
     ProjectChange,
@@ -29,79 +26,10 @@ from annotation.models import (
 )
 from annotation.open_places import recount_places, taken_places
 
-INVITATION_LIFE = timedelta(days=14)
-
 
 def token_hash(token: str) -> str:
     """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def invite(
-    project: Project, role: str, languages: Sequence[str] = (), note: str = ""
-) -> tuple[Invitation, str]:
-    """Create an invitation; return it with its token.
-
-    The token is not stored, so it cannot be shown again. Raises DomainError for an annotator without
-    languages.
-    """
-    if role == Role.ANNOTATOR and not languages:
-        raise DomainError("An annotator needs at least one language.")
-    token = secrets.token_urlsafe(32)
-    with transaction.atomic():
-        invitation = Invitation.objects.create(
-            project=project,
-            role=role,
-            languages=list(languages),
-            note=note,
-            token_hash=token_hash(token),
-            expires_at=timezone.now() + INVITATION_LIFE,
-        )
-        record(
-            Action.INVITATION_CREATED, project, invitation.described, details={"languages": list(languages)}
-        )
-    return invitation, token
-
-
-def find_invitation(token: str) -> Invitation:
-    """Return the invitation of this token. Raises NotFound if it is unknown, used or expired."""
-    invitation = (
-        Invitation.objects.select_related("project")
-        .filter(token_hash=token_hash(token), accepted_at__isnull=True, expires_at__gt=timezone.now())
-        .first()
-    )
-    if invitation is None:
-        raise NotFound(
-            "This invitation is invalid, used or expired. Ask the project's manager for a new one."
-        )
-    return invitation
-
-
-def accept_invitation(token: str, user: User) -> Project:
-    """Give `user` the invitation's role. Raises NotFound as `find_invitation` does."""
-    with acting_as(lambda: user), transaction.atomic():
-        invitation = find_invitation(token)
-        taken = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
-            accepted_at=timezone.now(), accepted_by=user
-        )
-        if not taken:
-            raise NotFound("This invitation has already been used. Ask the project's manager for a new one.")
-        project = invitation.project
-        if invitation.role == Role.ANNOTATOR:
-            add_rater(project, user, invitation.languages)
-        else:
-            Membership.objects.get_or_create(project=project, user=user, role=invitation.role)
-        record(Action.INVITATION_ACCEPTED, project, invitation.described)
-        return project
-
-
-def revoke_invitation(invitation: Invitation) -> None:
-    """Make the invitation's link invalid at once. Raises NotAllowed if it has been used."""
-    open_still = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True)
-    with transaction.atomic():
-        if not open_still.update(expires_at=timezone.now()):
-            raise NotAllowed("This invitation has already been used. Suspend or remove the person instead.")
-        record(Action.INVITATION_REVOKED, invitation.project, invitation.described)
 
 
 def remove_member(membership: Membership) -> None:

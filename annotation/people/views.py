@@ -1,44 +1,55 @@
 """Pages of a project's invitations, members and raters."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import F, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.lookups import one_of
-from annotation.models import Project, QualificationRound, Rater
+from annotation.models import Invitation, Project, QualificationRound, Rater
 from annotation.people.forms import InvitationForm
+from annotation.people.invitation_mail import mail_invitations
+from annotation.people.invitations import invite_all, revoke_invitation
+from annotation.people.mail import sends_mail
 from annotation.people.members import (
     effect_of_removal,
-    invite,
     qualify_rater,
     reinstate_rater,
     remove_member,
     remove_rater,
-    revoke_invitation,
     suspend_rater,
 )
 from annotation.permissions import Permission
 from annotation.progress.progress import ratings_by_rater
+from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
+
+STATUSES = ("open", "used", "expired", "revoked")
+INVITATIONS_ON_A_PAGE = 50
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the people. POST invites one and shows the link, which is not stored."""
+    """Show the people. POST invites some and shows the links that are not mailed, which are not stored."""
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     form = InvitationForm(project, request.POST if request.method == "POST" else None)
-    link = ""
+    links: list[tuple[Invitation, str]] = []
     if form.is_valid():
-        chosen = form.cleaned_data
-        _, token = invite(project, chosen["role"], chosen["all_languages"], chosen["note"])
-        link = request.build_absolute_uri(reverse("invitation", args=[token]))
+        invited = invite_all(project, form.cleaned_data["invitees"])
+        links = [
+            (each, request.build_absolute_uri(reverse("invitation", args=[token]))) for each, token in invited
+        ]
+        links = mail_invitations(links)
+        if len(links) < len(invited):
+            mailed = len(invited) - len(links)
+            messages.success(request, f"{noun(mailed, 'invitation,invitations')} sent by e-mail.")
         form = InvitationForm(project)
     raters = project.raters.select_related("user").prefetch_related(
         Prefetch("rounds", QualificationRound.objects.order_by("number"))
@@ -46,8 +57,10 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     counts = ratings_by_rater(project)
     context = {
         "form": form,
-        "link": link,
-        "invitations": project.invitations.filter(accepted_at__isnull=True, expires_at__gt=timezone.now()),
+        "links": links,
+        "sends_mail": sends_mail(),
+        "unsent": sends_mail() and any(invitation.email for invitation, _ in links),
+        "open_invitations": project.invitations.open().count(),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
             (rater, counts.get(rater.pk, 0))
@@ -57,12 +70,30 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/people.html", context, status=422 if form.errors else 200)
 
 
+@require_safe
+def invitations(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show all invitations of the project, the latest first, or those with the chosen status."""
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    invited = list(project.invitations.select_related("accepted_by"))
+    counts = Counter(each.status for each in invited)
+    status = request.GET.get("status", "")
+    shown = [each for each in invited if each.status == status] if status in STATUSES else invited
+    page = Paginator(shown, INVITATIONS_ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "status": status if status in STATUSES else "",
+        "counts": [(each, counts[each]) for each in STATUSES],
+        "query": f"status={status}" if status in STATUSES else "",
+    }
+    return render(request, "annotation/invitations.html", context)
+
+
 @require_POST
 def invitation_revoke(request: SignedInRequest, slug: str, invitation_id: int) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     revoke_invitation(one_of(project.invitations.all(), invitation_id, "invitation"))
     messages.success(request, "Invitation revoked. Its link no longer works.")
-    return redirect("people", slug)
+    return redirect("invitations", slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

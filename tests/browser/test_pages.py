@@ -67,6 +67,7 @@ PAGES = {
     "exports": ("demo-manager", "/projects/demo/exports/"),
     "audit-log": ("demo-manager", "/projects/demo/audit-log/"),
     "people": ("demo-manager", "/projects/demo/people/"),
+    "invitations": ("demo-manager", "/projects/demo/people/invitations/"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),

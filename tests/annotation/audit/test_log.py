@@ -11,16 +11,14 @@ from annotation.audit.log import acting_as, record
 from annotation.exports.exporter import open_export
 from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, set_gold_answers
 from annotation.models import AuditEntry
+from annotation.people.invitations import accept_invitation, invite, revoke_invitation
 from annotation.people.members import (
-    accept_invitation,
     delete_api_token,
-    invite,
     issue_api_token,
     qualify_rater,
     reinstate_rater,
     remove_member,
     remove_rater,
-    revoke_invitation,
     suspend_rater,
 )
 from annotation.projects.settings import change_settings, create_project, publish_results, unpublish_results

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ApiToken, Invitation, Membership, Rater, Role
-from annotation.people.members import invite
+from annotation.people.invitations import invite
 from tests.factories import PASSWORD, make_project, make_user
 
 pytestmark = pytest.mark.django_db

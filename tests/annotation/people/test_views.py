@@ -3,13 +3,14 @@
 import re
 
 import pytest
+from django.core import mail
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.errors import NotFound
 from annotation.models import Invitation, Membership, Rater, Rating
-from annotation.people.members import find_invitation, invite
+from annotation.people.invitations import find_invitation, invite
 from tests.factories import make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
@@ -56,9 +57,8 @@ def test_an_invitation_shows_its_link_once(project, client):
     assert response.status_code == 200
     invitation = find_invitation(token)
     assert (invitation.languages, invitation.note) == (["de", "pt-BR", "tr"], "Frau Tietze")
-    again = client.get(address("people", project)).content.decode()
-    assert token not in again
-    assert "Frau Tietze" in again
+    assert token not in client.get(address("people", project)).content.decode()
+    assert "Frau Tietze" in client.get(address("invitations", project)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,73 @@ def test_a_project_without_articles_still_asks_for_a_language(project, client):
     assert "Choose at least one language" in response.content.decode()
 
 
-def test_only_open_invitations_are_listed_and_a_revoked_one_does_not_work(project, client):
+def test_invitations_are_listed_by_status_and_a_revoked_one_does_not_work(project, client):
     invitation, token = invite(project, "researcher", note="Dr. Open")
-    used, _ = invite(project, "researcher", note="Dr. Used")
-    Invitation.objects.filter(pk=used.pk).update(accepted_at=timezone.now())
-    text = client.get(address("people", project)).content.decode()
-    assert "Dr. Open" in text
-    assert "Dr. Used" not in text
-    client.post(address("invitation_revoke", project, invitation.pk))
-    assert "Dr. Open" not in client.get(address("people", project)).content.decode()
+    used, _ = invite(project, "researcher", email="used@example.org")
+    Invitation.objects.filter(pk=used.pk).update(accepted_at=timezone.now(), accepted_by=make_user("ada"))
+    invite(make_project(), "researcher", note="Dr. Elsewhere")
+    listed = address("invitations", project)
+    text = client.get(listed).content.decode()
+    assert all(part in text for part in ("Dr. Open", "used@example.org", "used by ada"))
+    assert "Elsewhere" not in text
+    assert "Dr. Open" not in client.get(listed, {"status": "used"}).content.decode()
+    assert client.post(address("invitation_revoke", project, invitation.pk)).url == listed
+    assert "Dr. Open" in client.get(listed, {"status": "revoked"}).content.decode()
+    assert "No invitation is open" in client.get(listed, {"status": "open"}).content.decode()
     with pytest.raises(NotFound):
         find_invitation(token)
+
+
+LIST = "ada@example.org\nben@example.org, annotator, tr vi\n\ncem@example.org;manager"
+
+
+def test_a_pasted_list_is_invited_and_its_links_are_shown_to_copy(project, client):
+    response, _ = invited(client, project, role="annotator", other_languages="de", people=LIST, note="May")
+    text = response.content.decode()
+    found = dict(re.findall(r"(\w+@example.org)\thttp://testserver/invitations/([\w-]+)/", text))
+    made = {email: find_invitation(token) for email, token in found.items()}
+    assert {email: (each.role, each.languages) for email, each in made.items()} == {
+        "ada@example.org": ("annotator", ["de"]),
+        "ben@example.org": ("annotator", ["tr", "vi"]),
+        "cem@example.org": ("manager", []),
+    }
+    assert {each.note for each in made.values()} == {"May"}
+    assert mail.outbox == []
+    joining = Client().get(reverse("invitation", args=[found["ada@example.org"]])).content.decode()
+    assert 'value="ada@example.org"' in joining
+
+
+def test_a_list_with_an_invalid_line_invites_nobody(project, client):
+    response, _ = invited(client, project, role="researcher", people=f"{LIST}\nada@\nx@y.org,{SCRIPT}")
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert "Line 5: found “ada@”, expected an e-mail address." in text
+    assert "Line 6: found “&lt;script&gt;" in text
+    assert not Invitation.objects.exists()
+
+
+def test_with_a_mail_server_links_are_mailed_and_not_shown(project, client, settings):
+    settings.EMAIL_URL = "smtp://mail.example.org"
+    project.name = "Two\nlines"
+    project.save()
+    text = client.post(
+        address("people", project), {"role": "researcher", "people": "ada@example.org"}, follow=True
+    ).content.decode()
+    [sent] = mail.outbox
+    assert (sent.to, sent.subject) == (["ada@example.org"], "Invitation to Two lines")
+    token = re.search(r"http://testserver/invitations/([\w-]+)/", sent.body).group(1)
+    assert find_invitation(token).email == "ada@example.org"
+    assert token not in text
+    assert "1 invitation sent by e-mail" in text
+
+
+def test_a_failing_mail_server_leaves_the_links_to_copy(project, client, settings):
+    settings.EMAIL_URL = "smtp://127.0.0.1:9"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9  # nothing listens there
+    text = client.post(address("people", project), {"role": "researcher", "people": LIST}).content.decode()
+    assert "did not take 3 mails" in text
+    assert text.count("/invitations/") > 3
 
 
 @pytest.mark.parametrize(
@@ -204,7 +260,7 @@ def test_names_notes_and_groups_are_escaped(project, client):
     user = make_user(f"u{SCRIPT}")
     rater = make_rater(project, user=user, pseudonym=f"r{SCRIPT}", group=SCRIPT, languages=[SCRIPT])
     invite(project, "annotator", ["en"], f"n{SCRIPT}")
-    for name, ids in (("people", []), ("rater_remove", [rater.pk])):
+    for name, ids in (("people", []), ("invitations", []), ("rater_remove", [rater.pk])):
         text = client.get(address(name, project, *ids)).content.decode()
         assert SCRIPT not in text
         assert "&lt;script&gt;" in text
@@ -219,8 +275,11 @@ def test_twenty_rows_need_no_more_queries_than_ten(project, client, django_asser
             invite(project, "researcher")
 
     grow()
+    pages = [address("people", project), address("invitations", project)]
     with django_assert_max_num_queries(60) as ten:
-        client.get(address("people", project))
+        for page in pages:
+            client.get(page)
     grow()
     with django_assert_max_num_queries(len(ten)):
-        client.get(address("people", project))
+        for page in pages:
+            client.get(page)
