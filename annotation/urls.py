@@ -63,6 +63,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),
     ("people/raters/<int:rater_id>/qualify/", people.rater_qualify, "rater_qualify"),
+    ("people/raters/<int:rater_id>/languages/", people.rater_languages, "rater_languages"),
     ("people/raters/<int:rater_id>/suspend/", people.rater_suspend, "rater_suspend"),
     ("people/raters/<int:rater_id>/remove/", people.rater_remove, "rater_remove"),
     ("people/raters/<int:rater_id>/reinstate/", people.rater_reinstate, "rater_reinstate"),

@@ -113,9 +113,13 @@ POST  invitation_revoke          in     403       403        403     302     404
 GET   member_remove              in     403       403        403     200     404      404       404
 POST  member_remove              in     403       403        403     302     404      404       404
 POST  rater_qualify              in     403       403        403     302     404      404       404
+GET   rater_languages            in     403       403        403     200     404      404       404
+POST  rater_languages            in     403       403        403     302     404      404       404
+GET   rater_suspend              in     403       403        403     200     404      404       404
 POST  rater_suspend              in     403       403        403     302     404      404       404
 GET   rater_remove               in     403       403        403     200     404      404       404
 POST  rater_remove               in     403       403        403     302     404      404       404
+GET   rater_reinstate            in     403       403        403     200     404      404       404
 POST  rater_reinstate            in     403       403        403     302     404      404       404
 
 GET   runs                       in     403       403        200     200     404      404       404
@@ -302,6 +306,10 @@ FORMS: dict[str, dict[str, object]] = {
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
+    "rater_languages": {"other_languages": "tr"},
+    "rater_suspend": {"reason": "Away."},
+    "rater_remove": {"reason": "Answers at random."},
+    "rater_reinstate": {"reason": "Talked."},
     "guidelines_default": {"default_language": "en"},
     "guidelines_draft": {"text": "Read.", "changes": "Shorter.", "saves": 2},
     "guidelines_publish": {"saves": 2},

@@ -25,6 +25,7 @@ class Action(TextChoices):
     RATER_SUSPENDED = "rater_suspended", "Suspended rater"
     RATER_REMOVED = "rater_removed", "Removed rater"
     RATER_REINSTATED = "rater_reinstated", "Reinstated rater"
+    RATER_LANGUAGES_CHANGED = "rater_languages_changed", "Changed languages"
     # data
     FILE_IMPORTED = "file_imported", "Imported file"
     FILE_EXPORTED = "file_exported", "Exported file"

@@ -11,10 +11,11 @@ from django.db.models import Q
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.errors import NotAllowed, NotFound
+from annotation.errors import DomainError, NotAllowed, NotFound
 from annotation.models import (
     ApiToken,
     Assignment,
+    AuditEntry,
     Changed,
     Membership,
     Project,
@@ -69,14 +70,14 @@ def qualify_rater(rater: Rater) -> None:
         record(Action.RATER_QUALIFIED, rater.project, rater)
 
 
-def suspend_rater(rater: Rater) -> None:
+def suspend_rater(rater: Rater, reason: str = "") -> None:
     """Stop a rater from rating. Their ratings still count."""
     with transaction.atomic():
         _change_status(
             rater, Rater.Status.SUSPENDED, allowed_from=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
         )
         _release_open(rater)
-        record(Action.RATER_SUSPENDED, rater.project, rater)
+        record(Action.RATER_SUSPENDED, rater.project, rater, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def effect_of_removal(rater: Rater) -> Removal:
     )
 
 
-def remove_rater(rater: Rater) -> None:
+def remove_rater(rater: Rater, reason: str = "") -> None:
     """Stop counting a rater's ratings and free their summaries. Nothing is deleted."""
     with transaction.atomic():
         status = Rater.objects.select_for_update().get(pk=rater.pk).status
@@ -109,10 +110,10 @@ def remove_rater(rater: Rater) -> None:
         _release_open(rater)
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
-        record(Action.RATER_REMOVED, rater.project, rater)
+        record(Action.RATER_REMOVED, rater.project, rater, reason=reason)
 
 
-def reinstate_rater(rater: Rater) -> None:
+def reinstate_rater(rater: Rater, reason: str = "") -> None:
     """Undo `remove_rater`, or end a suspension."""
     with transaction.atomic():
         locked = Rater.objects.select_for_update().get(pk=rater.pk)
@@ -125,7 +126,7 @@ def reinstate_rater(rater: Rater) -> None:
         locked.save(update_fields=["status", "status_before"])
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
-        record(Action.RATER_REINSTATED, rater.project, rater)
+        record(Action.RATER_REINSTATED, rater.project, rater, reason=reason)
 
 
 def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:
@@ -134,8 +135,34 @@ def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Stat
         raise NotAllowed(f"{rater.pseudonym} is {before}, so they cannot become {to.label}.")
 
 
-def _release_open(rater: Rater) -> None:
+def set_rater_languages(rater: Rater, languages: Sequence[str]) -> None:
+    """Change the languages that a rater rates in. Open summaries in other languages return to the pool.
+
+    Ratings stay as they are. Raises DomainError if there is no language.
+    """
+    if not languages:
+        raise DomainError("A rater needs at least one language. To stop their work, suspend them.")
+    with transaction.atomic():
+        locked = Rater.objects.select_for_update().get(pk=rater.pk)
+        before, locked.languages = locked.languages, sorted(set(languages))
+        if before == locked.languages:
+            return
+        locked.save(update_fields=["languages"])
+        _release_open(rater, other_than=locked.languages)
+        details = {"languages": {"before": before, "after": locked.languages}}
+        record(Action.RATER_LANGUAGES_CHANGED, rater.project, rater, details=details)
+
+
+def reasons_of(project: Project) -> dict[str, AuditEntry]:
+    """Return the latest suspension or removal of each rater that has one, by pseudonym."""
+    changes = project.audit_entries.filter(action__in=[Action.RATER_SUSPENDED, Action.RATER_REMOVED])
+    return {entry.object: entry for entry in changes.order_by("pk")}
+
+
+def _release_open(rater: Rater, other_than: Sequence[str] = ()) -> None:
+    """Return the rater's open summaries to the pool, but not those in the languages `other_than`."""
     held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    held = held.exclude(summary__article__language__in=other_than)
     summaries = list(held.values_list("summary", flat=True))
     held.update(state=Assignment.State.RELEASED)
     recount_places(summaries)

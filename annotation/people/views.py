@@ -13,16 +13,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.lookups import one_of
 from annotation.models import Invitation, Project, QualificationRound, Rater
-from annotation.people.forms import InvitationForm
+from annotation.people.forms import InvitationForm, RaterLanguagesForm, ReasonForm
 from annotation.people.invitation_mail import mail_invitations
 from annotation.people.invitations import invite_all, revoke_invitation
 from annotation.people.mail import sends_mail
 from annotation.people.members import (
     effect_of_removal,
     qualify_rater,
+    reasons_of,
     reinstate_rater,
     remove_member,
     remove_rater,
+    set_rater_languages,
     suspend_rater,
 )
 from annotation.permissions import Permission
@@ -55,6 +57,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         Prefetch("rounds", QualificationRound.objects.order_by("number"))
     )
     counts = ratings_by_rater(project)
+    reasons = reasons_of(project)
     context = {
         "form": form,
         "links": links,
@@ -63,7 +66,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "open_invitations": project.invitations.open().count(),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
-            (rater, counts.get(rater.pk, 0))
+            (rater, counts.get(rater.pk, 0), reasons.get(rater.pseudonym))
             for rater in raters.order_by(F("user").asc(nulls_last=True), "pseudonym")
         ],
     }
@@ -107,33 +110,64 @@ def member_remove(request: SignedInRequest, slug: str, membership_id: int) -> Ht
     return render(request, "annotation/member_remove.html", {"membership": membership})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def rater_remove(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+@require_POST
+def rater_qualify(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     rater = _rater(project, rater_id)
-    if request.method == "POST":
-        remove_rater(rater)
-        messages.success(request, f"{rater} removed. You can reinstate them at any time.")
+    qualify_rater(rater)
+    messages.success(request, f"{rater} is now qualified and gets summaries to rate.")
+    return redirect("people", slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rater_languages(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    rater = _rater(project, rater_id)
+    form = RaterLanguagesForm(project, request.POST if request.method == "POST" else None, rater.languages)
+    if form.is_valid():
+        set_rater_languages(rater, form.chosen_languages)
+        messages.success(request, f"{rater} now rates in {', '.join(form.chosen_languages)}.")
         return redirect("people", slug)
-    context = {"rater": rater, "effect": effect_of_removal(rater)}
-    return render(request, "annotation/rater_remove.html", context)
+    context = {"rater": rater, "form": form}
+    return render(request, "annotation/rater_languages.html", context, status=422 if form.errors else 200)
 
 
-def _changing(change: Callable[[Rater], None], outcome: str) -> Callable[..., HttpResponse]:
-    @require_POST
-    def rater_change(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
-        project = open_project(request, slug, Permission.MANAGE_PEOPLE)
-        rater = _rater(project, rater_id)
-        change(rater)
+@require_http_methods(["GET", "HEAD", "POST"])
+def rater_remove(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    outcome = "removed. You can reinstate them at any time"
+    return _asking_why(request, slug, rater_id, remove_rater, "annotation/rater_remove.html", outcome)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rater_suspend(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    outcome = "suspended. They get no new summaries; past ratings still count"
+    return _asking_why(request, slug, rater_id, suspend_rater, "annotation/rater_suspend.html", outcome)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rater_reinstate(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    outcome = "reinstated, with all ratings"
+    return _asking_why(request, slug, rater_id, reinstate_rater, "annotation/rater_reinstate.html", outcome)
+
+
+def _asking_why(
+    request: SignedInRequest,
+    slug: str,
+    rater_id: int,
+    change: Callable[[Rater, str], None],
+    template: str,
+    outcome: str,
+) -> HttpResponse:
+    """Ask for a confirmation and a reason; with both, change the rater."""
+    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
+    rater = _rater(project, rater_id)
+    form = ReasonForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        change(rater, form.cleaned_data["reason"])
         messages.success(request, f"{rater} {outcome}.")
         return redirect("people", slug)
-
-    return rater_change
-
-
-rater_qualify = _changing(qualify_rater, "is now qualified and gets summaries to rate")
-rater_suspend = _changing(suspend_rater, "suspended. They get no new summaries; past ratings still count")
-rater_reinstate = _changing(reinstate_rater, "reinstated, with all ratings")
+    context = {"rater": rater, "form": form, "effect": effect_of_removal(rater)}
+    return render(request, template, context, status=422 if form.errors else 200)
 
 
 def _rater(project: Project, rater_id: int) -> Rater:

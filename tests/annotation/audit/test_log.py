@@ -49,7 +49,7 @@ def test_people_and_their_invitations_are_recorded_with_who_acted():
         revoke_invitation(invite(project, "annotator", ["de"])[0])
         accept_invitation(token, invited)
         qualify_rater(rater)
-        suspend_rater(rater)
+        suspend_rater(rater, "Away.")
         reinstate_rater(rater)
         remove_rater(rater)
         remove_rater(rater)  # nothing happens
@@ -70,6 +70,7 @@ def test_people_and_their_invitations_are_recorded_with_who_acted():
     assert (accepted.actor, accepted.actor_name) == (invited, invited.username)
     removed = project.audit_entries.get(action="rater_removed")
     assert (removed.actor, removed.object) == (manager, rater.pseudonym)
+    assert project.audit_entries.get(action="rater_suspended").reason == "Away."
     assert token not in json.dumps(list(AuditEntry.objects.values("object", "reason", "details")))
 
 
@@ -124,7 +125,7 @@ def test_a_request_is_recorded_as_its_users(client):
     project = make_project()
     manager, rater = make_member(project, "manager"), make_rater(project)
     client.force_login(manager)
-    client.post(f"/projects/{project.slug}/people/raters/{rater.pk}/suspend/")
+    client.post(f"/projects/{project.slug}/people/raters/{rater.pk}/suspend/", {"reason": "Away."})
     token = issue_api_token(manager, "notebook")[1]
     client.logout()
     exports = f"/api/projects/{project.slug}/exports/ratings/"

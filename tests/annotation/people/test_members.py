@@ -1,8 +1,8 @@
 import pytest
 from django.utils import timezone
 
-from annotation.errors import NotAllowed
-from annotation.models import Membership, Project, Rating, Summary
+from annotation.errors import DomainError, NotAllowed
+from annotation.models import Membership, Project, Rater, Rating, Summary
 from annotation.people.members import (
     effect_of_removal,
     issue_api_token,
@@ -10,6 +10,7 @@ from annotation.people.members import (
     reinstate_rater,
     remove_member,
     remove_rater,
+    set_rater_languages,
     suspend_rater,
     token_hash,
 )
@@ -91,3 +92,23 @@ def test_the_predicted_effect_of_a_removal_matches_the_removal():
     after = places()
     assert expected.summaries == sum(after[pk] > before[pk] for pk in before) == 2
     assert expected.ratings == counted - Rating.objects.countable().count() == 4
+
+
+def test_open_summaries_in_languages_that_a_rater_loses_return_to_the_pool():
+    project = make_project()
+    rater = make_rater(project, languages=["en", "de"])
+    english = make_summary(project)
+    assert take_assignment(rater).summary == english
+    set_rater_languages(rater, ["en", "tr"])
+    assert rater.assignments.get().state == "open"
+    set_rater_languages(rater, ["tr"])
+    english.refresh_from_db()
+    assert (rater.assignments.get().state, english.open_places) == ("released", 1)
+    assert Rater.objects.get(pk=rater.pk).languages == ["tr"]
+    changed = project.audit_entries.filter(action="rater_languages_changed")
+    assert [entry.details["languages"] for entry in changed] == [
+        {"before": ["en", "tr"], "after": ["tr"]},
+        {"before": ["en", "de"], "after": ["en", "tr"]},
+    ]
+    with pytest.raises(DomainError, match="suspend"):
+        set_rater_languages(rater, [])

@@ -16,6 +16,7 @@ from tests.factories import make_member, make_project, make_rater, make_summary,
 pytestmark = pytest.mark.django_db
 
 SCRIPT = "<script>alert(1)</script>"
+WHY = {"reason": "Answers at random."}
 
 
 @pytest.fixture
@@ -166,11 +167,13 @@ def test_a_failing_mail_server_leaves_the_links_to_copy(project, client, setting
 )
 def test_a_manager_changes_and_reinstates_a_raters_status(project, client, before, name, after):
     rater = make_rater(project, status=before)
-    assert client.post(address(name, project, rater.pk)).url == address("people", project)
+    assert client.post(address(name, project, rater.pk), WHY).url == address("people", project)
     assert status_of(rater) == after
     if after in ("suspended", "removed"):
-        client.post(address("rater_reinstate", project, rater.pk))
+        assert "<q>Answers at random.</q>" in client.get(address("people", project)).content.decode()
+        client.post(address("rater_reinstate", project, rater.pk), WHY)
         assert status_of(rater) in (before, "qualified")
+        assert "<q>" not in client.get(address("people", project)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -179,8 +182,33 @@ def test_a_manager_changes_and_reinstates_a_raters_status(project, client, befor
 )
 def test_an_invalid_status_change_is_refused(project, client, before, name):
     rater = make_rater(project, status=before)
-    assert client.post(address(name, project, rater.pk)).status_code == 403
+    assert client.post(address(name, project, rater.pk), WHY).status_code == 403
     assert status_of(rater) == before
+
+
+def test_a_raters_status_does_not_change_without_a_reason(project, client):
+    rater = make_rater(project)
+    for name in ("rater_suspend", "rater_remove"):
+        assert "Suspend" in client.get(address("people", project)).content.decode()
+        refused = client.post(address(name, project, rater.pk), {"reason": " "})
+        assert refused.status_code == 422
+        assert "Enter the reason" in refused.content.decode()
+    assert status_of(rater) == "qualified"
+
+
+def test_a_manager_changes_a_raters_languages(project, client):
+    make_summary(project, language="de")
+    rater = make_rater(project, languages=["de", "tr"])
+    page = client.get(address("rater_languages", project, rater.pk)).content.decode()
+    assert 'value="de" checked' in " ".join(page.replace('id="id_languages_0" ', "").split())
+    assert 'name="other_languages" value="tr"' in page
+    form = {"languages": ["de"], "other_languages": "vi"}
+    assert client.post(address("rater_languages", project, rater.pk), form).url == address("people", project)
+    assert Rater.objects.get(pk=rater.pk).languages == ["de", "vi"]
+    refused = client.post(address("rater_languages", project, rater.pk), {})
+    assert refused.status_code == 422
+    assert "Choose at least one language" in refused.content.decode()
+    assert Rater.objects.get(pk=rater.pk).languages == ["de", "vi"]
 
 
 def test_removing_a_rater_shows_the_effect_and_asks_for_confirmation(project, client):
@@ -197,7 +225,7 @@ def test_removing_a_rater_shows_the_effect_and_asks_for_confirmation(project, cl
     assert status_of(rater) == "qualified"
 
 
-@pytest.mark.parametrize("name", ["rater_qualify", "rater_suspend", "rater_reinstate", "invitation_revoke"])
+@pytest.mark.parametrize("name", ["rater_qualify", "invitation_revoke"])
 def test_changes_need_a_post(project, client, name):
     rater = make_rater(project, pk=1)
     assert client.get(address(name, project, rater.pk)).status_code == 405
@@ -207,7 +235,7 @@ def test_changes_need_the_csrf_token(project):
     rater = make_rater(project)
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(make_member(project, "manager"))
-    assert strict.post(address("rater_remove", project, rater.pk)).status_code == 403
+    assert strict.post(address("rater_remove", project, rater.pk), WHY).status_code == 403
     assert status_of(rater) == "qualified"
 
 
@@ -246,13 +274,13 @@ def test_only_managers_see_names_and_change_raters(project, role):
         assert response.status_code == (404 if role == "stranger" else 403)
         assert rater.user.username not in response.content.decode()
     for name in ("rater_suspend", "rater_remove"):
-        client.post(address(name, project, rater.pk))
+        client.post(address(name, project, rater.pk), WHY)
     assert status_of(rater) == "qualified"
 
 
 def test_raters_of_another_project_are_not_found(project, client):
     foreign = make_rater(make_project())
-    assert client.post(address("rater_remove", project, foreign.pk)).status_code == 404
+    assert client.post(address("rater_remove", project, foreign.pk), WHY).status_code == 404
     assert status_of(foreign) == "qualified"
 
 
