@@ -11,7 +11,7 @@ from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
 from annotation.imports import views as imports
-from annotation.people import account_views
+from annotation.people import account_views, password_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import views as projects
@@ -62,6 +62,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/invitations/", people.invitations, "invitations"),
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),
+    ("people/accounts/<int:user_id>/password-link/", password_views.password_link, "password_link"),
     ("people/raters/<int:rater_id>/qualify/", people.rater_qualify, "rater_qualify"),
     ("people/raters/<int:rater_id>/languages/", people.rater_languages, "rater_languages"),
     ("people/raters/<int:rater_id>/suspend/", people.rater_suspend, "rater_suspend"),
@@ -78,6 +79,9 @@ urlpatterns = [
     path("account/tokens/", account_views.token_new, name="token_new"),
     path("account/tokens/<int:token_id>/delete/", account_views.token_delete, name="token_delete"),
     path("account/password/", account_views.password, name="password"),
+    path("account/email/", account_views.email, name="email"),
+    path("password/forgotten/", password_views.password_forgotten, name="password_forgotten"),
+    path("password/<str:uidb64>/<str:token>/", password_views.password_reset, name="password_reset"),
     path("projects/new/", projects.project_new, name="project_new"),
     path("questionnaires/new/", projects.questionnaire_new, name="questionnaire_new"),
     *(path(f"projects/<slug:slug>/{route}", view, name=name) for route, view, name in PROJECT_PAGES),

@@ -155,6 +155,8 @@ def make_campaign(mark: str) -> Campaign:
         "membership_id": members["researcher"].pk,
         "invitation_id": invitation.pk,
         "token": token,
+        "uidb64": "MA",
+        "user_id": users["annotator"].pk,
         "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
         "judge_id": version.judge_id,
         "run_id": run.pk,

@@ -53,6 +53,11 @@ GET   account                    in     200       200        200     200     200
 POST  token_new                  in     200       200        200     200     200      200       200
 POST  token_delete               in     404       404        404     302     404      404       404
 POST  password                   in     422       422        422     422     422      422       422
+POST  email                      in     422       422        422     422     422      422       422
+GET   password_forgotten        200     200       200        200     200     200      200       200
+POST  password_forgotten        200     200       200        200     200     200      200       200
+GET   password_reset            200     200       200        200     200     200      200       200
+POST  password_reset            200     200       200        200     200     200      200       200
 GET   project_new                in     403       403        403     200     403      200       200
 POST  project_new                in     403       403        403     302     403      302       302
 GET   questionnaire_new          in     403       403        403     200     403      200       200
@@ -112,6 +117,7 @@ GET   invitations                in     403       403        403     200     404
 POST  invitation_revoke          in     403       403        403     302     404      404       404
 GET   member_remove              in     403       403        403     200     404      404       404
 POST  member_remove              in     403       403        403     302     404      404       404
+POST  password_link              in     403       403        403     200     404      404       404
 POST  rater_qualify              in     403       403        403     302     404      404       404
 GET   rater_languages            in     403       403        403     200     404      404       404
 POST  rater_languages            in     403       403        403     302     404      404       404
@@ -289,7 +295,16 @@ OPEN_WHEN_PUBLISHED = {
     "api_evaluator_card",
 }
 """Addresses that anybody may read once a manager has published the results."""
-OPEN_TO_ALL = {"healthz", "favicon", "home", "sign_in", "sign_out", "invitation"}
+OPEN_TO_ALL = {
+    "healthz",
+    "favicon",
+    "home",
+    "sign_in",
+    "sign_out",
+    "invitation",
+    "password_forgotten",
+    "password_reset",
+}
 ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
     "training_new": {"method": "seahorse"},
@@ -297,6 +312,8 @@ FORMS: dict[str, dict[str, object]] = {
     "sign_in": {"username": "nobody", "password": "wrong"},
     "token_new": {"label": "laptop"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
+    "email": {"email": "a@example.org", "current_password": "wrong"},
+    "password_forgotten": {"name_or_email": "nobody"},
     "project_new": {"name": "A new one", "questionnaire": "seahorse", "redundancy": 1},
     "rate_item": {"stage": 1, "answer-comprehensibility": "yes"},
     "rate_draft": {"stage": 1, "answer-comprehensibility": "yes"},

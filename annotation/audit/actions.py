@@ -36,6 +36,10 @@ class Action(TextChoices):
     TOKEN_CREATED = "token_created", "Created API token"
     TOKEN_DELETED = "token_deleted", "Deleted API token"
     PASSWORD_CHANGED = "password_changed", "Changed password"
+    PASSWORD_LINK_CREATED = "password_link_created", "Created password link"
+    PASSWORD_LINK_MAILED = "password_link_mailed", "Mailed password link"
+    PASSWORD_RESET = "password_reset", "Reset password by link"
+    EMAIL_CHANGED = "email_changed", "Changed e-mail address"
     # evaluators
     KEY_STORED = "key_stored", "Stored endpoint key"
     KEY_REMOVED = "key_removed", "Removed endpoint key"

@@ -1,9 +1,15 @@
 """Forms for signing in, new accounts, passwords and API tokens."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UserCreationForm
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    PasswordChangeForm,
+    SetPasswordForm,
+    UserCreationForm,
+)
 from django.contrib.auth.models import User
 
 from annotation.models import ApiToken
@@ -16,7 +22,7 @@ class SignInForm(AuthenticationForm):
     error_messages = {
         "invalid_login": (
             "Wrong username or password. Check both; passwords are case-sensitive. "
-            "If you forgot your password, ask your administrator to set a new one."
+            "If you forgot your password, get a password link."
         ),
         "inactive": "This account is closed. Ask your administrator.",
     }
@@ -44,6 +50,40 @@ class NewPasswordForm(PasswordChangeForm):
         self.fields["new_password1"].help_text = PASSWORD_HELP
         self.fields["new_password2"].help_text = REPEAT_HELP
         del self.fields["old_password"].widget.attrs["autofocus"]  # the form is below the tokens
+
+
+class ResetPasswordForm(SetPasswordForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["new_password1"].help_text = PASSWORD_HELP
+        self.fields["new_password2"].help_text = REPEAT_HELP
+
+
+class ForgottenPasswordForm(forms.Form):
+    name_or_email = forms.CharField(label="Username or e-mail", max_length=254)
+
+    def __init__(self, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(data, label_suffix="")
+
+
+class EmailForm(forms.ModelForm):
+    """The address to which password links are sent; so it changes with the password only."""
+
+    current_password = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}), strip=False
+    )
+
+    class Meta:
+        model = User
+        fields = ("email",)
+        labels = {"email": "E-mail"}
+        help_texts = {"email": "For a new password if you forget yours. Only managers see it."}
+
+    def clean_current_password(self) -> str:
+        password: str = self.cleaned_data["current_password"]
+        if not self.instance.check_password(password):
+            raise forms.ValidationError("This is not your password. Enter it again.")
+        return password
 
 
 class ApiTokenForm(forms.ModelForm):

@@ -14,7 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.models import Project, Role
-from annotation.people.account_forms import ApiTokenForm, NewAccountForm, NewPasswordForm, SignInForm
+from annotation.people.account_forms import (
+    ApiTokenForm,
+    EmailForm,
+    NewAccountForm,
+    NewPasswordForm,
+    SignInForm,
+)
 from annotation.people.invitations import accept_invitation, find_invitation
 from annotation.people.members import delete_api_token, issue_api_token
 from annotation.web.request_types import SignedInRequest
@@ -88,10 +94,24 @@ def password(request: SignedInRequest) -> HttpResponse:
     return redirect("account")
 
 
+@sensitive_post_parameters()
+@require_POST
+def email(request: SignedInRequest) -> HttpResponse:
+    form = EmailForm(request.POST, instance=User.objects.get(pk=request.user.pk))
+    if not form.is_valid():
+        return _account_page(request, email_form=form)
+    with transaction.atomic():
+        form.save()
+        record(Action.EMAIL_CHANGED, None)
+    messages.success(request, "E-mail address saved.")
+    return redirect("account")
+
+
 def _account_page(
     request: SignedInRequest,
     token_form: ApiTokenForm | None = None,
     password_form: NewPasswordForm | None = None,
+    email_form: EmailForm | None = None,
     new_token: str = "",
 ) -> HttpResponse:
     context = {
@@ -99,6 +119,7 @@ def _account_page(
         "new_token": new_token,
         "token_form": token_form or ApiTokenForm(),
         "password_form": password_form or NewPasswordForm(request.user),
+        "email_form": email_form or EmailForm(instance=request.user),
     }
-    refused = token_form is not None or password_form is not None
+    refused = any((token_form, password_form, email_form))
     return render(request, "registration/account.html", context, status=422 if refused else 200)

@@ -1,0 +1,101 @@
+"""New passwords by link: who may have a link made, and what a new password ends.
+
+A link works once and for PASSWORD_RESET_TIMEOUT, as Django's tokens do: they depend on the old password.
+"""
+
+from datetime import timedelta
+
+from axes.utils import reset as unblock
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from annotation.audit.actions import Action
+from annotation.audit.log import acting_as, record
+from annotation.errors import NotAllowed, NotFound
+from annotation.models import AuditEntry, Membership, Project, Rater, Role
+
+PAUSE_BETWEEN_MAILS = timedelta(minutes=10)
+MOST_ACCOUNTS = 5
+"""Accounts with the same e-mail address that get a mail each."""
+TEXT = """Somebody, probably you, asked for a new password for the account “{name}”.
+
+Open this link to choose one. It works once, for 24 hours:
+
+{link}
+
+If you did not ask for it, ignore this mail. Your password stays as it is.
+"""
+
+
+def password_link(user: User) -> str:
+    """Return the path of a page on which `user` chooses a new password, and record it as an account event."""
+    with transaction.atomic():
+        record(Action.PASSWORD_LINK_CREATED, None, user.get_username())
+    return _path(user)
+
+
+def password_link_for(manager: User, project: Project, user_id: int) -> tuple[User, str]:
+    """Return a person of the project and what `password_link` does, for their manager to pass on.
+
+    Whoever has the link can take the account over. So this raises NotAllowed unless `manager` manages every
+    project of the person, and for administrators. Raises NotFound for people of other projects.
+    """
+    in_project = Q(raters__project=project) | Q(memberships__project=project)
+    user = User.objects.filter(in_project, pk=user_id).first()
+    if user is None:
+        raise NotFound("There is no such person in this project.")
+    if user.is_staff or user.is_superuser or not user.is_active:
+        raise NotAllowed(f"Only an administrator can set the password of {user.get_username()}.")
+    places = {*Rater.objects.filter(user=user).values_list("project", flat=True)}
+    places |= {*Membership.objects.filter(user=user).values_list("project", flat=True)}
+    managed = Membership.objects.filter(user=manager, role=Role.MANAGER).values_list("project", flat=True)
+    if places - {*managed}:
+        raise NotAllowed(
+            f"{user.get_username()} also belongs to projects that you do not manage. "
+            "Ask an administrator for a password link."
+        )
+    with transaction.atomic():
+        record(Action.PASSWORD_LINK_CREATED, project, user.get_username())
+    return user, _path(user)
+
+
+def password_mails(name_or_email: str, site: str) -> list[EmailMessage]:
+    """Return mails with links for the accounts of this name or address. `site` comes before their paths.
+
+    An account has at most one mail in PAUSE_BETWEEN_MAILS, so that nobody can flood a mailbox.
+    """
+    named = User.objects.filter(
+        Q(username=name_or_email) | Q(email__iexact=name_or_email), is_active=True
+    ).exclude(email="")
+    recently = AuditEntry.objects.filter(
+        action=Action.PASSWORD_LINK_MAILED, at__gt=timezone.now() - PAUSE_BETWEEN_MAILS
+    )
+    mails = []
+    for user in named.exclude(username__in=recently.values("object")).order_by("pk")[:MOST_ACCOUNTS]:
+        with transaction.atomic():
+            record(Action.PASSWORD_LINK_MAILED, None, user.get_username())
+        text = TEXT.format(name=user.get_username(), link=f"{site}{_path(user)}")
+        mails.append(EmailMessage(subject="New password for Touchstone", body=text, to=[user.email]))
+    return mails
+
+
+def finish_reset(user: User) -> None:
+    """Record that `user` has chosen a new password by link, and end the block after wrong ones.
+
+    The user's sessions have ended, since each depends on the password. API tokens still work.
+    """
+    with acting_as(lambda: user), transaction.atomic():
+        record(Action.PASSWORD_RESET, None)
+    unblock(username=user.get_username())
+
+
+def _path(user: User) -> str:
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    return reverse("password_reset", args=[uid, default_token_generator.make_token(user)])
