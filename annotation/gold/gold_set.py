@@ -23,6 +23,14 @@ class AgreedAnswer:
 
 
 def set_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> GoldRating:
+    """Do what `store_gold_answers` does, and record it in the audit log."""
+    with transaction.atomic():
+        gold = store_gold_answers(summary, agreed)
+        record(Action.GOLD_STORED, summary.project, f"summary {summary.pk}")
+        return gold
+
+
+def store_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> GoldRating:
     """Add `summary` to the gold set with these answers by question key, or change its gold answers.
 
     It is no longer assigned in production, but a rater who has it open may finish. Finished rounds keep
@@ -53,7 +61,6 @@ def set_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> Go
         Summary.objects.filter(pk=locked.pk).update(ratings_wanted=0, open_places=0)
         Rerating.objects.current().filter(summary=locked).update(ended_at=timezone.now())
         locked.project.bump_revision()
-        record(Action.GOLD_STORED, locked.project, f"summary {locked.pk}")
         return gold
 
 

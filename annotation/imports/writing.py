@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.db import connection
 
 from annotation.database.bulk_insert import insert_rows, refresh_statistics, stored_moment
-from annotation.gold.gold_set import AgreedAnswer, set_gold_answers
+from annotation.gold.gold_set import AgreedAnswer, store_gold_answers
 from annotation.imports.checked_entry import CheckedEntry, ScoreKeeper
 from annotation.imports.checking import Checker
 from annotation.imports.known_rows import ArticleState, Known, Sheet, SummaryState
@@ -208,7 +208,7 @@ class Writer:
         for record, sheet in (pair for each in checked for pair in each.gold):
             explanations = dict(sheet.comments)
             summary = Summary(pk=self._checker.summaries[record.key].stored_pk)
-            gold = set_gold_answers(
+            gold = store_gold_answers(
                 summary, {key: AgreedAnswer(value, explanations[key]) for key, value in sheet.values}
             )
             if record.is_retired:
