@@ -26,10 +26,12 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("rate/<int:assignment_id>/draft/", rating.rate_draft, "rate_draft"),
     ("rate/<int:assignment_id>/flag/", rating.rate_flag, "rate_flag"),
     ("rate/<int:assignment_id>/skip/", rating.rate_skip, "rate_skip"),
+    ("rate/<int:assignment_id>/undo/<int:rating_id>/", rating.rate_undo, "rate_undo"),
     ("rounds/", round_views.round_start, "round_start"),
     ("rounds/<int:number>/", round_views.round_review, "round_review"),
     ("history/", history_views.history, "history"),
     ("history/<int:rating_id>/", history_views.history_rating, "history_rating"),
+    ("history/<int:rating_id>/reopen/", history_views.history_reopen, "history_reopen"),
     ("history/<int:rating_id>/<slug:question_key>/", history_views.history_correct, "history_correct"),
     ("guidelines/", reading_views.guidelines, "guidelines"),
     # managers

@@ -69,10 +69,12 @@ POST  rate_item                  in     409       302        403     403     404
 POST  rate_draft                 in     409       204        403     403     404      404       404
 POST  rate_flag                  in     409       403        403     403     404      404       404
 POST  rate_skip                  in     409       302        403     403     404      404       404
+POST  rate_undo                  in     409       302        403     403     404      404       404
 POST  round_start                in     302       403        403     403     404      404       404
 GET   round_review               in     200       404        403     403     404      404       404
 GET   history                    in     200       200        403     403     404      404       404
 GET   history_rating             in     404       200        403     403     404      404       404
+POST  history_reopen             in     409       302        403     403     404      404       404
 POST  history_correct            in     404       302        403     403     404      404       404
 GET   guidelines                 in     200       200        403     403     404      404       404
 POST  guidelines                 in     302       302        403     403     404      404       404
@@ -318,6 +320,7 @@ FORMS: dict[str, dict[str, object]] = {
     "rate_item": {"stage": 1, "answer-comprehensibility": "yes"},
     "rate_draft": {"stage": 1, "answer-comprehensibility": "yes"},
     "rate_flag": {"stage": 1, "flag": "The article is cut off."},
+    "rate_undo": {"stage": 1, "answer-comprehensibility": "yes"},
     "history_correct": {"answer-comprehensibility": "no", "comment-comprehensibility": "No verb in it."},
     "gold_answers": {"comprehensibility": "no"},
     "imports": {"format": "examples"},
@@ -352,7 +355,14 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
 ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only reads
-CONFLICT_IF_NOT_ASSIGNED = {"rate_item", "rate_draft", "rate_flag", "rate_skip"}
+CONFLICT_IF_NOT_ASSIGNED = {
+    "rate_item",
+    "rate_draft",
+    "rate_flag",
+    "rate_skip",
+    "rate_undo",
+    "history_reopen",
+}
 """Addresses that answer 409 for another rater's assignment and for a missing one."""
 OWN_REVIEW = ("round_review", "trainee")
 """The page with explained gold answers, and the role that may see them after answering."""
@@ -362,6 +372,7 @@ ALLOWED_WRITES = {
     ("GET", "export_file"),  # the audit log records it
     ("GET", "api_export"),
     ("POST", "rate_flag"),  # it also stores the answers in its form
+    ("POST", "rate_undo"),  # likewise
 }
 REFUSED_IN_THIS_STATE = {"rate_flag": "annotator", "import_cancel": "manager"}
 """Address -> the role that may use it, although the table's object is in another state."""

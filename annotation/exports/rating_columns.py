@@ -28,9 +28,9 @@ RATING_COLUMNS = (
 )
 """Names of all columns but the texts, in their order. Missing values are empty, or null in JSON.
 
-`revision` counts from 1, and only the last one `is_current`. `answered_at` belongs to the revision,
-`rated_at` and `started_at` to the rating. Imported ratings have no stage times. `is_imported` says whether
-the rating was made elsewhere. Times are in UTC, ISO 8601.
+`revision` counts from 1. The last one `is_current`, unless a re-opened rating ended before its question.
+`answered_at` belongs to the revision, `rated_at` and `started_at` to the rating. Imported ratings have no
+stage times. `is_imported` says whether the rating was made elsewhere. Times are in UTC, ISO 8601.
 """
 
 TEXT_COLUMNS = ("summary", "article")

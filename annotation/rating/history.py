@@ -96,6 +96,7 @@ def past_rating(rating: Rating) -> PastRating:
                 ),
             )
             for rows in revisions.values()
+            if rows[-1].is_current  # otherwise a re-opened rating ended before the question
         ),
     )
 
@@ -106,7 +107,7 @@ def open_rating(rater: Rater, rating_id: int) -> OpenedRating:
     if found is None:
         raise NotFound("You have no such finished rating.")
     past = past_rating(found)
-    reached = max(answer.question.stage for answer in past.answers)
+    reached = max(answer.question.stage for answer in found.answers.all())
     if not rater.project.questionnaire.protocol.shows_article(reached):
         return OpenedRating(past, None, article_withheld=False)
     source = found.summary.article

@@ -18,6 +18,8 @@ from annotation.rating.history import (
     past_rating,
     possible_values,
 )
+from annotation.rating.refusal_views import show_refusals
+from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.sheet_form import read_answer
 from annotation.rating.submitting import GivenAnswer, correct_answer
 from annotation.web.navigation import open_as_rater
@@ -48,6 +50,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "ratings": [past_rating(rating) for rating in page],
         "rounds": rater.rounds.filter(decided_at__isnull=False),
+        "reopenable": reopenable_rating(rater),
     }
     return render(request, "annotation/history.html", context)
 
@@ -75,6 +78,15 @@ def history_correct(request: SignedInRequest, slug: str, rating_id: int, questio
     return redirect("history_rating", slug, rating_id)
 
 
+@require_POST
+@show_refusals
+def history_reopen(request: SignedInRequest, slug: str, rating_id: int) -> HttpResponse:
+    """Re-open the latest rating and go to it."""
+    assignment = reopen_rating(open_as_rater(request, slug), rating_id)
+    messages.info(request, REOPENED)
+    return redirect("rate_item", slug, assignment.pk)
+
+
 def _rating_page(
     request: SignedInRequest,
     rater: Rater,
@@ -96,6 +108,7 @@ def _rating_page(
     context = {
         "opened": opened,
         "rows": rows,
+        "reopenable": reopenable_rating(rater),
         "may_correct": rater.project.allow_corrections and rater.status != Rater.Status.SUSPENDED,
     }
     return render(request, "annotation/history_rating.html", context, status=422 if error else 200)

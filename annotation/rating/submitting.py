@@ -1,7 +1,7 @@
 """What a rater does with an assignment: save a draft, submit a stage, flag the article, correct an answer."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -50,24 +50,28 @@ def submit_stage(
 ) -> Assignment:
     """Store the answers of one stage, and open the next stage or finish the rating.
 
-    Submitting the same answers again succeeds and changes nothing. Raises StageClosed if the stage is locked
-    with other answers or not open yet, InvalidAnswers if a question is unanswered or answered off its scale,
-    AssignmentGone if the lease was lost, NotAllowed if the rater may not rate, and GuidelinesUnconfirmed if
-    new guidelines were published since the stage was opened.
+    Submitting the same answers again succeeds and changes nothing. In a re-opened rating, an answer that
+    differs from the earlier one is a new revision. Earlier answers to questions that are no longer asked are
+    kept and do not count.
+
+    Raises StageClosed if the stage is locked with other answers or not open yet, InvalidAnswers if a question
+    is unanswered or answered off its scale, AssignmentGone if the lease was lost, NotAllowed if the rater may
+    not rate, and GuidelinesUnconfirmed if new guidelines were published since the stage was opened.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
         questionnaire = rater.project.questionnaire.protocol
+        if assignment.state not in (Assignment.State.OPEN, Assignment.State.DONE):
+            raise AssignmentGone("Your time for this summary ran out, so it may be with another rater.")
         rating = Rating.objects.filter(assignment=assignment).first()
-        stored = current_answers(rating)
+        latest = latest_answers(rating)
+        stored = {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
         if stage < assignment.stage or assignment.state == Assignment.State.DONE:
             if all(key in stored and stored[key] == answer for key, answer in given.items()):
                 return assignment
             raise StageClosed("These answers are locked because the next stage has been shown.")
-        if assignment.state != Assignment.State.OPEN:
-            raise AssignmentGone("Your time for this summary ran out, so it may be with another rater.")
         if stage > assignment.stage:
             raise StageClosed("This stage is not open yet.")
         guidelines = require_confirmed(rater).version_for(assignment.summary.article.language)
@@ -80,7 +84,7 @@ def submit_stage(
                 round_id=assignment.round_id,
                 created_at=now,
             )
-        _write_answers(rating, rater.project, questionnaire.stage(stage), given, guidelines, now)
+        _write_answers(rating, rater.project, questionnaire.stage(stage), given, latest, guidelines, now)
         rating.stage_times = [
             *rating.stage_times,
             {
@@ -89,8 +93,8 @@ def submit_stage(
                 "submitted_at": now.isoformat(),
             },
         ]
-        assignment.draft = {}
         waiting = protocol.open_questions(questionnaire, sheet)
+        assignment.draft = draft_of(waiting, latest)
         if waiting:
             assignment.stage = waiting[0].stage
             assignment.stage_opened_at = now
@@ -113,10 +117,31 @@ def submit_stage(
 
 def current_answers(rating: Rating | None) -> dict[str, GivenAnswer]:
     """Return the latest revision of each answer, by question key."""
+    latest = latest_answers(rating)
+    return {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
+
+
+def latest_answers(rating: Rating | None) -> dict[str, Answer]:
+    """Return question key -> its answer, also where a re-opened rating has not asked the question again."""
     if rating is None:
         return {}
-    rows = rating.answers.current().values_list("question__key", "value", "comment")
-    return {key: GivenAnswer(value, comment) for key, value, comment in rows}
+    rows = rating.answers.select_related("question").order_by("revision")
+    return {answer.question.key: answer for answer in rows}
+
+
+def given_answer(answer: Answer) -> GivenAnswer:
+    return GivenAnswer(answer.value, answer.comment)
+
+
+def draft_of(
+    questions: Iterable[protocol.Question], earlier: Mapping[str, Answer]
+) -> dict[str, dict[str, str]]:
+    """Return the earlier answers to these questions as an assignment's draft."""
+    return {
+        question.key: asdict(given_answer(earlier[question.key]))
+        for question in questions
+        if question.key in earlier
+    }
 
 
 def _checked_sheet(
@@ -153,21 +178,37 @@ def _write_answers(
     project: Project,
     questions: tuple[protocol.Question, ...],
     given: Mapping[str, GivenAnswer],
+    earlier: Mapping[str, Answer],
     guidelines: GuidelinesVersion | None,
     now: datetime,
 ) -> None:
+    """Store the answers of a stage. Earlier answers are those of a re-opened rating."""
     ids = dict(Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk"))
-    Answer.objects.bulk_create(
-        Answer(
-            rating=rating,
-            question_id=ids[question.key],
-            value=given[question.key].value,
-            comment=given[question.key].comment.strip(),
-            guidelines=guidelines,
-            created_at=now,
+    stage = questions[0].stage
+    revealed = any(answer.question.stage > stage for answer in earlier.values())
+    again, new = [], []
+    for question in questions:
+        value, comment = given[question.key].value, given[question.key].comment.strip()
+        before = earlier.get(question.key)
+        followed = guidelines.pk if guidelines else None
+        if before and (before.value, before.comment, before.guidelines_id) == (value, comment, followed):
+            again.append(before.pk)
+            continue
+        new.append(
+            Answer(
+                rating=rating,
+                question_id=ids[question.key],
+                value=value,
+                comment=comment,
+                revision=before.revision + 1 if before else 1,
+                after_reveal=revealed,
+                guidelines=guidelines,
+                created_at=now,
+            )
         )
-        for question in questions
-    )
+    if again:
+        Answer.objects.filter(pk__in=again).update(is_current=True)
+    Answer.objects.bulk_create(new)
 
 
 def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str, GivenAnswer]) -> None:
@@ -241,7 +282,8 @@ def correct_answer(
             raise NotAllowed("This rating cannot be corrected.")
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
-        stored = current_answers(rating)
+        latest = latest_answers(rating)
+        stored = {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
         if question_key not in stored:
             raise InvalidAnswers({question_key: "This question was not asked in this rating."})
         if answer.comment_error:
@@ -250,10 +292,10 @@ def correct_answer(
         _refuse_violations(questionnaire, sheet)
         if protocol.open_questions(questionnaire, sheet):
             raise InvalidAnswers({question_key: "This answer would require questions that were not asked."})
-        previous = rating.answers.current().get(question__key=question_key)
+        previous = latest[question_key]
         if (previous.value, previous.comment) == (answer.value, answer.comment.strip()):
             return previous
-        reached = max(questionnaire.question(key).stage for key in stored)
+        reached = max(questionnaire.question(key).stage for key in latest)
         Answer.objects.filter(pk=previous.pk).update(is_current=False)
         correction = Answer.objects.create(
             rating=rating,

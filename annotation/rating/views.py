@@ -13,6 +13,7 @@ from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
 from annotation.rating.refusal_views import leave, show_refusals
+from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.round_views import round_intro
 from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
 from annotation.rating.shown_item import shown_item
@@ -107,6 +108,7 @@ def _item_page(
         "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
         "day": daily_goal(assignment.rater),
         "round": round_progress(assignment.round) if assignment.round else None,
+        "reopenable": reopenable_rating(assignment.rater),
     }
     template = "annotation/rate.html#item" if request.htmx else "annotation/rate.html"
     response = render(request, template, context, status=422 if wrong else 200)
@@ -149,3 +151,15 @@ def rate_skip(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     skip_assignment(rater, assignment_id)
     messages.info(request, "Summary skipped. It goes to another rater and does not come back to you.")
     return _go_on(request, rater)
+
+
+@require_POST
+@show_refusals
+def rate_undo(request: SignedInRequest, slug: str, assignment_id: int, rating_id: int) -> HttpResponse:
+    """Re-open the latest rating. The form also holds the answers of the open one, so save them as a draft."""
+    rater = open_as_rater(request, slug)
+    sheet = read_sheet(request.POST)
+    save_draft(rater, assignment_id, sheet.stage, sheet.given)
+    assignment = reopen_rating(rater, rating_id)
+    messages.info(request, REOPENED)
+    return _go_to(request, assignment)

@@ -308,6 +308,7 @@
     if (CHOICE_KEYS.includes(letter(event)) && question) return choose(question, radios(question)[CHOICE_KEYS.indexOf(letter(event))]);
     if (letter(event) === "c" && question) return openWithText(question.querySelector(".comment"));
     if (letter(event) === "f") return openWithText(document.getElementById("flag"));
+    if (letter(event) === "u") return document.getElementById("undo")?.click();
     if (letter(event) === "g") return document.dispatchEvent(new Event("guidelines")); // guidelines.js opens them
     return false;
   }

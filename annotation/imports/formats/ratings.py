@@ -41,6 +41,7 @@ OPTIONAL = (
 )
 OF_EXPORTS = (
     "revision",
+    "is_current",
     "after_reveal",
     "answered_at",
     "started_at",
@@ -163,6 +164,7 @@ class RatingsImporter(Importer):
             if sheet.details is not None:
                 answer = answer._replace(
                     revision=fields.ordinal("revision") or 1,
+                    is_current="is_current" not in row.values or fields.flag("is_current"),
                     after_reveal=fields.flag("after_reveal"),
                     answered_at=fields.moment("answered_at"),
                 )

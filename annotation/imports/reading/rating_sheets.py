@@ -77,6 +77,8 @@ class RatingSheet:
             if latest is not first:
                 older, current[question] = sorted((latest, first), key=lambda answer: answer.revision)
                 earlier.append((question, older))
+        for question in [each for each, answer in current.items() if not answer.is_current]:
+            earlier.append((question, current.pop(question)))  # the re-opened rating ended before it
         if current:
             if self.details is not None:
                 self.details.earlier = earlier

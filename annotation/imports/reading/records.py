@@ -104,6 +104,7 @@ class AnswerRecord(NamedTuple):
     line: int
     field: str
     revision: int = 1
+    is_current: bool = True
     after_reveal: bool = False
     answered_at: datetime | None = None
 

@@ -1,0 +1,131 @@
+"""A rater re-opens the rating that they finished last, for example after a wrong key at the first question.
+
+The rating starts again at its first stage, with its answers as drafts. It does not count until it is finished
+again, and its lease keeps its place meanwhile. No answer is overwritten: see `submitting.submit_stage`.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.errors import AssignmentGone, NotAllowed
+from annotation.guidelines.following import require_confirmed
+from annotation.models import Assignment, Changed, GoldRating, ProjectChange, Rater, Rating
+from annotation.open_places import recount_places
+from annotation.rating.assigning import lock_active_rater
+from annotation.rating.submitting import draft_of, latest_answers
+
+REOPENED = "Your last rating is open again, with your answers. It counts again once you finish it."
+FINISH_FIRST = "You have re-opened a rating already. Finish it first."
+NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
+NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
+IN_GOLD_SET = "This summary is in the gold set now, so its rating stays as it is."
+DECIDED = "This gold round is decided, so its ratings stay as they are."
+IN_TRAINING = "You get summaries to rate after you pass a gold round."
+SEEN_AGAIN = "You have opened the same article for the next summary already. Finish that summary."
+
+
+def reopenable_rating(rater: Rater) -> Rating | None:
+    """Return the rating that the rater may re-open now, or None."""
+    if _reopened(rater).exists():
+        return None
+    latest = _latest(rater)
+    return None if latest is None or _refusal(rater, latest) else latest
+
+
+def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> Assignment:
+    """Open the rater's latest finished rating at its first stage. Return its assignment.
+
+    Repeating it changes nothing. A gold rating may be re-opened until its round is decided. Raises NotAllowed
+    for other ratings, if the project forbids corrections and if the rater may not rate, AssignmentGone for
+    others' ratings, and GuidelinesUnconfirmed.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        require_confirmed(rater)
+        rating = _production_and_gold(rater).filter(pk=rating_id).first()
+        if rating is None or rating.assignment is None:
+            raise AssignmentGone("You have no such finished rating.")
+        reopened = _reopened(rater).first()
+        if reopened == rating:
+            return rating.assignment
+        refusal = FINISH_FIRST if reopened else NOT_LATEST if rating != _latest(rater) else ""
+        refusal = refusal or _refusal(rater, rating)
+        if refusal:
+            raise NotAllowed(refusal)
+        _conceal_article(rater, rating)
+        rating.completed_at = None
+        rating.save(update_fields=["completed_at"])
+        rating.answers.current().update(is_current=False)
+        assignment = rating.assignment
+        assignment.state = Assignment.State.OPEN
+        assignment.stage = 1
+        assignment.stage_opened_at = now
+        assignment.leased_until = max(
+            assignment.leased_until, now + timedelta(minutes=rater.project.lease_minutes)
+        )
+        questionnaire = rater.project.questionnaire.protocol
+        assignment.draft = draft_of(questionnaire.stage(1), latest_answers(rating))
+        assignment.save()
+        if rating.round_id is None:
+            recount_places([rating.summary_id])
+            rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+        assignment.rater = rater
+        return assignment
+
+
+def _production_and_gold(rater: Rater) -> QuerySet[Rating]:
+    """Return the rater's ratings that were made here; imported ones have no assignment."""
+    return Rating.objects.filter(rater=rater, assignment__isnull=False).select_related(
+        "assignment__summary__article", "summary", "round"
+    )
+
+
+def _latest(rater: Rater) -> Rating | None:
+    finished = _production_and_gold(rater).filter(completed_at__isnull=False)
+    return finished.order_by("-completed_at", "-pk").first()
+
+
+def _reopened(rater: Rater) -> QuerySet[Rating]:
+    """Return the rating that the rater has re-opened and not finished again, with its lease."""
+    return Rating.objects.filter(
+        rater=rater,
+        completed_at__isnull=True,
+        assignment__state=Assignment.State.OPEN,
+        answers__is_current=False,
+    ).distinct()
+
+
+def _refusal(rater: Rater, rating: Rating) -> str:
+    """Return why the latest rating cannot be re-opened; empty if it can."""
+    if not rater.project.allow_corrections:
+        return NO_CORRECTIONS
+    if rating.round is not None:
+        return DECIDED if rating.round.decided_at is not None else ""
+    if rater.status != Rater.Status.QUALIFIED:
+        return IN_TRAINING
+    in_gold_set = GoldRating.objects.filter(summary=rating.summary_id, retired_at__isnull=True).exists()
+    return IN_GOLD_SET if in_gold_set else ""
+
+
+def _conceal_article(rater: Rater, rating: Rating) -> None:
+    """Close other summaries of the same article, which the first stage must not show.
+
+    In production they return to the pool with their answers. Raises NotAllowed in gold rounds, where the
+    rater has to finish them.
+    """
+    shows_article = rater.project.questionnaire.protocol.shows_article
+    if shows_article(1):
+        return
+    article = rating.summary.article_id
+    others = rater.assignments.filter(state=Assignment.State.OPEN, summary__article=article)
+    if rating.round_id is not None:
+        if any(shows_article(stage) for stage in others.values_list("stage", flat=True)):
+            raise NotAllowed(SEEN_AGAIN)
+        return
+    summaries = list(others.values_list("summary", flat=True))
+    others.update(state=Assignment.State.RELEASED)
+    recount_places(summaries)
