@@ -15,7 +15,7 @@ from annotation.people import account_views, password_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import views as projects
-from annotation.rating import history_views, round_views
+from annotation.rating import history_views, round_views, voiding_views
 from annotation.rating import views as rating
 from annotation.summaries import views as summaries
 
@@ -50,6 +50,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("summaries/<int:summary_id>/gold/", gold_set.gold_answers, "gold_answers"),
     ("summaries/<int:summary_id>/gold/remove/", gold_set.gold_remove, "gold_remove"),
     ("summaries/<int:summary_id>/gold/restore/", gold_set.gold_restore, "gold_restore"),
+    ("ratings/<int:rating_id>/void/", voiding_views.rating_void, "rating_void"),
+    ("ratings/<int:rating_id>/restore/", voiding_views.rating_restore, "rating_restore"),
     ("imports/", imports.imports, "imports"),
     ("imports/<int:job_id>/", imports.import_job, "import_job"),
     ("imports/<int:job_id>/errors.csv", imports.import_errors, "import_errors"),

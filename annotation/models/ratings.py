@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -15,11 +16,11 @@ from annotation.models.raters import Rater
 
 class RatingQuerySet(models.QuerySet["Rating"]):
     def finished(self) -> Self:
-        """Return finished ratings outside gold rounds, also those of removed raters."""
-        return self.filter(completed_at__isnull=False, round__isnull=True)
+        """Return finished ratings outside gold rounds, also those of removed raters, but no voided ones."""
+        return self.filter(completed_at__isnull=False, voided_at__isnull=True, round__isnull=True)
 
     def countable(self) -> Self:
-        """Return ratings that count: finished, outside gold rounds, by raters who were not removed."""
+        """Return ratings that count: finished, not voided, outside gold rounds, not by removed raters."""
         return self.finished().exclude(rater__status=Rater.Status.REMOVED)
 
 
@@ -27,7 +28,8 @@ class Rating(models.Model):
     """One rater's answers to the questionnaire on one summary.
 
     Begun with the first submitted stage, finished at `completed_at`. `stage_times` lists
-    {"stage", "opened_at", "submitted_at"} in ISO 8601. Ratings of gold rounds carry their round.
+    {"stage", "opened_at", "submitted_at"} in ISO 8601. Ratings of gold rounds carry their round. A manager
+    who voids a rating says why; it is kept and does not count.
     """
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
@@ -41,6 +43,16 @@ class Rating(models.Model):
     created_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
     stage_times = models.JSONField(default=list, blank=True)
+    voided_at = models.DateTimeField(null=True, blank=True)
+    voided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,  # few are voided, and every import would keep the index
+    )
+    void_reason = models.TextField(blank=True)
 
     objects = RatingQuerySet.as_manager()
 
@@ -51,6 +63,10 @@ class Rating(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["round", "summary"], condition=Q(round__isnull=False), name="rating_once_per_round"
+            ),
+            models.CheckConstraint(
+                condition=Q(voided_at__isnull=True) | Q(completed_at__isnull=False),
+                name="rating_finished_before_voided",
             ),
         ]
         indexes = [models.Index(fields=["rater", "completed_at"], name="rating_by_rater_and_time")]

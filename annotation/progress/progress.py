@@ -169,12 +169,12 @@ def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
 
 
 def ratings_by_rater(project: Project) -> dict[int, int]:
-    """Return rater id -> number of finished ratings outside gold rounds, removed raters included."""
+    """Return rater id -> number of finished ratings, as `RatingQuerySet.finished` counts them."""
     return dict(_finished(project).values_list("rater").annotate(Count("pk")))
 
 
 def _finished(project: Project) -> QuerySet[Rating]:
-    return Rating.objects.filter(rater__project=project, round__isnull=True, completed_at__isnull=False)
+    return Rating.objects.finished().filter(rater__project=project)
 
 
 def _countable(project: Project) -> QuerySet[Rating]:

@@ -42,6 +42,8 @@ class PastRating:
     language: str
     summary: str
     answers: tuple[PastAnswer, ...]
+    void_reason: str
+    """Why the project's manager voided the rating; empty if it counts."""
 
     @property
     def corrected(self) -> bool:
@@ -98,6 +100,7 @@ def past_rating(rating: Rating) -> PastRating:
             for rows in revisions.values()
             if rows[-1].is_current  # otherwise a re-opened rating ended before the question
         ),
+        void_reason=rating.void_reason if rating.voided_at else "",
     )
 
 

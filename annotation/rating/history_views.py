@@ -109,6 +109,8 @@ def _rating_page(
         "opened": opened,
         "rows": rows,
         "reopenable": reopenable_rating(rater),
-        "may_correct": rater.project.allow_corrections and rater.status != Rater.Status.SUSPENDED,
+        "may_correct": rater.project.allow_corrections
+        and rater.status != Rater.Status.SUSPENDED
+        and not opened.rating.void_reason,
     }
     return render(request, "annotation/history_rating.html", context, status=422 if error else 200)

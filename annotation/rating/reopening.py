@@ -21,6 +21,7 @@ REOPENED = "Your last rating is open again, with your answers. It counts again o
 FINISH_FIRST = "You have re-opened a rating already. Finish it first."
 NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
 NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
+VOIDED = "The project's manager voided this rating, so it stays as it is."
 IN_GOLD_SET = "This summary is in the gold set now, so its rating stays as it is."
 DECIDED = "This gold round is decided, so its ratings stay as they are."
 IN_TRAINING = "You get summaries to rate after you pass a gold round."
@@ -103,6 +104,8 @@ def _refusal(rater: Rater, rating: Rating) -> str:
     """Return why the latest rating cannot be re-opened; empty if it can."""
     if not rater.project.allow_corrections:
         return NO_CORRECTIONS
+    if rating.voided_at is not None:
+        return VOIDED
     if rating.round is not None:
         return DECIDED if rating.round.decided_at is not None else ""
     if rater.status != Rater.Status.QUALIFIED:

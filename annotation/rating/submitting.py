@@ -264,8 +264,8 @@ def correct_answer(
     """Add a new revision of one answer of a finished rating. Earlier ones are kept.
 
     It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
-    corrections and in gold rounds, AssignmentGone for others' ratings, GuidelinesUnconfirmed, and
-    InvalidAnswers if the sheet would no longer be complete and valid.
+    corrections, for voided ratings and in gold rounds, AssignmentGone for others' ratings,
+    GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer be complete and valid.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -278,6 +278,8 @@ def correct_answer(
         )
         if rating is None or rating.completed_at is None:
             raise AssignmentGone("You have no such finished rating.")
+        if rating.voided_at is not None:
+            raise NotAllowed("The project's manager voided this rating, so it stays as it is.")
         if rating.round_id is not None or not rater.project.allow_corrections:
             raise NotAllowed("This rating cannot be corrected.")
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)

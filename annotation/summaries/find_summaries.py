@@ -100,6 +100,8 @@ class RatingRow:
             return f"gold round {self.rating.round.number}"
         if self.rating.completed_at is None:
             return "not finished"
+        if self.rating.voided_at is not None:
+            return "voided"
         return "rater removed" if self.rating.rater.status == Rater.Status.REMOVED else ""
 
     @property
@@ -118,7 +120,9 @@ def ratings_of(summary: Summary) -> list[RatingRow]:
     answers = (
         Answer.objects.select_related("question", "guidelines").defer("guidelines__text").order_by("revision")
     )
-    ratings = summary.ratings.select_related("rater", "round").prefetch_related(Prefetch("answers", answers))
+    ratings = summary.ratings.select_related("rater", "round", "voided_by").prefetch_related(
+        Prefetch("answers", answers)
+    )
     keys = [question.key for question in summary.project.questionnaire.protocol.questions]
     rows = []
     for rating in ratings.order_by("rater__pseudonym", "created_at"):

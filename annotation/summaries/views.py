@@ -61,5 +61,6 @@ def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpRespons
         "rows": ratings_of(found),
         "flags": flags_of(found),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
+        "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }
     return render(request, "annotation/summary.html", context)
