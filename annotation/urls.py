@@ -17,6 +17,7 @@ from annotation.progress import views as progress
 from annotation.projects import views as projects
 from annotation.rating import history_views, round_views, voiding_views
 from annotation.rating import views as rating
+from annotation.summaries import flag_views
 from annotation.summaries import views as summaries
 
 PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
@@ -50,6 +51,9 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("summaries/<int:summary_id>/gold/", gold_set.gold_answers, "gold_answers"),
     ("summaries/<int:summary_id>/gold/remove/", gold_set.gold_remove, "gold_remove"),
     ("summaries/<int:summary_id>/gold/restore/", gold_set.gold_restore, "gold_restore"),
+    ("flags/", flag_views.flags, "flags"),
+    ("flags/<int:flag_id>/resolve/", flag_views.flag_resolve, "flag_resolve"),
+    ("flags/<int:flag_id>/reopen/", flag_views.flag_reopen, "flag_reopen"),
     ("ratings/<int:rating_id>/void/", voiding_views.rating_void, "rating_void"),
     ("ratings/<int:rating_id>/restore/", voiding_views.rating_restore, "rating_restore"),
     ("imports/", imports.imports, "imports"),

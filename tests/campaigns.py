@@ -18,6 +18,7 @@ from annotation.guidelines.versions import save_draft, start_draft
 from annotation.models import (
     Answer,
     Article,
+    ArticleFlag,
     ImportJob,
     Membership,
     Project,
@@ -116,6 +117,7 @@ def make_campaign(mark: str) -> Campaign:
     colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
     add_rating(summaries[0], colleague, f"{mark}-comment")
 
+    flag = ArticleFlag.objects.create(assignment=finished.assignment, reason=f"{mark}-flag")
     run = plan_run(project, "length", {}, user=users["manager"])
     work_on_run(run.pk)
     Score.objects.filter(run=run).update(value=float(SCORE), explanation=f"{mark}-score")
@@ -147,6 +149,7 @@ def make_campaign(mark: str) -> Campaign:
         "slug": project.slug,
         "assignment_id": open_assignment.pk,
         "rating_id": finished.pk,
+        "flag_id": flag.pk,
         "question_key": "comprehensibility",
         "number": 1,
         "language": "en",

@@ -87,6 +87,9 @@ POST  gold_answers               in     403       403        403     422     404
 GET   gold_remove                in     403       403        403     200     404      404       404
 POST  gold_remove                in     403       403        403     302     404      404       404
 POST  gold_restore               in     403       403        403     302     404      404       404
+GET   flags                      in     403       403        200     200     404      404       404
+POST  flag_resolve               in     403       403        403     302     404      404       404
+POST  flag_reopen                in     403       403        403     400     404      404       404
 GET   rating_void                in     403       403        403     200     404      404       404
 POST  rating_void                in     403       403        403     302     404      404       404
 POST  rating_restore             in     403       403        403     400     404      404       404
@@ -324,6 +327,7 @@ FORMS: dict[str, dict[str, object]] = {
     "rate_draft": {"stage": 1, "answer-comprehensibility": "yes"},
     "rate_flag": {"stage": 1, "flag": "The article is cut off."},
     "rate_undo": {"stage": 1, "answer-comprehensibility": "yes"},
+    "flag_resolve": {"note": "Imported the whole article."},
     "rating_void": {"reason": "Rated the wrong text."},
     "history_correct": {"answer-comprehensibility": "no", "comment-comprehensibility": "No verb in it."},
     "gold_answers": {"comprehensibility": "no"},
@@ -378,7 +382,12 @@ ALLOWED_WRITES = {
     ("POST", "rate_flag"),  # it also stores the answers in its form
     ("POST", "rate_undo"),  # likewise
 }
-REFUSED_IN_THIS_STATE = {"rate_flag": "annotator", "import_cancel": "manager", "rating_restore": "manager"}
+REFUSED_IN_THIS_STATE = {
+    "rate_flag": "annotator",
+    "import_cancel": "manager",
+    "rating_restore": "manager",
+    "flag_reopen": "manager",
+}
 """Address -> the role that may use it, although the table's object is in another state."""
 
 SECRETS = (

@@ -1,5 +1,6 @@
 """Assignments of summaries to raters, and raters' flags of articles."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -58,11 +59,19 @@ class Assignment(models.Model):
 
 
 class ArticleFlag(models.Model):
-    """A rater's note that something is wrong with an article, one per assignment."""
+    """A rater's note that something is wrong with an article, one per assignment.
+
+    A manager resolves it with a note of their own, and may open it again. The note is then kept.
+    """
 
     assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="flag")
     reason = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    note = models.TextField(blank=True)
 
     def __str__(self) -> str:
         return self.reason

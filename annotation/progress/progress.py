@@ -83,7 +83,9 @@ class Progress:
     gold: list[tuple[str, int]]
     leases: int
     flags: list[ArticleFlag]
+    """The latest open flags."""
     flag_count: int
+    """How many flags are open."""
 
     @property
     def ratings(self) -> int:
@@ -114,7 +116,7 @@ def progress_version(project: Project) -> str:
         (
             str(project.revision),
             str(_leases(project).count()),
-            str(_flags(project).count()),
+            "/".join(map(str, _flags(project).aggregate(Count("pk"), Max("pk")).values())),
             "".join(f"{status[0]}{count}" for status, count in statuses),
             str(timezone.localdate().toordinal()),
         )
@@ -186,7 +188,7 @@ def _leases(project: Project) -> QuerySet[Assignment]:
 
 
 def _flags(project: Project) -> QuerySet[ArticleFlag]:
-    return ArticleFlag.objects.filter(assignment__rater__project=project)
+    return ArticleFlag.objects.filter(assignment__rater__project=project, resolved_at__isnull=True)
 
 
 def _rateable(prefix: str) -> dict[str, object]:

@@ -241,7 +241,7 @@ def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str,
 
 
 def flag_article(rater: Rater, assignment_id: int, reason: str) -> ArticleFlag | None:
-    """Flag the article with a reason, or remove the flag with an empty one.
+    """Flag the article with a reason, or remove the flag with an empty one. Another reason opens it again.
 
     Raises NotAllowed before the article has been shown.
     """
@@ -254,7 +254,10 @@ def flag_article(rater: Rater, assignment_id: int, reason: str) -> ArticleFlag |
         if not reason:
             ArticleFlag.objects.filter(assignment=assignment).delete()
             return None
-        flag, _ = ArticleFlag.objects.update_or_create(assignment=assignment, defaults={"reason": reason})
+        flag, created = ArticleFlag.objects.get_or_create(assignment=assignment, defaults={"reason": reason})
+        if not created and flag.reason != reason:
+            flag.reason, flag.resolved_at, flag.resolved_by = reason, None, None
+            flag.save(update_fields=["reason", "resolved_at", "resolved_by"])
         return flag
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, TextChoices
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, TextChoices
 from django.db.models.functions import Substr
 
 from annotation.lookups import one_of
@@ -17,7 +17,7 @@ class Shown(TextChoices):
     ALL = "all", "all summaries"
     RATED = "rated", "rated"
     UNRATED = "unrated", "not rated yet"
-    FLAGGED = "flagged", "of flagged articles"
+    FLAGGED = "flagged", "with open flags"
     GOLD = "gold", "gold set"
 
 
@@ -43,7 +43,7 @@ def find_summaries(
     elif shown == Shown.UNRATED:
         found = found.rateable().filter(~Exists(counted))
     elif shown == Shown.FLAGGED:
-        flagged = ArticleFlag.objects.filter(assignment__summary__project=project)
+        flagged = ArticleFlag.objects.filter(assignment__summary__project=project, resolved_at__isnull=True)
         found = found.filter(article__in=flagged.values("assignment__summary__article"))
     elif shown == Shown.GOLD:
         found = found.filter(gold__retired_at__isnull=True, gold__isnull=False)
@@ -78,11 +78,11 @@ def references_of(summary: Summary) -> QuerySet[Summary]:
 
 
 def flags_of(summary: Summary) -> QuerySet[ArticleFlag]:
-    """Return raters' flags of the summary's article, from all its summaries."""
+    """Return raters' flags of the summary's article, from all its summaries, open ones first."""
     return (
         ArticleFlag.objects.filter(assignment__summary__article=summary.article_id)
-        .select_related("assignment__rater")
-        .order_by("created_at")
+        .select_related("assignment__rater", "resolved_by")
+        .order_by(F("resolved_at").desc(nulls_first=True), "created_at")
     )
 
 

@@ -62,6 +62,7 @@ PAGES = {
     "learning-curve-new": ("demo-researcher", "/projects/demo/trainings/curves/new/"),
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
+    "flags": ("demo-manager", "/projects/demo/flags/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),
     "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
     "exports": ("demo-manager", "/projects/demo/exports/"),
