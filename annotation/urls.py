@@ -62,6 +62,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("imports/<int:job_id>/rejected.jsonl", imports.import_rejects, "import_rejects"),
     ("imports/<int:job_id>/load/", imports.import_load, "import_load"),
     ("imports/<int:job_id>/cancel/", imports.import_cancel, "import_cancel"),
+    ("imports/<int:job_id>/undo/", imports.import_undo, "import_undo"),
     ("exports/", exports.exports, "exports"),
     ("exports/<slug:format_name>/", exports.export_file, "export_file"),
     ("audit-log/", audit.audit_log, "audit_log"),

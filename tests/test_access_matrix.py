@@ -100,6 +100,8 @@ GET   import_errors              in     403       403        403     200     404
 GET   import_rejects             in     403       403        403     200     404      404       404
 POST  import_load                in     403       403        403     302     404      404       404
 POST  import_cancel              in     403       403        403     409     404      404       404
+GET   import_undo                in     403       403        403     200     404      404       404
+POST  import_undo                in     403       403        403     409     404      404       404
 GET   exports                    in     403       403        200     200     404      404       404
 GET   export_file                in     403       403        403     200     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
@@ -387,6 +389,7 @@ REFUSED_IN_THIS_STATE = {
     "import_cancel": "manager",
     "rating_restore": "manager",
     "flag_reopen": "manager",
+    "import_undo": "manager",
 }
 """Address -> the role that may use it, although the table's object is in another state."""
 

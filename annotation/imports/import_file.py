@@ -27,7 +27,7 @@ from annotation.imports.reading.wrong_rows import MOST_PROBLEMS, TooManyProblems
 from annotation.imports.rejected_rows import RejectedRows
 from annotation.imports.report import Report
 from annotation.imports.writing import Writer
-from annotation.models import Project
+from annotation.models import ImportJob, Project
 
 PORTION = 500  # entries that are looked up and stored together
 STOPPED = (
@@ -58,12 +58,14 @@ def import_file(
     scores: Callable[[], ScoreKeeper] | None = None,
     progress: Progress | None = None,
     before_commit: Callable[[Report], None] | None = None,
+    job: ImportJob | None = None,
 ) -> Report:
     """Check a file and, if it is valid and this is no dry run, load it completely.
 
     With `skip_bad`, invalid rows are skipped and written to `rejected_to` as JSONL with their problems.
     `scores` makes a score keeper for each pass. `progress` is called with the rows read, at most twice a
-    second. `before_commit` runs in the loading transaction, which is the only one that writes.
+    second. `before_commit` runs in the loading transaction, which is the only one that writes. The new rows
+    name `job`, so that it can be undone.
 
     Loading the same file again changes nothing. An invalid file is reported, not raised. Raises
     ChangedMeanwhile if the project changed during the import, and OSError if `rejected_to` cannot be written.
@@ -99,7 +101,7 @@ def import_file(
             locked = Project.objects.select_for_update().get(pk=project.pk)
             if choice.proposed:
                 adopt_questionnaire(locked, choice.questionnaire)
-            check.load(locked, reading)
+            check.load(locked, reading, job)
         if before_commit is not None:
             before_commit(report)
         if report.has_news:
@@ -157,12 +159,12 @@ class _Pass:
         self._report.not_listed = wrong.found - len(wrong.problems)
         reading.finish()
 
-    def load(self, project: Project, reading: ProgressReport) -> None:
+    def load(self, project: Project, reading: ProgressReport, job: ImportJob | None) -> None:
         """Store the valid rows. Raises ChangedMeanwhile."""
         countable = self._checker.countable
         keeper = self._new_keeper and self._new_keeper()
         self._checker = self._new_checker(project, Report(), keeper)
-        writer = Writer(project, self._checker, countable, keeper, timezone.now())
+        writer = Writer(project, self._checker, countable, keeper, timezone.now(), job)
         reading.start(STORING)
         entries = ((number, each) for number, each in self._entries(reading) if number not in self._wrong)
         for portion in portions(entries, PORTION):

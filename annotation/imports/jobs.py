@@ -246,6 +246,7 @@ def _check_and_load(job: ImportJob, scores: Callable[[ImportJob], ScoreKeeper]) 
         scores=lambda: scores(job),
         progress=progress,
         before_commit=finish,
+        job=job,
     )
     if report.refused or job.dry_run:
         finish(report)

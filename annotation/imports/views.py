@@ -29,6 +29,7 @@ from annotation.imports.outcome import (
     pace,
 )
 from annotation.imports.reading.importer import importer_class
+from annotation.imports.undoing import effect_of_undoing, is_undoable, undo_import
 from annotation.imports.upload_limit import too_large_message, too_large_upload
 from annotation.lookups import one_of
 from annotation.models import ImportJob, Project
@@ -103,6 +104,7 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
         "counts": counts_of(job),
         "needs_questionnaire": needs_questionnaire(job),
         "loadable": is_loadable(job),
+        "undoable": is_undoable(job),
         "can_skip_after_check": can_skip_after_check(job),
         "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
         "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,
@@ -133,6 +135,23 @@ def import_cancel(request: SignedInRequest, slug: str, job_id: int) -> HttpRespo
     cancel_import(job, request.user)
     messages.success(request, f"Import of {job.file_name} cancelled. Nothing was stored.")
     return redirect("import_job", slug, job_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_undo(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
+    """Show what undoing the import deletes, or why it cannot be undone. POST undoes it."""
+    job = _job(request, slug, job_id)
+    if request.method == "POST":
+        undo_import(job, request.user)
+        messages.success(request, f"Import of {job.file_name} undone.")
+        return redirect("import_job", slug, job_id)
+    context = {
+        "job": job,
+        "effect": effect_of_undoing(job),
+        "undoable": is_undoable(job),
+        "filled": [name for name, row in counts_of(job).items() if row["filled"]],
+    }
+    return render(request, "annotation/import_undo.html", context)
 
 
 @require_safe

@@ -12,7 +12,18 @@ from annotation.imports.checked_entry import CheckedEntry, ScoreKeeper
 from annotation.imports.checking import Checker
 from annotation.imports.known_rows import ArticleState, Known, Sheet, SummaryState
 from annotation.imports.reading.records import RatingDetails, RatingRecord, SummaryKey, SummaryRecord
-from annotation.models import Answer, Article, GoldRating, Project, Question, Rater, Rating, Summary, System
+from annotation.models import (
+    Answer,
+    Article,
+    GoldRating,
+    ImportJob,
+    Project,
+    Question,
+    Rater,
+    Rating,
+    Summary,
+    System,
+)
 from annotation.open_places import recount_places, shuffle_key, wanted_ratings
 from annotation.texts.text_digests import text_digest
 
@@ -29,13 +40,18 @@ class Writer:
         countable: Mapping[SummaryKey, int],
         scores: ScoreKeeper | None,
         now: datetime,
+        job: ImportJob | None,
     ) -> None:
-        """Prepare to store. `countable` maps new summaries to how many of their ratings count."""
+        """Prepare to store. `countable` maps new summaries to how many of their ratings count.
+
+        The new rows name `job`.
+        """
         self._project = project
         self._checker = checker
         self._countable = countable
         self._scores = scores
         self._now = now
+        self._job = job.pk if job else None
         self._questions = dict(
             Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk")
         )
@@ -74,7 +90,17 @@ class Writer:
         project = self._project.pk
         insert_rows(
             Article,
-            ("project", "external_id", "language", "dataset", "split", "title", "text", "text_digest"),
+            (
+                "project",
+                "external_id",
+                "language",
+                "dataset",
+                "split",
+                "title",
+                "text",
+                "text_digest",
+                "import_job",
+            ),
             (
                 (
                     project,
@@ -85,6 +111,7 @@ class Writer:
                     state.title,
                     text,
                     text_digest(text),
+                    self._job,
                 )
                 for name, (state, text) in new.items()
             ),
@@ -105,7 +132,12 @@ class Writer:
     def _write_systems(self, checked: Sequence[CheckedEntry]) -> None:
         named = {system for each in checked for _, system in each.summaries}
         for system in System.objects.bulk_create(
-            System(project=self._project, name=name, is_reference=state.is_reference)
+            System(
+                project=self._project,
+                name=name,
+                is_reference=state.is_reference,
+                import_job_id=self._job,
+            )
             for name, state in _new(self._checker.systems, named)
         ):
             self._checker.systems[system.name].pk = system.pk
@@ -124,9 +156,18 @@ class Writer:
         }
         insert_rows(
             Summary,
-            ("article", "system", "project", "text", "ratings_wanted", "open_places", "shuffle_key"),
             (
-                (*ids, self._project.pk, record.text, *self._places(key, record))
+                "article",
+                "system",
+                "project",
+                "text",
+                "ratings_wanted",
+                "open_places",
+                "shuffle_key",
+                "import_job",
+            ),
+            (
+                (*ids, self._project.pk, record.text, *self._places(key, record), self._job)
                 for ids, (key, (record, _)) in zip(states, new.items(), strict=True)
             ),
         )
@@ -151,6 +192,7 @@ class Writer:
                 group=state.group,
                 status=state.status,
                 status_before="" if state.status == Rater.Status.QUALIFIED else Rater.Status.QUALIFIED,
+                import_job_id=self._job,
             )
             for name, state in _new(self._checker.raters, named)
         ):
@@ -167,9 +209,9 @@ class Writer:
         ]
         insert_rows(
             Rating,
-            ("summary", "rater", "created_at", "completed_at", "stage_times"),
+            ("summary", "rater", "created_at", "completed_at", "stage_times", "import_job"),
             (
-                (*place, *_times(record.details, moment))
+                (*place, *_times(record.details, moment), self._job)
                 for place, moment, (record, _) in zip(places, moments, new, strict=True)
             ),
         )
@@ -204,15 +246,17 @@ class Writer:
                 self._rated.add(summary)
 
     def _write_gold(self, checked: Sequence[CheckedEntry]) -> None:
-        retired = []
+        new, retired = [], []
         for record, sheet in (pair for each in checked for pair in each.gold):
             explanations = dict(sheet.comments)
             summary = Summary(pk=self._checker.summaries[record.key].stored_pk)
             gold = store_gold_answers(
                 summary, {key: AgreedAnswer(value, explanations[key]) for key, value in sheet.values}
             )
+            new.append(gold.pk)
             if record.is_retired:
                 retired.append(gold.pk)
+        GoldRating.objects.filter(pk__in=new).update(import_job=self._job)
         GoldRating.objects.filter(pk__in=retired).update(retired_at=self._now)
 
 

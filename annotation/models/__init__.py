@@ -7,6 +7,7 @@ from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.gold import GoldAnswer, GoldRating, QualificationRound
 from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersion
+from annotation.models.imported import Imported
 from annotation.models.imports import ImportJob
 from annotation.models.leases import Leased, LeasedQuerySet, LeaseLost
 from annotation.models.projects import Project, Question, Questionnaire
@@ -27,6 +28,7 @@ __all__ = [
     "GuidelinesConfirmation",
     "GuidelinesVersion",
     "ImportJob",
+    "Imported",
     "Invitation",
     "LeaseLost",
     "Leased",

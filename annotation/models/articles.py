@@ -6,6 +6,7 @@ from typing import Any, Self
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.imported import Imported
 from annotation.models.projects import Project
 from annotation.texts.text_digests import text_digest
 
@@ -18,7 +19,7 @@ class TextDigestField(models.CharField):
         return super().pre_save(model_instance, add)
 
 
-class Article(models.Model):
+class Article(Imported):
     """A source text. `text` is empty if ratings were imported without their articles."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="articles")
@@ -44,7 +45,7 @@ class Article(models.Model):
         return self.title or self.external_id
 
 
-class System(models.Model):
+class System(Imported):
     """What wrote a summary: a model, or people (`is_reference`)."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
@@ -81,7 +82,7 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
         return self.filter(ratings_wanted__gt=0, gold__isnull=True)
 
 
-class Summary(models.Model):
+class Summary(Imported):
     """One text for one article by one system.
 
     `ratings_wanted` is how many ratings it needs (0 for references that only evaluators read). `open_places`

@@ -4,11 +4,12 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.articles import Summary
+from annotation.models.imported import Imported
 from annotation.models.projects import Question
 from annotation.models.raters import Rater
 
 
-class GoldRating(models.Model):
+class GoldRating(Imported):
     """The agreed answers of one summary, which is then never assigned in production.
 
     New rounds leave out a retired one. Past rounds are still decided by it.
@@ -27,6 +28,7 @@ class GoldAnswer(models.Model):
     question = models.ForeignKey(Question, on_delete=models.PROTECT)
     value = models.CharField(max_length=32)
     explanation = models.TextField()
+    part_of = "gold"
 
     class Meta:
         ordering = ["question__position"]

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.imported import Imported
 from annotation.models.projects import Project
 
 
@@ -15,7 +16,7 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         return self.exclude(status=Rater.Status.REMOVED)
 
 
-class Rater(models.Model):
+class Rater(Imported):
     """A person who rates in one project. `pseudonym` is the only name that researchers see."""
 
     class Status(models.TextChoices):

@@ -10,6 +10,7 @@ from annotation.models.articles import Summary
 from annotation.models.assignments import Assignment
 from annotation.models.gold import QualificationRound
 from annotation.models.guidelines import GuidelinesVersion
+from annotation.models.imported import Imported
 from annotation.models.projects import Question
 from annotation.models.raters import Rater
 
@@ -24,7 +25,7 @@ class RatingQuerySet(models.QuerySet["Rating"]):
         return self.finished().exclude(rater__status=Rater.Status.REMOVED)
 
 
-class Rating(models.Model):
+class Rating(Imported):
     """One rater's answers to the questionnaire on one summary.
 
     Begun with the first submitted stage, finished at `completed_at`. `stage_times` lists
@@ -104,6 +105,7 @@ class Answer(models.Model):
     created_at = models.DateTimeField()
 
     objects = AnswerQuerySet.as_manager()
+    part_of = "rating"
 
     class Meta:
         constraints = [

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Leased, LeasedQuerySet
+from annotation.models import Imported, Leased, LeasedQuerySet
 from scoring.models.setups import Setup
 
 
@@ -20,7 +20,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(kind__in=Run.RECHECKS)
 
 
-class Run(models.Model):
+class Run(Imported):
     """One setup applied to a selection of summaries, or several times to a few (a recheck)."""
 
     class Kind(models.TextChoices):

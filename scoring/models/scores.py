@@ -44,6 +44,7 @@ class Score(ScoreValue):
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="scores")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
+    part_of = "run"
 
     objects = ScoreQuerySet.as_manager()
 

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.models import Article, Project
+from annotation.models import Article, Imported, Project
 
 
 class SetupBase(models.Model):
@@ -26,7 +26,7 @@ class SetupBase(models.Model):
         abstract = True
 
 
-class Setup(SetupBase):
+class Setup(SetupBase, Imported):
     """One evaluator with one set of parameters in one project: a column of scores.
 
     The fingerprint covers all that its scores depend on, so any change makes a new setup and the old scores

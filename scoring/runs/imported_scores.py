@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.database.portions import portions
 from annotation.imports import jobs
 from annotation.imports.reading.records import ScoreRecord
-from annotation.models import Project
+from annotation.models import ImportJob, Project
 from scoring.inputs.seen_articles import mark_seen_articles
 from scoring.models import Run, Score, Setup
 
@@ -29,10 +29,13 @@ class ImportedScores:
     contradict those it has.
     """
 
-    def __init__(self, project: Project, file_name: str, user: User | None = None) -> None:
+    def __init__(
+        self, project: Project, file_name: str, user: User | None = None, job: ImportJob | None = None
+    ) -> None:
         self._project = project
         self._file_name = file_name
         self._user = user
+        self._job = job
         self._known: dict[ScoreKey, tuple[float | None, str]] = {}
         self._setups: dict[str, Setup] = {
             setup.label: setup for setup in Setup.objects.filter(project=project, evaluator=EVALUATOR)
@@ -91,6 +94,7 @@ class ImportedScores:
             self._runs[label] = Run.objects.create(
                 setup=self._setup(label),
                 created_by=self._user,
+                import_job=self._job,
                 status=Run.Status.DONE,
                 started_at=now,
                 finished_at=now,
@@ -102,6 +106,7 @@ class ImportedScores:
         if setup is None:
             setup = self._setups[label] = Setup(
                 project=self._project,
+                import_job=self._job,
                 evaluator=EVALUATOR,
                 label=label,
                 params={"name": label},
@@ -122,4 +127,4 @@ def _key(record: ScoreRecord) -> ScoreKey:
 
 def work_on_import(job_id: int) -> None:
     """Import the file of a queued job, including its scores."""
-    jobs.work_on_import(job_id, lambda job: ImportedScores(job.project, job.file_name, job.created_by))
+    jobs.work_on_import(job_id, lambda job: ImportedScores(job.project, job.file_name, job.created_by, job))
