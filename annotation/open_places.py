@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Case, Count, F, OuterRef, QuerySet, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 
@@ -21,13 +21,15 @@ def claim_place(summary_id: int) -> bool:
 def recount_places(summary_ids: Iterable[int]) -> None:
     """Set open places to wanted ratings less countable ratings less open leases, at least 0.
 
-    It would be negative if a reinstated rater's rating counts again after another has replaced it.
+    The difference is negative if a reinstated rater's rating counts again after another has replaced it. A
+    withdrawn summary has no open places.
     """
     for ids in portions(sorted(set(summary_ids))):
         rows = Summary.objects.filter(pk__in=ids)
         # Lock before counting, so that no claim comes in between.
         list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
-        rows.update(open_places=Greatest(0, F("ratings_wanted") - taken_places()))
+        left = Greatest(0, F("ratings_wanted") - taken_places())
+        rows.update(open_places=Case(When(withdrawn_at__isnull=False, then=0), default=left))
 
 
 def taken_places() -> Combinable:

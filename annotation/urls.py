@@ -51,6 +51,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("summaries/<int:summary_id>/gold/", gold_set.gold_answers, "gold_answers"),
     ("summaries/<int:summary_id>/gold/remove/", gold_set.gold_remove, "gold_remove"),
     ("summaries/<int:summary_id>/gold/restore/", gold_set.gold_restore, "gold_restore"),
+    ("summaries/<int:summary_id>/withdraw/", summaries.summary_withdraw, "summary_withdraw"),
+    ("summaries/<int:summary_id>/restore/", summaries.summary_restore, "summary_restore"),
     ("flags/", flag_views.flags, "flags"),
     ("flags/<int:flag_id>/resolve/", flag_views.flag_resolve, "flag_resolve"),
     ("flags/<int:flag_id>/reopen/", flag_views.flag_reopen, "flag_reopen"),

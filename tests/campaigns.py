@@ -31,6 +31,7 @@ from annotation.people.invitations import invite
 from annotation.people.members import issue_api_token, remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.summaries.withdrawing import withdraw_summary
 from scoring.dimensions.project_dimensions import add_dimension
 from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
@@ -136,6 +137,8 @@ def make_campaign(mark: str) -> Campaign:
     )
     asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
+    withdrawn = make_summary(project, ratings_wanted=1)
+    withdraw_summary(project, users["manager"], withdrawn.pk)
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
     job = checked_import(project, users["manager"], f"{mark}-file.jsonl")
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
@@ -177,6 +180,8 @@ def make_campaign(mark: str) -> Campaign:
     }
     special: dict[str, dict[str, int | str]] = {
         "summary": {"summary_id": summaries[0].pk},
+        "summary_withdraw": {"summary_id": summaries[0].pk},
+        "summary_restore": {"summary_id": withdrawn.pk},
         "disagreement_rerating": {"summary_id": summaries[0].pk},
         "rechecks_of_setup": {"setup_id": asked.pk},
         "recheck_start": {"setup_id": asked.pk},

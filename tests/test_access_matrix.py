@@ -87,6 +87,9 @@ POST  gold_answers               in     403       403        403     422     404
 GET   gold_remove                in     403       403        403     200     404      404       404
 POST  gold_remove                in     403       403        403     302     404      404       404
 POST  gold_restore               in     403       403        403     302     404      404       404
+GET   summary_withdraw           in     403       403        403     200     404      404       404
+POST  summary_withdraw           in     403       403        403     302     404      404       404
+POST  summary_restore            in     403       403        403     302     404      404       404
 GET   flags                      in     403       403        200     200     404      404       404
 POST  flag_resolve               in     403       403        403     302     404      404       404
 POST  flag_reopen                in     403       403        403     400     404      404       404

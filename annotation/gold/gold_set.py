@@ -47,6 +47,8 @@ def store_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> 
             raise DomainError(
                 "This summary's article has no text. Import the article before you make the summary gold."
             )
+        if locked.withdrawn_at is not None:
+            raise DomainError("This summary is withdrawn. Restore it before you make it gold.")
         _check(locked.project.questionnaire.protocol, agreed)
         gold, _ = GoldRating.objects.get_or_create(summary=locked)
         gold.answers.exclude(question__key__in=list(agreed)).delete()

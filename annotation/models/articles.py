@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -77,9 +78,13 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
             .order_by("shuffle_key", "pk")
         )
 
-    def rateable(self) -> Self:
-        """Return summaries that people rate: neither gold nor references that only evaluators read."""
+    def with_wanted_ratings(self) -> Self:
+        """Return summaries for people: neither gold nor references that only evaluators read."""
         return self.filter(ratings_wanted__gt=0, gold__isnull=True)
+
+    def rateable(self) -> Self:
+        """Return summaries that people rate: `with_wanted_ratings`, and not withdrawn."""
+        return self.with_wanted_ratings().filter(withdrawn_at__isnull=True)
 
 
 class Summary(Imported):
@@ -87,7 +92,7 @@ class Summary(Imported):
 
     `ratings_wanted` is how many ratings it needs (0 for references that only evaluators read). `open_places`
     is how many of them are neither given nor leased. Conditional updates of this one column keep the number
-    of ratings exact under any concurrency.
+    of ratings exact under any concurrency. A withdrawn summary has none, and its ratings count.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="summaries")
@@ -97,6 +102,15 @@ class Summary(Imported):
     ratings_wanted = models.PositiveSmallIntegerField(default=1)
     open_places = models.PositiveSmallIntegerField(default=1)
     shuffle_key = models.PositiveIntegerField(default=0)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,  # few are withdrawn, and every import would keep the index
+    )
 
     objects = SummaryQuerySet.as_manager()
 

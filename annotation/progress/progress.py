@@ -193,7 +193,11 @@ def _flags(project: Project) -> QuerySet[ArticleFlag]:
 
 def _rateable(prefix: str) -> dict[str, object]:
     """Return `Summary.objects.rateable()` as a filter on a relation."""
-    return {f"{prefix}ratings_wanted__gt": 0, f"{prefix}gold__isnull": True}
+    return {
+        f"{prefix}ratings_wanted__gt": 0,
+        f"{prefix}gold__isnull": True,
+        f"{prefix}withdrawn_at__isnull": True,
+    }
 
 
 def _cells(project: Project) -> dict[Cell, Group]:

@@ -158,7 +158,7 @@ def _check_settings(project: Project) -> None:
 
 
 def _apply_redundancy(project: Project) -> int:
-    rows = Summary.objects.filter(project=project).rateable().order_by("pk")
+    rows = Summary.objects.filter(project=project).with_wanted_ratings().order_by("pk")
     asked = Rerating.objects.current().filter(summary__project=project)
     once_more = dict(asked.values_list("summary", "added"))
     affected: dict[int, list[int]] = {}

@@ -13,6 +13,19 @@ from annotation.open_places import claim_place, recount_places
 
 CANDIDATES = 8  # so that eight raters at once do not all fail on the same summary
 EXPIRED_AT_ONCE = 50
+GONE = {
+    Assignment.State.DONE: "You have finished this summary.",
+    Assignment.State.RELEASED: "Your time for this summary ran out, so it may be with another rater.",
+    Assignment.State.SKIPPED: "You skipped this summary and it went to another rater.",
+}
+WITHDRAWN = "The project's manager withdrew this summary, so nobody rates it any more."
+
+
+def why_gone(assignment: Assignment) -> str:
+    """Return why an assignment is not open, for its rater."""
+    if assignment.state == Assignment.State.RELEASED and assignment.summary.withdrawn_at is not None:
+        return WITHDRAWN
+    return GONE[Assignment.State(assignment.state)]
 
 
 def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | None:

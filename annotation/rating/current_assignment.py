@@ -8,20 +8,14 @@ from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.rounds import next_in_round, open_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, QualificationRound, Rater, Rating
-from annotation.rating.assigning import take_assignment
-
-GONE = {
-    Assignment.State.DONE: "You have finished this summary.",
-    Assignment.State.RELEASED: "Your time for this summary ran out, so it may be with another rater.",
-    Assignment.State.SKIPPED: "You skipped this summary and it went to another rater.",
-}
+from annotation.rating.assigning import take_assignment, why_gone
 
 
 def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
     """Return the rater's open assignment with this id.
 
-    Raises AssignmentGone if it is another's, finished, expired or skipped, NotAllowed for suspended raters,
-    and GuidelinesUnconfirmed.
+    Raises AssignmentGone if it is another's, finished, expired, withdrawn or skipped, NotAllowed for
+    suspended raters, and GuidelinesUnconfirmed.
     """
     if rater.status == Rater.Status.SUSPENDED:
         raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
@@ -33,7 +27,7 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
     if assignment is None:
         raise AssignmentGone("This summary is not assigned to you.")
     if assignment.state != Assignment.State.OPEN:
-        raise AssignmentGone(GONE[Assignment.State(assignment.state)])
+        raise AssignmentGone(why_gone(assignment))
     require_confirmed(rater)
     assignment.rater = rater
     return assignment

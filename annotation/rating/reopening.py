@@ -22,6 +22,7 @@ FINISH_FIRST = "You have re-opened a rating already. Finish it first."
 NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
 NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
 VOIDED = "The project's manager voided this rating, so it stays as it is."
+WITHDRAWN = "The project's manager withdrew this summary, so its rating stays as it is."
 IN_GOLD_SET = "This summary is in the gold set now, so its rating stays as it is."
 DECIDED = "This gold round is decided, so its ratings stay as they are."
 IN_TRAINING = "You get summaries to rate after you pass a gold round."
@@ -110,6 +111,8 @@ def _refusal(rater: Rater, rating: Rating) -> str:
         return DECIDED if rating.round.decided_at is not None else ""
     if rater.status != Rater.Status.QUALIFIED:
         return IN_TRAINING
+    if rating.summary.withdrawn_at is not None:
+        return WITHDRAWN
     in_gold_set = GoldRating.objects.filter(summary=rating.summary_id, retired_at__isnull=True).exists()
     return IN_GOLD_SET if in_gold_set else ""
 

@@ -35,6 +35,8 @@ def request_rerating(project: Project, user: User, summary_id: int) -> Rerating:
             return current
         if GoldRating.objects.filter(summary=summary).exists():
             raise DomainError("This summary is in the gold set, so raters only rate it in gold rounds.")
+        if summary.withdrawn_at is not None:
+            raise DomainError("This summary is withdrawn, so nobody rates it. Restore it first.")
         if not summary.article.text:
             raise DomainError(
                 "This summary's article has no text, so nobody can rate it. Import the article first."

@@ -23,7 +23,7 @@ from annotation.models import (
     Rater,
     Rating,
 )
-from annotation.rating.assigning import lock_active_rater, own_assignment
+from annotation.rating.assigning import lock_active_rater, own_assignment, why_gone
 
 LONGEST_COMMENT = 2000  # characters
 
@@ -64,7 +64,7 @@ def submit_stage(
         assignment = own_assignment(rater, assignment_id)
         questionnaire = rater.project.questionnaire.protocol
         if assignment.state not in (Assignment.State.OPEN, Assignment.State.DONE):
-            raise AssignmentGone("Your time for this summary ran out, so it may be with another rater.")
+            raise AssignmentGone(why_gone(assignment))
         rating = Rating.objects.filter(assignment=assignment).first()
         latest = latest_answers(rating)
         stored = {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}

@@ -19,6 +19,7 @@ class Shown(TextChoices):
     UNRATED = "unrated", "not rated yet"
     FLAGGED = "flagged", "with open flags"
     GOLD = "gold", "gold set"
+    WITHDRAWN = "withdrawn", "withdrawn"
 
 
 def find_summaries(
@@ -47,6 +48,8 @@ def find_summaries(
         found = found.filter(article__in=flagged.values("assignment__summary__article"))
     elif shown == Shown.GOLD:
         found = found.filter(gold__retired_at__isnull=True, gold__isnull=False)
+    elif shown == Shown.WITHDRAWN:
+        found = found.filter(withdrawn_at__isnull=False)
     return (
         found.select_related("article", "system", "gold")
         .defer("text", "article__text")
@@ -63,7 +66,9 @@ def rating_counts(summaries: list[Summary]) -> dict[int, int]:
 
 def summary_in(project: Project, summary_id: int) -> Summary:
     """Return the project's summary with this id. Raises NotFound."""
-    rows = project.summaries.select_related("article", "system", "gold", "project__questionnaire")
+    rows = project.summaries.select_related(
+        "article", "system", "gold", "project__questionnaire", "withdrawn_by"
+    )
     return one_of(rows, summary_id, "summary")
 
 

@@ -1,10 +1,12 @@
 """Pages of the project's summaries and of one summary."""
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.models import Assignment
 from annotation.permissions import Permission
 from annotation.summaries.find_summaries import (
     find_summaries,
@@ -16,6 +18,7 @@ from annotation.summaries.find_summaries import (
 )
 from annotation.summaries.forms import SummaryFilterForm
 from annotation.summaries.summary_trail import SummaryTrail
+from annotation.summaries.withdrawing import restore_summary, withdraw_summary
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -64,3 +67,28 @@ def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpRespons
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }
     return render(request, "annotation/summary.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def summary_withdraw(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    if request.method == "POST":
+        withdraw_summary(project, request.user, summary_id)
+        messages.success(request, "Summary withdrawn. You can restore it at any time.")
+        return redirect("summary", slug, summary_id)
+    found = summary_in(project, summary_id)
+    leases = found.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    context = {
+        "summary": found,
+        "ratings": rating_counts([found]).get(found.pk, 0),
+        "leases": leases.count(),
+    }
+    return render(request, "annotation/summary_withdraw.html", context)
+
+
+@require_POST
+def summary_restore(request: SignedInRequest, slug: str, summary_id: int) -> HttpResponse:
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    restore_summary(project, request.user, summary_id)
+    messages.success(request, "Summary restored. Raters get it again if it needs ratings.")
+    return redirect("summary", slug, summary_id)
