@@ -7,6 +7,7 @@ from django.urls import path
 
 from annotation.audit import views as audit
 from annotation.exports import views as exports
+from annotation.gold import qualification_views as qualification
 from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
@@ -15,7 +16,7 @@ from annotation.people import account_views, password_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import views as projects
-from annotation.rating import history_views, round_views, voiding_views
+from annotation.rating import history_views, language_views, round_views, voiding_views
 from annotation.rating import views as rating
 from annotation.summaries import flag_views
 from annotation.summaries import views as summaries
@@ -23,6 +24,7 @@ from annotation.summaries import views as summaries
 PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     # raters
     ("rate/", rating.rate, "rate"),
+    ("rate/languages/", language_views.rate_languages, "rate_languages"),
     ("rate/<int:assignment_id>/", rating.rate_item, "rate_item"),
     ("rate/<int:assignment_id>/draft/", rating.rate_draft, "rate_draft"),
     ("rate/<int:assignment_id>/flag/", rating.rate_flag, "rate_flag"),
@@ -74,8 +76,10 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),
     ("people/accounts/<int:user_id>/password-link/", password_views.password_link, "password_link"),
-    ("people/raters/<int:rater_id>/qualify/", people.rater_qualify, "rater_qualify"),
     ("people/raters/<int:rater_id>/languages/", people.rater_languages, "rater_languages"),
+    ("people/raters/<int:rater_id>/qualification/", qualification.rater_qualification, "rater_qualification"),
+    ("people/raters/<int:rater_id>/qualify/", qualification.rater_qualify, "rater_qualify"),
+    ("people/raters/<int:rater_id>/unqualify/", qualification.rater_unqualify, "rater_unqualify"),
     ("people/raters/<int:rater_id>/suspend/", people.rater_suspend, "rater_suspend"),
     ("people/raters/<int:rater_id>/remove/", people.rater_remove, "rater_remove"),
     ("people/raters/<int:rater_id>/reinstate/", people.rater_reinstate, "rater_reinstate"),

@@ -45,9 +45,10 @@ for start in range(0, {summaries}, 5000):
     )
 for n in range({raters}):
     user = User.objects.create_user(f"rater{{n}}", password="{password}")
-    Rater.objects.create(
+    rater = Rater.objects.create(
         project=project, user=user, pseudonym=f"r{{n}}", languages=["en"], status="qualified"
     )
+    rater.qualifications.create(language="en", since=rater.joined_at)
 """
 CHECK = """
 from django.db.models import Count, F

@@ -278,7 +278,7 @@ def checked_import(project: Project, user: User, name: str) -> ImportJob:
 
 def start_and_fail_round(rater: Rater) -> None:
     """Let the rater fail one round; they stay in training."""
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     assert assignment is not None
     submit_stage(rater, assignment.pk, 1, NO)
 

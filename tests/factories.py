@@ -47,7 +47,7 @@ def make_member(project: Project, role: str) -> User:
 
 
 def make_rater(project: Project, **overrides: object) -> Rater:
-    """Create a qualified rater in English with a login, unless overridden."""
+    """Create a rater with a login who is qualified in English, or in other `languages`, unless overridden."""
     number = next(_numbers)
     fields: dict[str, object] = {
         "user": None,
@@ -58,7 +58,11 @@ def make_rater(project: Project, **overrides: object) -> Rater:
     fields.update(overrides)
     if fields["user"] is None and "user" not in overrides:
         fields["user"] = make_user()
-    return Rater.objects.create(project=project, **fields)
+    rater = Rater.objects.create(project=project, **fields)
+    if Rater.Status.QUALIFIED in (rater.status, rater.status_before):
+        for language in rater.languages:
+            rater.qualifications.create(language=language, since=rater.joined_at)
+    return rater
 
 
 def make_article(project: Project, **overrides: object) -> Article:

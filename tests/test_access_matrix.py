@@ -70,6 +70,8 @@ POST  rate_draft                 in     409       204        403     403     404
 POST  rate_flag                  in     409       403        403     403     404      404       404
 POST  rate_skip                  in     409       302        403     403     404      404       404
 POST  rate_undo                  in     409       302        403     403     404      404       404
+GET   rate_languages             in     200       200        403     403     404      404       404
+POST  rate_languages             in     302       302        403     403     404      404       404
 POST  round_start                in     302       403        403     403     404      404       404
 GET   round_review               in     200       404        403     403     404      404       404
 GET   history                    in     200       200        403     403     404      404       404
@@ -131,10 +133,12 @@ POST  invitation_revoke          in     403       403        403     302     404
 GET   member_remove              in     403       403        403     200     404      404       404
 POST  member_remove              in     403       403        403     302     404      404       404
 POST  password_link              in     403       403        403     200     404      404       404
-POST  rater_qualify              in     403       403        403     302     404      404       404
 GET   rater_languages            in     403       403        403     200     404      404       404
 POST  rater_languages            in     403       403        403     302     404      404       404
 GET   rater_suspend              in     403       403        403     200     404      404       404
+GET   rater_qualification        in     403       403        403     200     404      404       404
+POST  rater_qualify              in     403       403        403     302     404      404       404
+POST  rater_unqualify            in     403       403        403     302     404      404       404
 POST  rater_suspend              in     403       403        403     302     404      404       404
 GET   rater_remove               in     403       403        403     200     404      404       404
 POST  rater_remove               in     403       403        403     302     404      404       404
@@ -336,6 +340,9 @@ FORMS: dict[str, dict[str, object]] = {
     "rating_void": {"reason": "Rated the wrong text."},
     "history_correct": {"answer-comprehensibility": "no", "comment-comprehensibility": "No verb in it."},
     "gold_answers": {"comprehensibility": "no"},
+    "rate_languages": {"language": "en"},
+    "rater_qualify": {"language": "en"},
+    "rater_unqualify": {"language": "en"},
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
+from annotation.gold.qualified_languages import qualify_rater
 from annotation.guidelines.following import confirm_guidelines
 from annotation.guidelines.starting_points import SHIPPED, starting_text
 from annotation.guidelines.versions import publish_draft, start_draft
@@ -100,12 +101,11 @@ def _make_logins(project: Project) -> list[DemoLogin]:
         Membership.objects.create(project=project, user=make(f"demo-{role}", role), role=role)
     qualified = make("demo-annotator", "annotator, qualified in all six languages")
     newcomer = make("demo-newcomer", "annotator in training, in English")
-    Rater.objects.create(
-        project=project,
-        user=qualified,
-        pseudonym="rater-1",
-        languages=LANGUAGES,
-        status=Rater.Status.QUALIFIED,
+    rater = Rater.objects.create(
+        project=project, user=qualified, pseudonym="rater-1", languages=LANGUAGES, chosen_language="en"
     )
+    manager = User.objects.get(memberships__project=project, memberships__role=Role.MANAGER)
+    for language in LANGUAGES:
+        qualify_rater(rater, manager, language)
     Rater.objects.create(project=project, user=newcomer, pseudonym="rater-2", languages=["en"])
     return logins

@@ -9,68 +9,70 @@ from django.utils import timezone
 
 from annotation.errors import NotAllowed
 from annotation.gold.qualification import Decision, Thresholds, decide
+from annotation.gold.qualified_languages import qualified_languages, qualify_by_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Answer, Assignment, GoldAnswer, Project, QualificationRound, Rater, Summary
+from annotation.templatetags.texts import language_name
 
 ROUND_LEASE = timedelta(days=30)  # no other rater waits for it
 
 
-def gold_available(rater: Rater) -> int:
-    """Count the gold summaries in the rater's languages."""
-    return _gold_for(rater).count()
+def gold_available(project: Project, language: str) -> int:
+    """Count the gold summaries in this language that new rounds may take."""
+    return _gold_in(project, language).count()
 
 
-def _gold_for(rater: Rater) -> QuerySet[Summary]:
-    return (
-        Summary.objects.filter(
-            project=rater.project,
-            gold__isnull=False,
-            gold__retired_at__isnull=True,
-            article__language__in=rater.languages,
-        )
-        .exclude(article__text="")
-        .order_by("shuffle_key", "pk")
-    )
+def _gold_in(project: Project, language: str) -> QuerySet[Summary]:
+    gold = Summary.objects.in_new_rounds(project).filter(article__language=language)
+    return gold.order_by("shuffle_key", "pk")
 
 
 def round_size(project: Project, done: int) -> int:
-    """Return the most gold summaries in the next round of a rater who has finished `done` rounds."""
+    """Return the most gold summaries in the next round after `done` rounds in the same language."""
     return project.gold_round_size if done == 0 else project.gold_retry_size
 
 
-def open_round(rater: Rater) -> QualificationRound | None:
-    return rater.rounds.filter(decided_at__isnull=True).first()
+def open_round(rater: Rater, language: str) -> QualificationRound | None:
+    return rater.rounds.filter(language=language, decided_at__isnull=True).first()
 
 
-def start_round(rater: Rater) -> QualificationRound:
-    """Return the rater's open gold round, or start the next one.
+def start_round(rater: Rater, language: str) -> QualificationRound:
+    """Return the rater's open gold round in this language, or start the next one.
 
-    It takes the gold summaries that the rater has seen least often and longest ago. Raises NotAllowed unless
-    the rater is in training and there are gold summaries in their languages, and GuidelinesUnconfirmed.
+    It takes the gold summaries that the rater has seen least often and longest ago. Raises NotAllowed for
+    suspended and removed raters, for a language that they do not have or are qualified in, and without gold
+    summaries in it, and GuidelinesUnconfirmed.
     """
     with transaction.atomic():
         rater = Rater.objects.select_for_update(of=("self",)).select_related("project").get(pk=rater.pk)
-        if rater.status != Rater.Status.TRAINING:
-            raise NotAllowed(f"Gold rounds are for raters in training. You are {rater.get_status_display()}.")
+        if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
+            raise NotAllowed(f"Gold rounds are for active raters. You are {rater.get_status_display()}.")
+        if language not in rater.languages:
+            raise NotAllowed("Choose one of your languages first.")
+        if language in qualified_languages(rater):
+            raise NotAllowed(f"You are already qualified in {language_name(language)}.")
         require_confirmed(rater)
-        running = open_round(rater)
+        running = open_round(rater, language)
         if running is not None:
             return running
-        done = rater.rounds.count()
-        size = round_size(rater.project, done)
+        size = round_size(rater.project, rater.rounds.filter(language=language).count())
         seen = {
             row["summary"]: (row["times"], row["last"])
             for row in Assignment.objects.filter(rater=rater, round__isnull=False)
             .values("summary")
             .annotate(times=Count("pk"), last=Max("round__number"))
         }
-        gold = sorted(_gold_for(rater).values_list("pk", flat=True), key=lambda pk: seen.get(pk, (0, 0)))
+        found = _gold_in(rater.project, language).values_list("pk", flat=True)
+        gold = sorted(found, key=lambda pk: seen.get(pk, (0, 0)))
         if not gold:
             raise NotAllowed(
-                f"{rater.project.name} has no gold summaries in your languages yet. Its manager can add some."
+                f"{rater.project.name} has no gold summaries in {language_name(language)} yet. "
+                "Its manager can add some."
             )
         now = timezone.now()
-        started = QualificationRound.objects.create(rater=rater, number=done + 1)
+        started = QualificationRound.objects.create(
+            rater=rater, language=language, number=rater.rounds.count() + 1
+        )
         Assignment.objects.bulk_create(
             Assignment(
                 rater=rater,
@@ -90,16 +92,14 @@ def next_in_round(current: QualificationRound) -> Assignment | None:
 
 
 def decide_when_finished(current: QualificationRound, now: datetime) -> None:
-    """Decide the round once its last summary is rated. Passing qualifies the rater."""
+    """Decide the round once its last summary is rated. Passing qualifies the rater in its language."""
     if current.decided_at is not None or next_in_round(current) is not None:
         return
     current.passed = round_decision(current).passed
     current.decided_at = now
     current.save(update_fields=["passed", "decided_at"])
     if current.passed:
-        Rater.objects.filter(pk=current.rater_id, status=Rater.Status.TRAINING).update(
-            status=Rater.Status.QUALIFIED
-        )
+        qualify_by_round(current, now)
 
 
 def round_decision(current: QualificationRound) -> Decision:

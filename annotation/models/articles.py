@@ -78,6 +78,12 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
             .order_by("shuffle_key", "pk")
         )
 
+    def in_new_rounds(self, project: Project) -> Self:
+        """Return gold summaries that new rounds may take: not retired, of an article with a text."""
+        return self.filter(project=project, gold__isnull=False, gold__retired_at__isnull=True).exclude(
+            article__text=""
+        )
+
     def with_wanted_ratings(self) -> Self:
         """Return summaries for people: neither gold nor references that only evaluators read."""
         return self.filter(ratings_wanted__gt=0, gold__isnull=True)

@@ -1,5 +1,6 @@
 """The gold set, and the rounds that train and qualify raters."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -42,9 +43,13 @@ class GoldAnswer(models.Model):
 
 
 class QualificationRound(models.Model):
-    """A round of gold summaries for one rater. `passed` is null until it is decided."""
+    """A round of gold summaries in one language for one rater. `passed` is null until it is decided.
+
+    Numbers count a rater's rounds in all languages.
+    """
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="rounds")
+    language = models.CharField(max_length=12)
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -55,7 +60,9 @@ class QualificationRound(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["rater", "number"], name="round_number_once"),
             models.UniqueConstraint(
-                fields=["rater"], condition=Q(decided_at__isnull=True), name="one_open_round_per_rater"
+                fields=["rater", "language"],
+                condition=Q(decided_at__isnull=True),
+                name="one_open_round_in_language",
             ),
             models.CheckConstraint(
                 condition=Q(decided_at__isnull=True, passed__isnull=True)
@@ -66,3 +73,30 @@ class QualificationRound(models.Model):
 
     def __str__(self) -> str:
         return f"round {self.number} of {self.rater}"
+
+
+class Qualification(models.Model):
+    """A language in which a rater gets production summaries.
+
+    A passed `round` or a manager, `decided_by`, gave it. Both are empty if it is older than qualification by
+    language.
+    """
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="qualifications")
+    language = models.CharField(max_length=12)
+    since = models.DateTimeField()
+    round = models.ForeignKey(
+        QualificationRound, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+    )
+
+    class Meta:
+        ordering = ["language"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "language"], name="qualified_once_in_language"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater} in {self.language}"

@@ -17,7 +17,11 @@ class RaterQuerySet(models.QuerySet["Rater"]):
 
 
 class Rater(Imported):
-    """A person who rates in one project. `pseudonym` is the only name that researchers see."""
+    """A person who rates in one project. `pseudonym` is the only name that researchers see.
+
+    Raters who are qualified in none of their languages are in training. `gold/qualified_languages.py` keeps
+    the status so.
+    """
 
     class Status(models.TextChoices):
         TRAINING = "training", "in training"
@@ -32,6 +36,9 @@ class Rater(Imported):
     pseudonym = models.CharField(max_length=80)
     group = models.CharField(max_length=40, blank=True, help_text="For example 'expert' or 'crowd'.")
     languages = models.JSONField(default=list)
+    chosen_language = models.CharField(
+        max_length=12, blank=True, help_text="The language in which the rater works now."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.TRAINING)
     status_before = models.CharField(max_length=10, choices=Status, blank=True)
     joined_at = models.DateTimeField(auto_now_add=True)

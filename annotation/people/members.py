@@ -12,6 +12,7 @@ from django.db.models import Q
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.gold.qualified_languages import renew_status
 from annotation.models import (
     ApiToken,
     Assignment,
@@ -59,15 +60,6 @@ def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
     return Rater.objects.create(
         project=project, user=user, pseudonym=f"rater-{number}", languages=sorted(set(languages))
     )
-
-
-def qualify_rater(rater: Rater) -> None:
-    """Qualify a rater without a gold round."""
-    with transaction.atomic():
-        _change_status(
-            rater, Rater.Status.QUALIFIED, allowed_from=[Rater.Status.TRAINING, Rater.Status.SUSPENDED]
-        )
-        record(Action.RATER_QUALIFIED, rater.project, rater)
 
 
 def suspend_rater(rater: Rater, reason: str = "") -> None:
@@ -124,6 +116,7 @@ def reinstate_rater(rater: Rater, reason: str = "") -> None:
         locked.status = locked.status_before or Rater.Status.TRAINING
         locked.status_before = ""
         locked.save(update_fields=["status", "status_before"])
+        renew_status(locked)
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
         record(Action.RATER_REINSTATED, rater.project, rater, reason=reason)

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.gold.qualified_languages import qualified_raters
 from annotation.lookups import one_of
 from annotation.models import Invitation, Project, QualificationRound, Rater
 from annotation.people.forms import InvitationForm, RaterLanguagesForm, ReasonForm
@@ -19,7 +20,6 @@ from annotation.people.invitations import invite_all, revoke_invitation
 from annotation.people.mail import sends_mail
 from annotation.people.members import (
     effect_of_removal,
-    qualify_rater,
     reasons_of,
     reinstate_rater,
     remove_member,
@@ -58,6 +58,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     )
     counts = ratings_by_rater(project)
     reasons = reasons_of(project)
+    qualified = qualified_raters(project)
     context = {
         "form": form,
         "links": links,
@@ -66,7 +67,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "open_invitations": project.invitations.open().count(),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
-            (rater, counts.get(rater.pk, 0), reasons.get(rater.pseudonym))
+            (rater, counts.get(rater.pk, 0), qualified.get(rater.pk, set()), reasons.get(rater.pseudonym))
             for rater in raters.order_by(F("user").asc(nulls_last=True), "pseudonym")
         ],
     }
@@ -108,15 +109,6 @@ def member_remove(request: SignedInRequest, slug: str, membership_id: int) -> Ht
         messages.success(request, f"{membership.user} is no longer a {membership.role} of {project}.")
         return redirect("home") if membership.user == request.user else redirect("people", slug)
     return render(request, "annotation/member_remove.html", {"membership": membership})
-
-
-@require_POST
-def rater_qualify(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
-    project = open_project(request, slug, Permission.MANAGE_PEOPLE)
-    rater = _rater(project, rater_id)
-    qualify_rater(rater)
-    messages.success(request, f"{rater} is now qualified and gets summaries to rate.")
-    return redirect("people", slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,5 +1,6 @@
 """Assigning summaries to raters by leases that expire, as many as the redundancy requires."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -7,6 +8,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
+from annotation.gold.qualified_languages import work_languages
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Project, Rater, Summary
 from annotation.open_places import claim_place, recount_places
@@ -31,31 +33,34 @@ def why_gone(assignment: Assignment) -> str:
 def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | None:
     """Return the rater's open assignment, or a new one; None if no summary is left.
 
-    Raises NotAllowed unless the rater is qualified, and GuidelinesUnconfirmed.
+    It is in the language in which the rater works, or in any if they chose none. Raises NotAllowed unless
+    they are qualified in it, and GuidelinesUnconfirmed.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rater = lock_active_rater(rater)
-        if rater.status != Rater.Status.QUALIFIED:
+        languages = work_languages(rater)
+        if not languages:
             raise NotAllowed("You get summaries to rate after you pass a gold round.")
         require_confirmed(rater)
         lease_end = now + timedelta(minutes=rater.project.lease_minutes)
-        mine = (
-            rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True).order_by("pk").first()
-        )
+        held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+        mine = held.filter(summary__article__language__in=languages).order_by("pk").first()
         if mine is not None:
             Assignment.objects.filter(pk=mine.pk).update(leased_until=lease_end)
             mine.leased_until = lease_end
             return mine
         release_expired(rater.project, now)
-        return _claim_next(rater, now, lease_end)
+        return _claim_next(rater, languages, now, lease_end)
 
 
-def _claim_next(rater: Rater, now: datetime, lease_end: datetime) -> Assignment | None:
+def _claim_next(
+    rater: Rater, languages: Sequence[str], now: datetime, lease_end: datetime
+) -> Assignment | None:
     had_before = Assignment.objects.filter(rater=rater, summary=OuterRef("pk"), round__isnull=True)
     while True:
         candidates = list(
-            Summary.objects.with_open_places(rater.project, rater.languages)
+            Summary.objects.with_open_places(rater.project, languages)
             .filter(~Exists(had_before.exclude(state=Assignment.State.RELEASED)))
             .values_list("pk", flat=True)[:CANDIDATES]
         )
@@ -117,9 +122,14 @@ def lock_active_rater(rater: Rater) -> Rater:
         .select_related("project__questionnaire")
         .get(pk=rater.pk)
     )
-    if locked.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
-        raise NotAllowed(f"You are {locked.get_status_display()} in {locked.project.name}. Ask its manager.")
+    require_active(locked)
     return locked
+
+
+def require_active(rater: Rater) -> None:
+    """Raise NotAllowed if the rater is suspended or removed."""
+    if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
+        raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
 
 
 def own_assignment(rater: Rater, assignment_id: int) -> Assignment:

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from annotation.errors import AssignmentGone, NotAllowed
+from annotation.errors import AssignmentGone
+from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.gold.rounds import next_in_round, open_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, QualificationRound, Rater, Rating
-from annotation.rating.assigning import take_assignment, why_gone
+from annotation.rating.assigning import require_active, take_assignment, why_gone
 
 
 def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
@@ -17,8 +18,7 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
     Raises AssignmentGone if it is another's, finished, expired, withdrawn or skipped, NotAllowed for
     suspended raters, and GuidelinesUnconfirmed.
     """
-    if rater.status == Rater.Status.SUSPENDED:
-        raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
+    require_active(rater)
     assignment = (
         Assignment.objects.select_related("summary__article", "flag", "round")
         .filter(pk=assignment_id, rater=rater)
@@ -34,15 +34,16 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
 
 
 def next_assignment(rater: Rater) -> Assignment | None:
-    """Return the rater's next assignment: of the open gold round in training, else in production.
+    """Return the rater's next assignment in the language in which they work.
 
-    None in training without an open round, and if nothing is left. Raises NotAllowed for suspended raters,
-    and GuidelinesUnconfirmed.
+    It is in production if they are qualified in it, else of its open gold round. None without either, and if
+    nothing is left. Raises NotAllowed for suspended raters, and GuidelinesUnconfirmed.
     """
-    if rater.status != Rater.Status.TRAINING:
+    if work_languages(rater):
         return take_assignment(rater)
+    require_active(rater)
     require_confirmed(rater)
-    current = open_round(rater)
+    current = open_round(rater, current_language(rater))
     return next_in_round(current) if current else None
 
 

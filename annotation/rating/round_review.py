@@ -45,6 +45,7 @@ class ReviewedSummary:
 @dataclass(frozen=True)
 class RoundReview:
     number: int
+    language: str
     decided_at: datetime
     passed: bool
     questions: tuple[tuple[Question, QuestionResult], ...]
@@ -73,6 +74,7 @@ def review_round(rater: Rater, number: int) -> RoundReview:
     )
     return RoundReview(
         number=number,
+        language=current.language,
         decided_at=current.decided_at,
         passed=current.passed,
         questions=tuple(

@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.gold.qualified_languages import current_language, qualified_languages
 from annotation.gold.rounds import gold_available, round_size, start_round, thresholds
 from annotation.models import Rater
 from annotation.rating.refusal_views import show_refusals
@@ -12,15 +13,16 @@ from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
 
 
-def round_intro(request: SignedInRequest, rater: Rater) -> HttpResponse:
-    """Show the size of the next round and what it takes to pass."""
-    done = list(rater.rounds.filter(decided_at__isnull=False))
+def round_intro(request: SignedInRequest, rater: Rater, language: str) -> HttpResponse:
+    """Show the size of the next round in this language and what it takes to pass."""
+    done = list(rater.rounds.filter(language=language, decided_at__isnull=False))
     limits = thresholds(rater.project)
     questions = rater.project.questionnaire.protocol.questions
     context = {
         "rater": rater,
+        "language": language,
         "done": done,
-        "size": min(gold_available(rater), round_size(rater.project, len(done))),
+        "size": min(gold_available(rater.project, language), round_size(rater.project, len(done))),
         "threshold": limits.default,
         "exceptions": [
             (question, limits.of(question.key))
@@ -34,12 +36,18 @@ def round_intro(request: SignedInRequest, rater: Rater) -> HttpResponse:
 @require_POST
 @show_refusals
 def round_start(request: SignedInRequest, slug: str) -> HttpResponse:
-    start_round(open_as_rater(request, slug))
+    rater = open_as_rater(request, slug)
+    start_round(rater, current_language(rater))
     return redirect("rate", slug)
 
 
 @require_safe
 def round_review(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     rater = open_as_rater(request, slug)
-    context = {"rater": rater, "review": review_round(rater, number)}
+    review = review_round(rater, number)
+    context = {
+        "rater": rater,
+        "review": review,
+        "is_qualified": review.language in qualified_languages(rater),
+    }
     return render(request, "annotation/round_review.html", context)

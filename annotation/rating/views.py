@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import replace_url
 
 from annotation.errors import DomainError, GuidelinesUnconfirmed, InvalidAnswers
+from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
@@ -25,16 +26,20 @@ from annotation.web.request_types import SignedInRequest
 @require_safe
 @show_refusals
 def rate(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Redirect to the rater's next summary, or say why there is none."""
+    """Redirect to the rater's next summary or to the choice of a language, or say why there is neither."""
     rater = open_as_rater(request, slug)
     if rater.status == Rater.Status.SUSPENDED:
         return render(request, "annotation/rate_suspended.html", status=403)
+    language = current_language(rater)
+    if not language:
+        return redirect("rate_languages", slug)
     assignment = next_assignment(rater)
     if assignment is not None:
         return redirect("rate_item", slug, assignment.pk)
-    if rater.status == Rater.Status.TRAINING:
-        return round_intro(request, rater)
-    return render(request, "annotation/rate_nothing_left.html", {"rater": rater, "day": daily_goal(rater)})
+    if not work_languages(rater):
+        return round_intro(request, rater, language)
+    context = {"rater": rater, "language": language, "day": daily_goal(rater)}
+    return render(request, "annotation/rate_nothing_left.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -104,6 +109,7 @@ def _item_page(
     item = shown_item(assignment)
     project = assignment.rater.project
     context = {
+        "rater": assignment.rater,
         "item": item,
         "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
         "day": daily_goal(assignment.rater),

@@ -41,6 +41,7 @@ class Round:
     """A decided gold round of a rater."""
 
     number: int
+    language: str
     passed: bool
     matched: int
     asked: int
@@ -163,6 +164,7 @@ def _round(decided: QualificationRound) -> Round:
     results = round_decision(decided).results
     return Round(
         decided.number,
+        decided.language,
         bool(decided.passed),
         sum(each.matched for each in results),
         sum(each.asked for each in results),

@@ -96,7 +96,8 @@ def test_ratings_of_gold_rounds_and_gold_answers_do_not_count():
     project = make_project()
     summary = make_gold(project).summary
     rater = make_rater(project)
-    rate(summary, rater, "grammar", "no", round=QualificationRound.objects.create(rater=rater, number=1))
+    gold_round = QualificationRound.objects.create(rater=rater, language="en", number=1)
+    rate(summary, rater, "grammar", "no", round=gold_round)
     assert GoldAnswer.objects.filter(gold__summary=summary).exists()
     assert label_of(summary, "grammar") is None
 

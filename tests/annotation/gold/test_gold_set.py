@@ -88,9 +88,9 @@ def test_a_gold_item_seen_by_raters_is_retired_and_still_decides_their_round():
     project = make_project()
     summary = make_gold(project).summary
     rater = make_rater(project, status=Rater.Status.TRAINING)
-    started = start_round(rater)
+    started = start_round(rater, "en")
     remove_from_gold_set(summary, to_be_rated=False)
-    assert gold_available(rater) == 0
+    assert gold_available(rater.project, "en") == 0
     assert len(round_decision(started).results) == 6
     assert not Summary.objects.with_open_places(project, ["en"]).exists()
 
@@ -98,7 +98,7 @@ def test_a_gold_item_seen_by_raters_is_retired_and_still_decides_their_round():
 def test_a_gold_item_seen_by_raters_never_returns_to_production():
     project = make_project()
     summary = make_gold(project).summary
-    start_round(make_rater(project, status=Rater.Status.TRAINING))
+    start_round(make_rater(project, status=Rater.Status.TRAINING), "en")
     with pytest.raises(DomainError, match="have seen"):
         remove_from_gold_set(summary, to_be_rated=True)
     assert GoldRating.objects.filter(retired_at__isnull=True).exists()
@@ -108,10 +108,10 @@ def test_a_retired_gold_item_can_be_restored():
     project = make_project()
     summary = make_gold(project).summary
     rater = make_rater(project, status=Rater.Status.TRAINING)
-    start_round(rater)
+    start_round(rater, "en")
     remove_from_gold_set(summary, to_be_rated=False)
     restore_to_gold_set(summary)
-    assert gold_available(rater) == 1
+    assert gold_available(rater.project, "en") == 1
 
 
 def test_it_refuses_to_remove_non_gold_or_restore_active_gold():

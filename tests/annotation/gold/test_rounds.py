@@ -34,7 +34,7 @@ def rater(project):
 
 
 def test_a_rater_who_agrees_with_gold_is_qualified(project, rater):
-    current = start_round(rater)
+    current = start_round(rater, "en")
     assert current.assignments.count() == 3
     answer_round(current)
     rater.refresh_from_db()
@@ -43,12 +43,12 @@ def test_a_rater_who_agrees_with_gold_is_qualified(project, rater):
 
 
 def test_a_failed_round_is_followed_by_a_smaller_round_of_other_summaries(project, rater):
-    first = start_round(rater)
+    first = start_round(rater, "en")
     answer_round(first, {**ALL_YES, "grammar": "no"})
     first.refresh_from_db()
     rater.refresh_from_db()
     assert (first.passed, rater.status) == (False, Rater.Status.TRAINING)
-    second = start_round(rater)
+    second = start_round(rater, "en")
     assert second.number == 2
     seen = set(first.assignments.values_list("summary", flat=True))
     assert second.assignments.count() == 2
@@ -61,7 +61,7 @@ def test_a_failed_round_is_followed_by_a_smaller_round_of_other_summaries(projec
 def test_the_projects_threshold_for_a_question_applies(project, rater):
     project.gold_thresholds = {"grammar": 0.0}
     project.save()
-    current = start_round(Rater.objects.get(pk=rater.pk))
+    current = start_round(Rater.objects.get(pk=rater.pk), "en")
     answer_round(current, {**ALL_YES, "grammar": "no"})
     current.refresh_from_db()
     assert current.passed
@@ -69,11 +69,11 @@ def test_the_projects_threshold_for_a_question_applies(project, rater):
 
 
 def test_starting_again_returns_the_open_round(rater):
-    assert start_round(rater).pk == start_round(rater).pk == open_round(rater).pk
+    assert start_round(rater, "en").pk == start_round(rater, "en").pk == open_round(rater, "en").pk
 
 
 def test_a_round_is_not_decided_before_its_last_summary(project, rater):
-    current = start_round(rater)
+    current = start_round(rater, "en")
     assignment = next_in_round(current)
     submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
     current.refresh_from_db()
@@ -81,7 +81,7 @@ def test_a_round_is_not_decided_before_its_last_summary(project, rater):
 
 
 def test_ratings_of_gold_rounds_never_count(project, rater):
-    answer_round(start_round(rater))
+    answer_round(start_round(rater, "en"))
     assert Rating.objects.count() == 3
     assert not Rating.objects.countable().exists()
 
@@ -93,15 +93,15 @@ def test_production_is_closed_until_the_round_is_passed(project, rater):
 
 
 def test_a_qualified_rater_gets_no_gold_round(project):
-    with pytest.raises(NotAllowed, match="qualified"):
-        start_round(make_rater(project))
+    with pytest.raises(NotAllowed, match="already qualified in English"):
+        start_round(make_rater(project), "en")
 
 
 def test_a_rater_without_gold_in_their_languages_is_told_so(project):
-    with pytest.raises(NotAllowed, match="no gold summaries in your languages"):
-        start_round(make_rater(project, status=Rater.Status.TRAINING, languages=["vi"]))
+    with pytest.raises(NotAllowed, match="no gold summaries in Vietnamese"):
+        start_round(make_rater(project, status=Rater.Status.TRAINING, languages=["vi"]), "vi")
 
 
 def test_gold_summaries_cannot_be_skipped(rater):
     with pytest.raises(NotAllowed, match="cannot be skipped"):
-        skip_assignment(rater, next_in_round(start_round(rater)).pk)
+        skip_assignment(rater, next_in_round(start_round(rater, "en")).pk)

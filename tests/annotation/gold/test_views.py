@@ -88,7 +88,7 @@ def test_removing_asks_for_confirmation_before_it_changes_anything(project, clie
 
 def test_a_used_gold_item_is_retired_and_can_be_restored(project, client):
     summary = make_gold(project).summary
-    start_round(make_rater(project, status=Rater.Status.TRAINING))
+    start_round(make_rater(project, status=Rater.Status.TRAINING), "en")
     asked = client.get(address("gold_remove", summary)).content.decode()
     assert "retired" in asked
     assert "to_be_rated" not in asked

@@ -70,12 +70,13 @@ def test_a_newcomer_confirms_before_the_first_gold_round(project):
     make_gold(project)
     newcomer = make_rater(project, status=Rater.Status.TRAINING)
     version = publish_guidelines(project)
-    for act in (start_round, next_assignment):
-        with pytest.raises(GuidelinesUnconfirmed):
-            act(newcomer)
+    with pytest.raises(GuidelinesUnconfirmed):
+        start_round(newcomer, "en")
+    with pytest.raises(GuidelinesUnconfirmed):
+        next_assignment(newcomer)
     assert not newcomer.rounds.exists()
     confirm(newcomer, version)
-    assert next_in_round(start_round(newcomer)) is not None
+    assert next_in_round(start_round(newcomer, "en")) is not None
 
 
 def test_a_new_version_stops_every_step_of_a_rating_but_drafts(project, rater):

@@ -6,7 +6,6 @@ from annotation.models import Membership, Project, Rater, Rating, Summary
 from annotation.people.members import (
     effect_of_removal,
     issue_api_token,
-    qualify_rater,
     reinstate_rater,
     remove_member,
     remove_rater,
@@ -29,8 +28,6 @@ def test_an_api_token_is_stored_as_a_hash():
 @pytest.mark.parametrize(
     ("status", "act"),
     [
-        ("qualified", qualify_rater),
-        ("removed", qualify_rater),
         ("removed", suspend_rater),
         ("training", reinstate_rater),
     ],

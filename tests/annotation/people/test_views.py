@@ -159,7 +159,6 @@ def test_a_failing_mail_server_leaves_the_links_to_copy(project, client, setting
 @pytest.mark.parametrize(
     ("before", "name", "after"),
     [
-        ("training", "rater_qualify", "qualified"),
         ("training", "rater_suspend", "suspended"),
         ("qualified", "rater_suspend", "suspended"),
         ("qualified", "rater_remove", "removed"),
@@ -178,7 +177,7 @@ def test_a_manager_changes_and_reinstates_a_raters_status(project, client, befor
 
 @pytest.mark.parametrize(
     ("before", "name"),
-    [("qualified", "rater_qualify"), ("removed", "rater_suspend"), ("training", "rater_reinstate")],
+    [("removed", "rater_suspend"), ("training", "rater_reinstate")],
 )
 def test_an_invalid_status_change_is_refused(project, client, before, name):
     rater = make_rater(project, status=before)
@@ -298,7 +297,7 @@ def test_twenty_rows_need_no_more_queries_than_ten(project, client, django_asser
     def grow():
         for _ in range(10):
             rater = make_rater(project)
-            rater.rounds.create(number=1, decided_at=timezone.now(), passed=True)
+            rater.rounds.create(language="en", number=1, decided_at=timezone.now(), passed=True)
             make_member(project, "researcher")
             invite(project, "researcher")
 

@@ -94,8 +94,8 @@ def gold(project, article) -> Assignment:
     """Return a gold assignment at stage 1 that is repeated after a failed and reviewed round."""
     rater = make_rater(project, status=Rater.Status.TRAINING)
     make_gold(project, ALL_YES | {"grammar": "no"}, article=article, system=make_system(project, NEVER[1]))
-    rate(rater, next_in_round(start_round(rater)))
-    return next_in_round(start_round(rater))
+    rate(rater, next_in_round(start_round(rater, "en")))
+    return next_in_round(start_round(rater, "en"))
 
 
 def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:

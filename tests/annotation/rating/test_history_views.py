@@ -115,7 +115,7 @@ def test_twenty_ratings_need_no_more_queries_than_two(browser, rater, project):
 def test_gold_ratings_are_not_listed_but_their_reviews_are(project):
     rater = make_rater(project, status=Rater.Status.TRAINING)
     make_gold(project, {"comprehensibility": "no"}, text="GOLD SUMMARY.")
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
     browser = signed_in(rater)
     page = text_of(browser.get(listing(project)))

@@ -17,7 +17,7 @@ def rater():
 
 
 def finish(rater, answers=ALL_YES):
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     for stage in (1, 2, 3):
         assignment.refresh_from_db()
         if assignment.state == Assignment.State.OPEN:
@@ -27,7 +27,7 @@ def finish(rater, answers=ALL_YES):
 
 def test_an_undecided_round_has_no_review(rater):
     make_gold(rater.project)
-    start_round(rater)
+    start_round(rater, "en")
     with pytest.raises(NotAllowed, match="still open"):
         review_round(rater, 1)
 
@@ -71,7 +71,7 @@ def test_the_review_gives_agreement_and_threshold_of_each_question(rater):
 def test_a_summary_of_the_current_round_is_withheld_from_earlier_reviews(rater):
     make_gold(rater.project, ALL_YES | {"grammar": "no"})
     finish(rater)
-    start_round(rater)
+    start_round(rater, "en")
     (summary,) = review_round(rater, 1).summaries
     assert summary.withheld
     assert summary.answers == ()

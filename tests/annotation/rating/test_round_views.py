@@ -57,7 +57,7 @@ def finish(rater, assignment, answers):
 
 
 def finish_round(rater, answers=ALL_YES):
-    current = start_round(rater)
+    current = start_round(rater, "en")
     while (assignment := next_in_round(current)) is not None:
         finish(rater, assignment, answers)
     return current
@@ -97,7 +97,7 @@ def test_starting_a_round_opens_the_first_gold_summary(browser, rater, project):
 
 def test_an_open_round_continues_at_its_current_summary(browser, rater, project):
     make_gold(project)
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     expected = reverse("rate_item", args=[project.slug, assignment.pk])
     assert browser.get(queue(rater)).headers["Location"] == expected
     browser.post(reverse("round_start", args=[project.slug]))
@@ -116,7 +116,7 @@ def test_a_qualified_rater_cannot_start_a_round(project):
 
 def test_a_gold_summary_cannot_be_skipped(browser, rater, project):
     make_gold(project)
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     assert browser.post(reverse("rate_skip", args=[project.slug, assignment.pk])).status_code == 403
     assignment.refresh_from_db()
     assert assignment.state == Assignment.State.OPEN
@@ -125,7 +125,7 @@ def test_a_gold_summary_cannot_be_skipped(browser, rater, project):
 @pytest.mark.parametrize(("headers", "place"), [({}, "Location"), ({"HX-Request": "true"}, "HX-Redirect")])
 def test_the_last_answer_of_a_round_redirects_to_its_review(browser, rater, project, headers, place):
     make_gold(project, {"comprehensibility": "no"})
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     response = browser.post(
         reverse("rate_item", args=[project.slug, assignment.pk]),
         {"stage": 1, "answer-comprehensibility": "no"},
@@ -169,7 +169,7 @@ def test_the_review_shows_the_article_only_if_the_rating_reached_it(browser, rat
 def test_the_review_is_refused_before_the_round_is_decided(browser, rater, project):
     make_gold(project)
     make_gold(project)
-    finish(rater, next_in_round(start_round(rater)), ALL_YES)
+    finish(rater, next_in_round(start_round(rater, "en")), ALL_YES)
     response = browser.get(review(rater))
     assert response.status_code == 403
     assert "GOLD-EXPLANATION" not in text_of(response)
@@ -196,7 +196,7 @@ def test_a_repeated_summary_is_withheld_until_the_new_round_is_decided(browser, 
     make_gold(project, ALL_YES | {"grammar": "no"}, article=article)
     finish_round(rater)
     assert "GOLD-EXPLANATION" in text_of(browser.get(review(rater)))
-    second = start_round(rater)
+    second = start_round(rater, "en")
     page = text_of(browser.get(review(rater)))
     assert "GOLD-EXPLANATION" not in page
     assert "GOLD ARTICLE." not in page

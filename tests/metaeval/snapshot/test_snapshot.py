@@ -125,7 +125,7 @@ def test_ratings_and_summaries_of_gold_rounds_do_not_count(project):
     project.save()
     gold = make_gold(project)
     rater = make_rater(project, status=Rater.Status.TRAINING)
-    assignment = next_in_round(start_round(rater))
+    assignment = next_in_round(start_round(rater, "en"))
     submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
     assert Rating.objects.filter(completed_at__isnull=False).count() == 1
     snapshot = snapshot_of(project)

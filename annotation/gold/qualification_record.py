@@ -1,0 +1,50 @@
+"""A rater's qualification as a manager sees it: by language, with rounds and who decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.gold.qualification import QuestionResult
+from annotation.gold.rounds import round_decision
+from annotation.models import Qualification, QualificationRound, Rater
+from annotation.protocol import Question
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """A round with its agreement by question; without one until it is decided."""
+
+    round: QualificationRound
+    questions: Sequence[tuple[Question, QuestionResult]]
+
+
+@dataclass(frozen=True)
+class LanguageRecord:
+    """`qualification` is None while the rater still has to pass a round or be qualified by a manager."""
+
+    language: str
+    qualification: Qualification | None
+    rounds: Sequence[RoundRecord]
+
+
+def qualification_record(rater: Rater) -> list[LanguageRecord]:
+    """Return the record of each of the rater's languages, and of others in which they had a round."""
+    qualifications = {
+        each.language: each for each in rater.qualifications.select_related("round", "decided_by")
+    }
+    rounds: dict[str, list[RoundRecord]] = {}
+    for each in rater.rounds.order_by("number"):
+        each.rater = rater
+        rounds.setdefault(each.language, []).append(_round_record(each))
+    others = sorted(set(rounds) - set(rater.languages))
+    return [
+        LanguageRecord(language, qualifications.get(language), rounds.get(language, []))
+        for language in [*rater.languages, *others]
+    ]
+
+
+def _round_record(current: QualificationRound) -> RoundRecord:
+    if current.decided_at is None:
+        return RoundRecord(current, [])
+    question = current.rater.project.questionnaire.protocol.question
+    results = round_decision(current).results
+    return RoundRecord(current, [(question(each.question), each) for each in results])
