@@ -50,6 +50,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("guidelines/<slug:language>/<int:number>/", guidelines.guidelines_version, "guidelines_version"),
     ("summaries/", summaries.summaries, "summaries"),
     ("summaries/<int:summary_id>/", summaries.summary, "summary"),
+    ("gold/", gold_set.gold_set, "gold_set"),
     ("summaries/<int:summary_id>/gold/", gold_set.gold_answers, "gold_answers"),
     ("summaries/<int:summary_id>/gold/remove/", gold_set.gold_remove, "gold_remove"),
     ("summaries/<int:summary_id>/gold/restore/", gold_set.gold_restore, "gold_restore"),

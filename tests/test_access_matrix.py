@@ -86,6 +86,7 @@ GET   summaries                  in     403       403        200     200     404
 GET   summary                    in     403       403        200     200     404      404       404
 GET   gold_answers               in     403       403        403     200     404      404       404
 POST  gold_answers               in     403       403        403     422     404      404       404
+GET   gold_set                   in     403       403        403     200     404      404       404
 GET   gold_remove                in     403       403        403     200     404      404       404
 POST  gold_remove                in     403       403        403     302     404      404       404
 POST  gold_restore               in     403       403        403     302     404      404       404

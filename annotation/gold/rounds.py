@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from random import SystemRandom
 
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
@@ -10,6 +11,7 @@ from django.utils import timezone
 from annotation.errors import NotAllowed
 from annotation.gold.qualification import Decision, Thresholds, decide
 from annotation.gold.qualified_languages import qualified_languages, qualify_by_round
+from annotation.gold.sampling import sample_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Answer, Assignment, GoldAnswer, Project, QualificationRound, Rater, Summary
 from annotation.templatetags.texts import language_name
@@ -23,8 +25,7 @@ def gold_available(project: Project, language: str) -> int:
 
 
 def _gold_in(project: Project, language: str) -> QuerySet[Summary]:
-    gold = Summary.objects.in_new_rounds(project).filter(article__language=language)
-    return gold.order_by("shuffle_key", "pk")
+    return Summary.objects.in_new_rounds(project).filter(article__language=language)
 
 
 def round_size(project: Project, done: int) -> int:
@@ -39,7 +40,7 @@ def open_round(rater: Rater, language: str) -> QualificationRound | None:
 def start_round(rater: Rater, language: str) -> QualificationRound:
     """Return the rater's open gold round in this language, or start the next one.
 
-    It takes the gold summaries that the rater has seen least often and longest ago. Raises NotAllowed for
+    `sample_round` says which gold summaries it takes. Raises NotAllowed for
     suspended and removed raters, for a language that they do not have or are qualified in, and without gold
     summaries in it, and GuidelinesUnconfirmed.
     """
@@ -62,9 +63,9 @@ def start_round(rater: Rater, language: str) -> QualificationRound:
             .values("summary")
             .annotate(times=Count("pk"), last=Max("round__number"))
         }
-        found = _gold_in(rater.project, language).values_list("pk", flat=True)
-        gold = sorted(found, key=lambda pk: seen.get(pk, (0, 0)))
-        if not gold:
+        gold = GoldAnswer.objects.filter(gold__summary__in=_gold_in(rater.project, language))
+        sheets = _by_summary(gold.values_list("gold__summary", "question__key", "value"))
+        if not sheets:
             raise NotAllowed(
                 f"{rater.project.name} has no gold summaries in {language_name(language)} yet. "
                 "Its manager can add some."
@@ -81,7 +82,7 @@ def start_round(rater: Rater, language: str) -> QualificationRound:
                 stage_opened_at=now,
                 leased_until=now + ROUND_LEASE,
             )
-            for summary_id in gold[:size]
+            for summary_id in sample_round(sheets, seen, size, SystemRandom())
         )
         return started
 

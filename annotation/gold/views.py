@@ -3,9 +3,10 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.errors import InvalidAnswers
+from annotation.gold.coverage import gold_coverage, gold_shortages
 from annotation.gold.forms import GoldForm
 from annotation.gold.gold_set import (
     remove_from_gold_set,
@@ -17,6 +18,18 @@ from annotation.permissions import Permission
 from annotation.summaries.find_summaries import summary_in
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
+
+
+@require_safe
+def gold_set(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show what the gold set has in each language, and what it lacks."""
+    project = open_project(request, slug, Permission.MANAGE_PROJECT)
+    context = {
+        "coverage": gold_coverage(project),
+        "shortages": gold_shortages(project),
+        "questions": project.questionnaire.protocol.questions,
+    }
+    return render(request, "annotation/gold_set.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.gold.coverage import gold_shortages
 from annotation.gold.qualified_languages import qualified_raters
 from annotation.lookups import one_of
 from annotation.models import Invitation, Project, QualificationRound, Rater
@@ -65,6 +66,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "sends_mail": sends_mail(),
         "unsent": sends_mail() and any(invitation.email for invitation, _ in links),
         "open_invitations": project.invitations.open().count(),
+        "shortages": gold_shortages(project),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
             (rater, counts.get(rater.pk, 0), qualified.get(rater.pk, set()), reasons.get(rater.pseudonym))

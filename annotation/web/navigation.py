@@ -52,7 +52,7 @@ SECTIONS = (
         Permission.SEE_RESULTS,
         further=("evaluator_card", "systems", "answers", "planning", "disagreements", "experiments"),
     ),
-    Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS, further=("flags",)),
+    Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS, further=("flags", "gold_set")),
     Section("Import", "imports", Permission.MANAGE_PROJECT),
     Section("Export", "exports", Permission.EXPORT_SCORES),
     Section("People", "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),

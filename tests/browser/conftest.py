@@ -53,12 +53,15 @@ ADD_RATER = """
 from django.contrib.auth.models import User
 from django.test import Client
 from annotation.demo.load import LANGUAGES
+from annotation.gold.qualified_languages import choose_language, qualify_rater
 from annotation.guidelines.following import confirm_guidelines, followed_versions
-from annotation.people.members import add_rater, qualify_rater
+from annotation.people.members import add_rater
 from annotation.models import Project
 user = User.objects.create_user("{username}", password="{password}" or None)
 rater = add_rater(Project.objects.get(slug="demo"), user, LANGUAGES)
-qualify_rater(rater)
+for language in LANGUAGES:
+    qualify_rater(rater, User.objects.get(username="demo-manager"), language)
+choose_language(rater, LANGUAGES[rater.pk % len(LANGUAGES)])
 confirm_guidelines(rater, [each.version.pk for each in followed_versions(rater)])
 client = Client()
 client.force_login(user, "django.contrib.auth.backends.ModelBackend")

@@ -63,6 +63,7 @@ PAGES = {
     "summaries": ("demo-manager", "/projects/demo/summaries/"),
     "summary": ("demo-manager", "/projects/demo/summaries/1/"),
     "flags": ("demo-manager", "/projects/demo/flags/"),
+    "gold-set": ("demo-manager", "/projects/demo/gold/"),
     "imports": ("demo-manager", "/projects/demo/imports/"),
     "import-seahorse": ("demo-manager", "/projects/demo/imports/?format=seahorse"),
     "exports": ("demo-manager", "/projects/demo/exports/"),

@@ -7,8 +7,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.gold.qualified_languages import qualify_rater
 from annotation.models import Project, Rater, Rating
-from annotation.people.members import qualify_rater, remove_rater
+from annotation.people.members import remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, flag_article, submit_stage
 from tests.factories import (
@@ -113,7 +114,7 @@ def test_every_change_reaches_an_open_page(project, change):
     elif change == "flag":
         flag_article(rater, assignment.pk, "It ends in the middle.")
     elif change == "qualified":
-        qualify_rater(rater)
+        qualify_rater(rater, make_member(project, "manager"), "en")
     else:
         remove_rater(rater)
     changed = client.get(reverse("progress", args=[project.slug]), {"version": version}, headers=HTMX)
