@@ -80,6 +80,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/raters/<int:rater_id>/languages/", people.rater_languages, "rater_languages"),
     ("people/raters/<int:rater_id>/qualification/", qualification.rater_qualification, "rater_qualification"),
     ("people/raters/<int:rater_id>/qualify/", qualification.rater_qualify, "rater_qualify"),
+    ("people/raters/<int:rater_id>/another-round/", qualification.rater_allow_round, "rater_allow_round"),
     ("people/raters/<int:rater_id>/unqualify/", qualification.rater_unqualify, "rater_unqualify"),
     ("people/raters/<int:rater_id>/suspend/", people.rater_suspend, "rater_suspend"),
     ("people/raters/<int:rater_id>/remove/", people.rater_remove, "rater_remove"),

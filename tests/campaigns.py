@@ -187,6 +187,7 @@ def make_campaign(mark: str) -> Campaign:
         "recheck_start": {"setup_id": asked.pk},
         "recheck_schedule": {"setup_id": asked.pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
+        "rater_allow_round": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
         "gold_restore": {"summary_id": retired.summary_id},
         "comparison_table": {"kind": "csv"},

@@ -139,6 +139,7 @@ POST  rater_languages            in     403       403        403     302     404
 GET   rater_suspend              in     403       403        403     200     404      404       404
 GET   rater_qualification        in     403       403        403     200     404      404       404
 POST  rater_qualify              in     403       403        403     302     404      404       404
+POST  rater_allow_round          in     403       403        403     400     404      404       404
 POST  rater_unqualify            in     403       403        403     302     404      404       404
 POST  rater_suspend              in     403       403        403     302     404      404       404
 GET   rater_remove               in     403       403        403     200     404      404       404
@@ -344,6 +345,7 @@ FORMS: dict[str, dict[str, object]] = {
     "rate_languages": {"language": "en"},
     "rater_qualify": {"language": "en"},
     "rater_unqualify": {"language": "en"},
+    "rater_allow_round": {"language": "en"},
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
@@ -401,6 +403,7 @@ REFUSED_IN_THIS_STATE = {
     "rating_restore": "manager",
     "flag_reopen": "manager",
     "import_undo": "manager",
+    "rater_allow_round": "manager",
 }
 """Address -> the role that may use it, although the table's object is in another state."""
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.gold.qualification import QuestionResult
-from annotation.gold.rounds import round_decision
+from annotation.gold.rounds import open_round, round_decision, rounds_used_up
 from annotation.models import Qualification, QualificationRound, Rater
 from annotation.protocol import Question
 
@@ -19,11 +19,15 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class LanguageRecord:
-    """`qualification` is None while the rater still has to pass a round or be qualified by a manager."""
+    """`qualification` is None while the rater still has to pass a round or be qualified by a manager.
+
+    With `manager_decides`, they cannot start another round by themselves.
+    """
 
     language: str
     qualification: Qualification | None
     rounds: Sequence[RoundRecord]
+    manager_decides: bool
 
 
 def qualification_record(rater: Rater) -> list[LanguageRecord]:
@@ -32,12 +36,19 @@ def qualification_record(rater: Rater) -> list[LanguageRecord]:
         each.language: each for each in rater.qualifications.select_related("round", "decided_by")
     }
     rounds: dict[str, list[RoundRecord]] = {}
-    for each in rater.rounds.order_by("number"):
+    for each in rater.rounds.select_related("allowed_by").order_by("number"):
         each.rater = rater
         rounds.setdefault(each.language, []).append(_round_record(each))
     others = sorted(set(rounds) - set(rater.languages))
     return [
-        LanguageRecord(language, qualifications.get(language), rounds.get(language, []))
+        LanguageRecord(
+            language,
+            qualifications.get(language),
+            rounds.get(language, []),
+            manager_decides=language not in qualifications
+            and open_round(rater, language) is None
+            and rounds_used_up(rater, language),
+        )
         for language in [*rater.languages, *others]
     ]
 

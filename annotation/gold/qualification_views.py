@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.gold.qualification_record import qualification_record
 from annotation.gold.qualified_languages import qualify_rater, withdraw_qualification
+from annotation.gold.rounds import allow_round
 from annotation.lookups import one_of
 from annotation.models import Project, Rater
 from annotation.permissions import Permission
@@ -29,6 +30,15 @@ def rater_qualify(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     language = request.POST.get("language", "")
     qualify_rater(rater, request.user, language)
     messages.success(request, f"{rater} is now qualified in {language_name(language)}.")
+    return redirect("rater_qualification", slug, rater_id)
+
+
+@require_POST
+def rater_allow_round(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
+    rater = _rater(open_project(request, slug, Permission.MANAGE_PEOPLE), rater_id)
+    language = request.POST.get("language", "")
+    allow_round(rater, request.user, language)
+    messages.success(request, f"{rater} can do another gold round in {language_name(language)}.")
     return redirect("rater_qualification", slug, rater_id)
 
 

@@ -1,19 +1,23 @@
 """Gold rounds: a new rater rates gold summaries until they pass a round."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 from random import SystemRandom
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
-from annotation.errors import NotAllowed
+from annotation.errors import DomainError, NotAllowed
 from annotation.gold.qualification import Decision, Thresholds, decide
 from annotation.gold.qualified_languages import qualified_languages, qualify_by_round
 from annotation.gold.sampling import sample_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Answer, Assignment, GoldAnswer, Project, QualificationRound, Rater, Summary
+from annotation.permissions import Permission, require
 from annotation.templatetags.texts import language_name
 
 ROUND_LEASE = timedelta(days=30)  # no other rater waits for it
@@ -37,54 +41,124 @@ def open_round(rater: Rater, language: str) -> QualificationRound | None:
     return rater.rounds.filter(language=language, decided_at__isnull=True).first()
 
 
+def rounds_used_up(rater: Rater, language: str) -> bool:
+    """Return whether a manager decides what follows: the rater failed as many rounds as are allowed.
+
+    Rounds before the last passed one do not count.
+    """
+    allowed = rater.project.gold_rounds
+    decided = rater.rounds.filter(language=language, decided_at__isnull=False).order_by("-number")
+    failed = list(takewhile(lambda passed: not passed, decided.values_list("passed", flat=True)))
+    return 0 < allowed <= len(failed)
+
+
 def start_round(rater: Rater, language: str) -> QualificationRound:
     """Return the rater's open gold round in this language, or start the next one.
 
-    `sample_round` says which gold summaries it takes. Raises NotAllowed for
-    suspended and removed raters, for a language that they do not have or are qualified in, and without gold
-    summaries in it, and GuidelinesUnconfirmed.
+    Raises NotAllowed for suspended and removed raters, for a language that they do not have or are qualified
+    in, without gold summaries in it and once a manager decides, and GuidelinesUnconfirmed.
     """
     with transaction.atomic():
-        rater = Rater.objects.select_for_update(of=("self",)).select_related("project").get(pk=rater.pk)
-        if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
-            raise NotAllowed(f"Gold rounds are for active raters. You are {rater.get_status_display()}.")
-        if language not in rater.languages:
-            raise NotAllowed("Choose one of your languages first.")
-        if language in qualified_languages(rater):
-            raise NotAllowed(f"You are already qualified in {language_name(language)}.")
+        rater = _locked(rater)
+        _check_may_train(rater, language)
         require_confirmed(rater)
         running = open_round(rater, language)
-        if running is not None:
-            return running
-        size = round_size(rater.project, rater.rounds.filter(language=language).count())
-        seen = {
-            row["summary"]: (row["times"], row["last"])
-            for row in Assignment.objects.filter(rater=rater, round__isnull=False)
-            .values("summary")
-            .annotate(times=Count("pk"), last=Max("round__number"))
-        }
-        gold = GoldAnswer.objects.filter(gold__summary__in=_gold_in(rater.project, language))
-        sheets = _by_summary(gold.values_list("gold__summary", "question__key", "value"))
-        if not sheets:
+        if running is None and rounds_used_up(rater, language):
             raise NotAllowed(
-                f"{rater.project.name} has no gold summaries in {language_name(language)} yet. "
-                "Its manager can add some."
+                f"You have not passed the rounds that {rater.project.name} allows. "
+                "Its manager decides whether you try again."
             )
-        now = timezone.now()
-        started = QualificationRound.objects.create(
-            rater=rater, language=language, number=rater.rounds.count() + 1
+        return running or _new_round(rater, language)
+
+
+def allow_round(rater: Rater, user: User, language: str) -> QualificationRound:
+    """Start another gold round for a rater whose rounds are used up.
+
+    Raises NotAllowed and NotFound unless `user` manages the project's people, NotAllowed as `start_round`,
+    and DomainError if the rater can start a round without it.
+    """
+    require(user, rater.project, Permission.MANAGE_PEOPLE)
+    with transaction.atomic():
+        rater = _locked(rater)
+        _check_may_train(rater, language)
+        if open_round(rater, language) is not None or not rounds_used_up(rater, language):
+            raise DomainError(f"{rater.pseudonym} can already do a round in {language_name(language)}.")
+        return _new_round(rater, language, user)
+
+
+@dataclass(frozen=True)
+class WaitingRater:
+    rater: Rater
+    language: str
+
+
+def raters_waiting(project: Project) -> list[WaitingRater]:
+    """Return the raters in training or qualified elsewhere for whom a manager has to decide, by language."""
+    if not project.gold_rounds:
+        return []
+    trying = (
+        project.raters.filter(status__in=[Rater.Status.TRAINING, Rater.Status.QUALIFIED])
+        .filter(rounds__passed=False)
+        .distinct()
+    )
+    found = []
+    for rater in trying:
+        rater.project = project
+        qualified = qualified_languages(rater)
+        for language in rater.languages:
+            if (
+                language not in qualified
+                and open_round(rater, language) is None
+                and rounds_used_up(rater, language)
+            ):
+                found.append(WaitingRater(rater, language))
+    return found
+
+
+def _locked(rater: Rater) -> Rater:
+    return Rater.objects.select_for_update(of=("self",)).select_related("project").get(pk=rater.pk)
+
+
+def _check_may_train(rater: Rater, language: str) -> None:
+    name = language_name(language)
+    if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
+        raise NotAllowed(f"Gold rounds are for active raters. {rater} is {rater.get_status_display()}.")
+    if language not in rater.languages:
+        raise NotAllowed("Choose one of your languages first.")
+    if language in qualified_languages(rater):
+        raise NotAllowed(f"{rater} is already qualified in {name}.")
+    if not gold_available(rater.project, language):
+        raise NotAllowed(
+            f"{rater.project.name} has no gold summaries in {name} yet. Its manager can add some."
         )
-        Assignment.objects.bulk_create(
-            Assignment(
-                rater=rater,
-                summary_id=summary_id,
-                round=started,
-                stage_opened_at=now,
-                leased_until=now + ROUND_LEASE,
-            )
-            for summary_id in sample_round(sheets, seen, size, SystemRandom())
+
+
+def _new_round(rater: Rater, language: str, allowed_by: User | None = None) -> QualificationRound:
+    """Start the rater's next round, with the gold summaries that `sample_round` chooses."""
+    size = round_size(rater.project, rater.rounds.filter(language=language).count())
+    seen = {
+        row["summary"]: (row["times"], row["last"])
+        for row in Assignment.objects.filter(rater=rater, round__isnull=False)
+        .values("summary")
+        .annotate(times=Count("pk"), last=Max("round__number"))
+    }
+    gold = GoldAnswer.objects.filter(gold__summary__in=_gold_in(rater.project, language))
+    sheets = _by_summary(gold.values_list("gold__summary", "question__key", "value"))
+    now = timezone.now()
+    started = QualificationRound.objects.create(
+        rater=rater, language=language, number=rater.rounds.count() + 1, allowed_by=allowed_by
+    )
+    Assignment.objects.bulk_create(
+        Assignment(
+            rater=rater,
+            summary_id=summary_id,
+            round=started,
+            stage_opened_at=now,
+            leased_until=now + ROUND_LEASE,
         )
-        return started
+        for summary_id in sample_round(sheets, seen, size, SystemRandom())
+    )
+    return started
 
 
 def next_in_round(current: QualificationRound) -> Assignment | None:

@@ -61,6 +61,16 @@ class Migration(migrations.Migration):
             field=models.CharField(default='', max_length=12),
             preserve_default=False,
         ),
+        migrations.AddField(
+            model_name='qualificationround',
+            name='allowed_by',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='gold_rounds',
+            field=models.PositiveSmallIntegerField(default=0, help_text='Failed rounds after which a manager decides; 0 for no limit.'),
+        ),
         migrations.CreateModel(
             name='Qualification',
             fields=[

@@ -45,7 +45,8 @@ class GoldAnswer(models.Model):
 class QualificationRound(models.Model):
     """A round of gold summaries in one language for one rater. `passed` is null until it is decided.
 
-    Numbers count a rater's rounds in all languages.
+    Numbers count a rater's rounds in all languages. `allowed_by` is the manager who let the rater try again
+    after the last of the rounds that the project's settings allow.
     """
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="rounds")
@@ -54,6 +55,9 @@ class QualificationRound(models.Model):
     started_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     passed = models.BooleanField(null=True, blank=True)
+    allowed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+    )
 
     class Meta:
         ordering = ["number"]

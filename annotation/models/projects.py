@@ -120,6 +120,9 @@ class Project(models.Model):
     gold_retry_size = models.PositiveSmallIntegerField(
         default=10, help_text="Gold summaries in each further round."
     )
+    gold_rounds = models.PositiveSmallIntegerField(
+        default=0, help_text="Failed rounds after which a manager decides; 0 for no limit."
+    )
     gold_threshold = models.FloatField(
         default=0.8,
         help_text="Least agreement with gold on each question, from 0 to 1.",

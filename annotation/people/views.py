@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.gold.coverage import gold_shortages
 from annotation.gold.qualified_languages import qualified_raters
+from annotation.gold.rounds import raters_waiting
 from annotation.lookups import one_of
 from annotation.models import Invitation, Project, QualificationRound, Rater
 from annotation.people.forms import InvitationForm, RaterLanguagesForm, ReasonForm
@@ -67,6 +68,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "unsent": sends_mail() and any(invitation.email for invitation, _ in links),
         "open_invitations": project.invitations.open().count(),
         "shortages": gold_shortages(project),
+        "waiting": raters_waiting(project),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
             (rater, counts.get(rater.pk, 0), qualified.get(rater.pk, set()), reasons.get(rater.pseudonym))

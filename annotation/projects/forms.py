@@ -80,6 +80,7 @@ class SettingsForm(forms.ModelForm):
             "lease_minutes": "Minutes per summary",
             "gold_round_size": "First round",
             "gold_retry_size": "Later rounds",
+            "gold_rounds": "Rounds allowed",
             "gold_threshold": "Required agreement (%)",
         }
         help_texts = {
@@ -91,6 +92,7 @@ class SettingsForm(forms.ModelForm):
             "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries per round.",
+            "gold_rounds": "After so many failed rounds, a manager decides. 0: no limit.",
             "gold_threshold": "Gold answers to match on each question.",
         }
 

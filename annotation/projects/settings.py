@@ -31,6 +31,7 @@ BOUNDS = {
     "daily_goal": (1, 10_000),
     "gold_round_size": (1, 500),
     "gold_retry_size": (1, 500),
+    "gold_rounds": (0, 100),
 }
 SETTINGS = (
     "name",

@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.gold.qualified_languages import current_language, qualified_languages
-from annotation.gold.rounds import gold_available, round_size, start_round, thresholds
+from annotation.gold.rounds import gold_available, round_size, rounds_used_up, start_round, thresholds
 from annotation.models import Rater
 from annotation.rating.refusal_views import show_refusals
 from annotation.rating.round_review import review_round
@@ -23,6 +23,7 @@ def round_intro(request: SignedInRequest, rater: Rater, language: str) -> HttpRe
         "language": language,
         "done": done,
         "size": min(gold_available(rater.project, language), round_size(rater.project, len(done))),
+        "manager_decides": rounds_used_up(rater, language),
         "threshold": limits.default,
         "exceptions": [
             (question, limits.of(question.key))

@@ -56,3 +56,23 @@ def test_a_manager_qualifies_and_requires_another_round_by_post(client, rater):
     assert qualified_languages(rater) == []
     assert client.get(address(rater, "rater_qualify")).status_code == 405
     assert client.post(address(rater, "rater_qualify"), {"language": "vi"}).status_code == 400
+
+
+def test_a_manager_is_told_who_waits_and_allows_another_round(client, rater):
+    rater.project.gold_rounds = 1
+    rater.project.save()
+    make_gold(rater.project)
+    assignment = next_in_round(start_round(rater, "en"))
+    submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
+    people = text_of(client.get(reverse("people", args=[rater.project.slug])))
+    assert f">{rater.pseudonym}, English</a>" in people
+    own = Client()
+    own.force_login(rater.user)
+    own.post(reverse("rate_languages", args=[rater.project.slug]), {"language": "en"})
+    asked = text_of(own.get(reverse("rate", args=[rater.project.slug])))
+    assert "decides whether you try again" in asked
+    assert "Start next round" not in asked
+    assert "your decision" in text_of(client.get(address(rater)))
+    page = text_of(client.post(address(rater, "rater_allow_round"), {"language": "en"}, follow=True))
+    assert "can do another gold round in English" in page
+    assert "allowed by" in page

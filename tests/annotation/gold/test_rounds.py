@@ -1,11 +1,19 @@
 import pytest
 
-from annotation.errors import NotAllowed
-from annotation.gold.rounds import next_in_round, open_round, round_decision, start_round
+from annotation.errors import DomainError, NotAllowed
+from annotation.gold.rounds import (
+    WaitingRater,
+    allow_round,
+    next_in_round,
+    open_round,
+    raters_waiting,
+    round_decision,
+    start_round,
+)
 from annotation.models import Rater, Rating
 from annotation.rating.assigning import skip_assignment, take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
-from tests.factories import ALL_YES, make_gold, make_project, make_rater, make_summary
+from tests.factories import ALL_YES, make_gold, make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
 
@@ -105,3 +113,27 @@ def test_a_rater_without_gold_in_their_languages_is_told_so(project):
 def test_gold_summaries_cannot_be_skipped(rater):
     with pytest.raises(NotAllowed, match="cannot be skipped"):
         skip_assignment(rater, next_in_round(start_round(rater, "en")).pk)
+
+
+def test_after_the_allowed_rounds_a_manager_decides(project, rater):
+    project.gold_rounds = 2
+    project.save()
+    manager = make_member(project, "manager")
+    rater = Rater.objects.get(pk=rater.pk)
+    wrong = {**ALL_YES, "grammar": "no"}
+    for _ in range(2):
+        assert raters_waiting(project) == []
+        answer_round(start_round(rater, "en"), wrong)
+    with pytest.raises(NotAllowed, match="manager decides"):
+        start_round(rater, "en")
+    assert raters_waiting(project) == [WaitingRater(rater, "en")]
+    with pytest.raises(NotAllowed):
+        allow_round(rater, make_member(project, "researcher"), "en")
+    allowed = allow_round(rater, manager, "en")
+    assert (allowed.number, allowed.allowed_by, raters_waiting(project)) == (3, manager, [])
+    with pytest.raises(DomainError, match="can already do a round"):
+        allow_round(rater, manager, "en")
+    answer_round(allowed)
+    rater.refresh_from_db()
+    assert rater.status == Rater.Status.QUALIFIED
+    assert raters_waiting(project) == []
