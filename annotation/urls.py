@@ -16,7 +16,7 @@ from annotation.people import account_views, password_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import views as projects
-from annotation.rating import history_views, language_views, round_views, voiding_views
+from annotation.rating import check_views, history_views, language_views, round_views, voiding_views
 from annotation.rating import views as rating
 from annotation.summaries import flag_views
 from annotation.summaries import views as summaries
@@ -32,6 +32,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("rate/<int:assignment_id>/undo/<int:rating_id>/", rating.rate_undo, "rate_undo"),
     ("rounds/", round_views.round_start, "round_start"),
     ("rounds/<int:number>/", round_views.round_review, "round_review"),
+    ("checks/<int:rating_id>/", check_views.check_review, "check_review"),
     ("history/", history_views.history, "history"),
     ("history/<int:rating_id>/", history_views.history_rating, "history_rating"),
     ("history/<int:rating_id>/reopen/", history_views.history_reopen, "history_reopen"),

@@ -19,6 +19,8 @@ from annotation.models import (
     Answer,
     Article,
     ArticleFlag,
+    Assignment,
+    GoldRating,
     ImportJob,
     Membership,
     Project,
@@ -86,7 +88,7 @@ class Campaign:
 
 
 def make_campaign(mark: str) -> Campaign:
-    project = make_project(name=f"{mark} campaign", gold_round_size=1)
+    project = make_project(name=f"{mark} campaign", gold_round_size=1, check_feedback=True)
     users = {role: make_user(f"{mark}-{role}-name") for role in ("manager", "researcher")}
     members = {
         role: Membership.objects.create(project=project, user=user, role=role) for role, user in users.items()
@@ -114,6 +116,7 @@ def make_campaign(mark: str) -> Campaign:
     start_and_fail_round(raters["trainee"])
     summaries = [_summary(project, mark, text) for text in ("The harbour froze.", "Ships waited.")]
     finished = finish_rating(raters["annotator"])
+    check = finish_check(raters["annotator"])
     open_assignment = take_assignment(raters["annotator"])
     colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
     add_rating(summaries[0], colleague, f"{mark}-comment")
@@ -186,6 +189,7 @@ def make_campaign(mark: str) -> Campaign:
         "rechecks_of_setup": {"setup_id": asked.pk},
         "recheck_start": {"setup_id": asked.pk},
         "recheck_schedule": {"setup_id": asked.pk},
+        "check_review": {"rating_id": check.pk},
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_allow_round": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
@@ -288,6 +292,18 @@ def finish_rating(rater: Rater) -> Rating:
     assignment = take_assignment(rater)
     assert assignment is not None
     return submit_stage(rater, assignment.pk, 1, NO).rating
+
+
+def finish_check(rater: Rater) -> Rating:
+    """Let the rater finish a hidden check of a gold summary that is then retired."""
+    gold = make_gold(rater.project)
+    now = timezone.now()
+    assignment = Assignment.objects.create(
+        rater=rater, summary=gold.summary, is_check=True, stage_opened_at=now, leased_until=now
+    )
+    rating = submit_stage(rater, assignment.pk, 1, NO).rating
+    GoldRating.objects.filter(pk=gold.pk).update(retired_at=now)
+    return rating
 
 
 def add_rating(summary: Summary, rater: Rater, comment: str) -> None:

@@ -74,6 +74,7 @@ GET   rate_languages             in     200       200        403     403     404
 POST  rate_languages             in     302       302        403     403     404      404       404
 POST  round_start                in     302       403        403     403     404      404       404
 GET   round_review               in     200       404        403     403     404      404       404
+GET   check_review               in     404       200        403     403     404      404       404
 GET   history                    in     200       200        403     403     404      404       404
 GET   history_rating             in     404       200        403     403     404      404       404
 POST  history_reopen             in     409       302        403     403     404      404       404

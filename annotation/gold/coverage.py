@@ -10,7 +10,7 @@ from annotation.protocol import Question
 
 
 @dataclass(frozen=True)
-class QuestionCoverage:
+class GoldAnswerCounts:
     """How many gold summaries have each answer to a question; answers of its scale that none has are 0."""
 
     question: Question
@@ -25,7 +25,7 @@ class LanguageCoverage:
     summaries: int
     needed: int
     has_raters: bool
-    questions: Sequence[QuestionCoverage]
+    questions: Sequence[GoldAnswerCounts]
 
     @property
     def missing(self) -> int:
@@ -52,7 +52,7 @@ def gold_coverage(project: Project) -> list[LanguageCoverage]:
             _needed(project),
             language in with_raters,
             [
-                QuestionCoverage(
+                GoldAnswerCounts(
                     each,
                     {**dict.fromkeys(_expected_answers(each), 0), **counts.get((language, each.key), {})},
                 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation import protocol
@@ -83,8 +84,8 @@ def _check(questionnaire: protocol.Questionnaire, agreed: Mapping[str, AgreedAns
 
 
 def used_in_rounds(summary: Summary) -> int:
-    """Count the gold rounds that contain `summary`. Their raters have seen its answers, or will."""
-    return Assignment.objects.filter(summary=summary, round__isnull=False).count()
+    """Count the gold rounds and hidden checks with `summary`. Their raters have seen its answers, or will."""
+    return Assignment.objects.filter(Q(round__isnull=False) | Q(is_check=True), summary=summary).count()
 
 
 def remove_from_gold_set(summary: Summary, *, to_be_rated: bool) -> None:

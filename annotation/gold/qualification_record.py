@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.gold.qualification import QuestionResult
+from annotation.gold.checks import CheckAccuracy, check_accuracy, unseen_gold
+from annotation.gold.qualification import Decision, QuestionResult
 from annotation.gold.rounds import open_round, round_decision, rounds_used_up
-from annotation.models import Qualification, QualificationRound, Rater
+from annotation.models import CheckSuspension, Project, Qualification, QualificationRound, Rater
 from annotation.protocol import Question
 
 
@@ -28,6 +29,11 @@ class LanguageRecord:
     qualification: Qualification | None
     rounds: Sequence[RoundRecord]
     manager_decides: bool
+    checks: CheckAccuracy | None
+    check_questions: Sequence[tuple[Question, QuestionResult]]
+    suspensions: Sequence[CheckSuspension]
+    unseen: int
+    """Gold summaries that are left for hidden checks."""
 
 
 def qualification_record(rater: Rater) -> list[LanguageRecord]:
@@ -39,7 +45,9 @@ def qualification_record(rater: Rater) -> list[LanguageRecord]:
     for each in rater.rounds.select_related("allowed_by").order_by("number"):
         each.rater = rater
         rounds.setdefault(each.language, []).append(_round_record(each))
+    suspensions = list(rater.check_suspensions.all())
     others = sorted(set(rounds) - set(rater.languages))
+    accuracy = {language: check_accuracy(rater, language) for language in [*rater.languages, *others]}
     return [
         LanguageRecord(
             language,
@@ -48,14 +56,22 @@ def qualification_record(rater: Rater) -> list[LanguageRecord]:
             manager_decides=language not in qualifications
             and open_round(rater, language) is None
             and rounds_used_up(rater, language),
+            checks=checks,
+            check_questions=with_questions(rater.project, checks.decision) if checks else [],
+            suspensions=[each for each in suspensions if each.language == language],
+            unseen=unseen_gold(rater, [language]).count(),
         )
-        for language in [*rater.languages, *others]
+        for language, checks in accuracy.items()
     ]
 
 
 def _round_record(current: QualificationRound) -> RoundRecord:
     if current.decided_at is None:
         return RoundRecord(current, [])
-    question = current.rater.project.questionnaire.protocol.question
-    results = round_decision(current).results
-    return RoundRecord(current, [(question(each.question), each) for each in results])
+    return RoundRecord(current, with_questions(current.rater.project, round_decision(current)))
+
+
+def with_questions(project: Project, decision: Decision) -> list[tuple[Question, QuestionResult]]:
+    """Return the results of a decision beside their questions."""
+    questionnaire = project.questionnaire.protocol
+    return [(questionnaire.question(each.question), each) for each in decision.results]

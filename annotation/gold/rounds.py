@@ -1,6 +1,5 @@
 """Gold rounds: a new rater rates gold summaries until they pass a round."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -8,15 +7,17 @@ from random import SystemRandom
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed
+from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, Thresholds, decide
 from annotation.gold.qualified_languages import qualified_languages, qualify_by_round
 from annotation.gold.sampling import sample_round
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Answer, Assignment, GoldAnswer, Project, QualificationRound, Rater, Summary
+from annotation.models import Assignment, Project, QualificationRound, Rater, Rating, Summary
 from annotation.permissions import Permission, require
 from annotation.templatetags.texts import language_name
 
@@ -138,12 +139,11 @@ def _new_round(rater: Rater, language: str, allowed_by: User | None = None) -> Q
     size = round_size(rater.project, rater.rounds.filter(language=language).count())
     seen = {
         row["summary"]: (row["times"], row["last"])
-        for row in Assignment.objects.filter(rater=rater, round__isnull=False)
+        for row in Assignment.objects.filter(Q(round__isnull=False) | Q(is_check=True), rater=rater)
         .values("summary")
-        .annotate(times=Count("pk"), last=Max("round__number"))
+        .annotate(times=Count("pk"), last=Coalesce(Max("round__number"), 0))
     }
-    gold = GoldAnswer.objects.filter(gold__summary__in=_gold_in(rater.project, language))
-    sheets = _by_summary(gold.values_list("gold__summary", "question__key", "value"))
+    sheets = agreed_sheets(_gold_in(rater.project, language))
     now = timezone.now()
     started = QualificationRound.objects.create(
         rater=rater, language=language, number=rater.rounds.count() + 1, allowed_by=allowed_by
@@ -179,18 +179,9 @@ def decide_when_finished(current: QualificationRound, now: datetime) -> None:
 
 def round_decision(current: QualificationRound) -> Decision:
     """Return the rater's agreement with gold by question, against the project's thresholds."""
-    agreed = GoldAnswer.objects.filter(gold__summary__in=current.assignments.values("summary"))
-    answers = Answer.objects.current().filter(rating__round=current)
-    gold = _by_summary(agreed.values_list("gold__summary", "question__key", "value"))
-    given = _by_summary(answers.values_list("rating__summary", "question__key", "value"))
+    gold = agreed_sheets(current.assignments.values_list("summary", flat=True))
+    given = given_sheets(Rating.objects.filter(round=current))
     return decide([(gold[pk], given.get(pk, {})) for pk in gold], thresholds(current.rater.project))
-
-
-def _by_summary(rows: Iterable[tuple[int, str, str]]) -> dict[int, dict[str, str]]:
-    sheets: dict[int, dict[str, str]] = {}
-    for summary_id, key, value in rows:
-        sheets.setdefault(summary_id, {})[key] = value
-    return sheets
 
 
 def thresholds(project: Project) -> Thresholds:

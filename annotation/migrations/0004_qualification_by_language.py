@@ -1,6 +1,7 @@
-import django.db.models.deletion
 from collections import Counter
 
+import django.core.validators
+import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
@@ -31,8 +32,10 @@ def move_qualifications(apps, schema_editor):
         )
 
 
-def keep_one_open_round(apps, schema_editor):
-    """Give up all but the first open round of a rater: the earlier version admits one."""
+def keep_what_was_known(apps, schema_editor):
+    """Give up hidden checks, which would count, and all but the first open round of each rater."""
+    apps.get_model('annotation', 'Rating').objects.filter(is_check=True).delete()
+    apps.get_model('annotation', 'Assignment').objects.filter(is_check=True).delete()
     Round = apps.get_model('annotation', 'QualificationRound')
     met = set()
     for each in Round.objects.filter(decided_at__isnull=True).order_by('number'):
@@ -71,6 +74,21 @@ class Migration(migrations.Migration):
             name='gold_rounds',
             field=models.PositiveSmallIntegerField(default=0, help_text='Failed rounds after which a manager decides; 0 for no limit.'),
         ),
+        migrations.AddField(
+            model_name='assignment',
+            name='is_check',
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name='rating',
+            name='is_check',
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name='rating',
+            name='gold_shown_at',
+            field=models.DateTimeField(blank=True, null=True),
+        ),
         migrations.CreateModel(
             name='Qualification',
             fields=[
@@ -94,5 +112,55 @@ class Migration(migrations.Migration):
             model_name='qualificationround',
             constraint=models.UniqueConstraint(condition=models.Q(('decided_at__isnull', True)), fields=('rater', 'language'), name='one_open_round_in_language'),
         ),
-        migrations.RunPython(move_qualifications, keep_one_open_round),
+        migrations.CreateModel(
+            name='CheckSuspension',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language', models.CharField(max_length=12)),
+                ('suspended_at', models.DateTimeField()),
+                ('lifted_at', models.DateTimeField(blank=True, null=True)),
+                ('checks', models.PositiveSmallIntegerField()),
+                ('matched', models.PositiveIntegerField()),
+                ('asked', models.PositiveIntegerField()),
+                ('threshold', models.FloatField()),
+            ],
+            options={
+                'ordering': ['suspended_at'],
+            },
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='check_feedback',
+            field=models.BooleanField(default=False, help_text='Raters see the gold answers after a check.'),
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='check_minimum',
+            field=models.PositiveSmallIntegerField(default=10, help_text='Checks before which nobody is suspended.'),
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='check_rate',
+            field=models.FloatField(default=0, help_text="Share of a qualified rater's work that is a hidden check, from 0 to 1.", validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)]),
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='check_threshold',
+            field=models.FloatField(default=0, help_text='Share of gold answers below which a rater is suspended, from 0 to 1.', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)]),
+        ),
+        migrations.AddField(
+            model_name='project',
+            name='check_window',
+            field=models.PositiveSmallIntegerField(default=20, help_text='Last checks that are looked at.'),
+        ),
+        migrations.AddConstraint(
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('check_rate__range', (0, 1)), ('check_threshold__range', (0, 1))), name='project_check_shares_are_shares'),
+        ),
+        migrations.AddField(
+            model_name='checksuspension',
+            name='rater',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_suspensions', to='annotation.rater'),
+        ),
+        migrations.RunPython(move_qualifications, keep_what_was_known),
     ]

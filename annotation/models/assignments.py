@@ -12,6 +12,8 @@ from annotation.models.raters import Rater
 class Assignment(models.Model):
     """A lease on one summary for one rater, in production or, with `round`, in a gold round.
 
+    With `is_check`, the summary is gold and hidden in production: its rater cannot tell, and it never counts.
+
     A released assignment has expired and may return to the same rater. A skipped one does not. `stage` is the
     open stage; the answers of earlier stages are locked. `draft` holds answers that are not submitted yet:
     {question key: {"value": str, "comment": str}}.
@@ -28,6 +30,7 @@ class Assignment(models.Model):
     round = models.ForeignKey(
         QualificationRound, on_delete=models.CASCADE, related_name="assignments", null=True, blank=True
     )
+    is_check = models.BooleanField(default=False)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     stage = models.PositiveSmallIntegerField(default=1)
     stage_opened_at = models.DateTimeField()

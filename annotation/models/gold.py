@@ -104,3 +104,30 @@ class Qualification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rater} in {self.language}"
+
+
+class CheckSuspension(models.Model):
+    """A rater's suspension by the platform, because their hidden checks in a language were too often wrong.
+
+    Of the gold answers of the last `checks`, `matched` of `asked` were given; `threshold` is the least share.
+    """
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="check_suspensions")
+    language = models.CharField(max_length=12)
+    suspended_at = models.DateTimeField()
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    checks = models.PositiveSmallIntegerField()
+    matched = models.PositiveIntegerField()
+    asked = models.PositiveIntegerField()
+    threshold = models.FloatField()
+
+    class Meta:
+        ordering = ["suspended_at"]
+
+    def __str__(self) -> str:
+        return f"{self.rater}: {self.matched} of {self.asked}"
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.matched / self.asked

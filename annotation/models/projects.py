@@ -131,6 +131,23 @@ class Project(models.Model):
     gold_thresholds = models.JSONField(
         default=dict, blank=True, help_text="Questions with a threshold of their own: key to share."
     )
+    check_rate = models.FloatField(
+        default=0,
+        help_text="Share of a qualified rater's work that is a hidden check, from 0 to 1.",
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    check_feedback = models.BooleanField(
+        default=False, help_text="Raters see the gold answers after a check."
+    )
+    check_threshold = models.FloatField(
+        default=0,
+        help_text="Share of gold answers below which a rater is suspended, from 0 to 1.",
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    check_window = models.PositiveSmallIntegerField(default=20, help_text="Last checks that are looked at.")
+    check_minimum = models.PositiveSmallIntegerField(
+        default=10, help_text="Checks before which nobody is suspended."
+    )
 
     results_published_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when anybody may see the results."
@@ -155,6 +172,10 @@ class Project(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(gold_threshold__range=(0, 1)), name="project_gold_threshold_is_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(check_rate__range=(0, 1), check_threshold__range=(0, 1)),
+                name="project_check_shares_are_shares",
             ),
         ]
 

@@ -17,11 +17,16 @@ from annotation.models.raters import Rater
 
 class RatingQuerySet(models.QuerySet["Rating"]):
     def finished(self) -> Self:
-        """Return finished ratings outside gold rounds, also those of removed raters, but no voided ones."""
-        return self.filter(completed_at__isnull=False, voided_at__isnull=True, round__isnull=True)
+        """Return finished ratings that are neither voided nor of a gold round or a hidden check.
+
+        Those of removed raters are among them.
+        """
+        return self.filter(
+            completed_at__isnull=False, voided_at__isnull=True, round__isnull=True, is_check=False
+        )
 
     def countable(self) -> Self:
-        """Return ratings that count: finished, not voided, outside gold rounds, not by removed raters."""
+        """Return ratings that count: `finished`, and not by removed raters."""
         return self.finished().exclude(rater__status=Rater.Status.REMOVED)
 
 
@@ -29,8 +34,9 @@ class Rating(Imported):
     """One rater's answers to the questionnaire on one summary.
 
     Begun with the first submitted stage, finished at `completed_at`. `stage_times` lists
-    {"stage", "opened_at", "submitted_at"} in ISO 8601. Ratings of gold rounds carry their round. A manager
-    who voids a rating says why; it is kept and does not count.
+    {"stage", "opened_at", "submitted_at"} in ISO 8601. Ratings of gold rounds carry their round, those of
+    hidden checks `is_check`, and `gold_shown_at` once their rater has seen the gold answers. A manager who
+    voids a rating says why; it is kept and does not count.
     """
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
@@ -41,6 +47,8 @@ class Rating(Imported):
     round = models.ForeignKey(
         QualificationRound, on_delete=models.CASCADE, related_name="ratings", null=True, blank=True
     )
+    is_check = models.BooleanField(default=False)
+    gold_shown_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
     stage_times = models.JSONField(default=list, blank=True)

@@ -12,6 +12,7 @@ from django.db.models import Q
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.gold.checks import lift_suspensions
 from annotation.gold.qualified_languages import renew_status
 from annotation.models import (
     ApiToken,
@@ -117,6 +118,7 @@ def reinstate_rater(rater: Rater, reason: str = "") -> None:
         locked.status_before = ""
         locked.save(update_fields=["status", "status_before"])
         renew_status(locked)
+        lift_suspensions(locked)
         _recount_rated(rater)
         rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
         record(Action.RATER_REINSTATED, rater.project, rater, reason=reason)

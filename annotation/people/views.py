@@ -15,7 +15,7 @@ from annotation.gold.coverage import gold_shortages
 from annotation.gold.qualified_languages import qualified_raters
 from annotation.gold.rounds import raters_waiting
 from annotation.lookups import one_of
-from annotation.models import Invitation, Project, QualificationRound, Rater
+from annotation.models import CheckSuspension, Invitation, Project, QualificationRound, Rater
 from annotation.people.forms import InvitationForm, RaterLanguagesForm, ReasonForm
 from annotation.people.invitation_mail import mail_invitations
 from annotation.people.invitations import invite_all, revoke_invitation
@@ -56,7 +56,8 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.success(request, f"{noun(mailed, 'invitation,invitations')} sent by e-mail.")
         form = InvitationForm(project)
     raters = project.raters.select_related("user").prefetch_related(
-        Prefetch("rounds", QualificationRound.objects.order_by("number"))
+        Prefetch("rounds", QualificationRound.objects.order_by("number")),
+        Prefetch("check_suspensions", CheckSuspension.objects.filter(lifted_at__isnull=True)),
     )
     counts = ratings_by_rater(project)
     reasons = reasons_of(project)

@@ -17,7 +17,7 @@ LATEST_FLAGS = 20
 
 IMPORTED = Q(assignment__isnull=True)
 """Ratings from files. Those collected here have an assignment."""
-OPEN_LEASE = Q(state=Assignment.State.OPEN, round__isnull=True)
+OPEN_LEASE = Q(state=Assignment.State.OPEN, round__isnull=True, is_check=False)
 
 
 @dataclass

@@ -72,7 +72,12 @@ class SettingsForm(forms.ModelForm):
         model = Project
         fields = [name for name in SETTINGS if name != "gold_thresholds"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
-        field_classes = {"extra_share": PercentField, "gold_threshold": PercentField}
+        field_classes = {
+            "extra_share": PercentField,
+            "gold_threshold": PercentField,
+            "check_rate": PercentField,
+            "check_threshold": PercentField,
+        }
         labels = {
             "redundancy": "Ratings per summary",
             "extra_share": "Rated by several (%)",
@@ -82,6 +87,11 @@ class SettingsForm(forms.ModelForm):
             "gold_retry_size": "Later rounds",
             "gold_rounds": "Rounds allowed",
             "gold_threshold": "Required agreement (%)",
+            "check_rate": "Hidden checks (%)",
+            "check_feedback": "Feedback",
+            "check_threshold": "Suspend below (%)",
+            "check_window": "Last checks",
+            "check_minimum": "Fewest checks",
         }
         help_texts = {
             "redundancy": "How many people rate each summary.",
@@ -94,6 +104,11 @@ class SettingsForm(forms.ModelForm):
             "gold_retry_size": "Gold summaries per round.",
             "gold_rounds": "After so many failed rounds, a manager decides. 0: no limit.",
             "gold_threshold": "Gold answers to match on each question.",
+            "check_rate": "Share of a qualified rater's work. 0: none.",
+            "check_feedback": "Raters see the agreed answers after each check.",
+            "check_threshold": "Least share of gold answers matched. 0: never suspend.",
+            "check_window": "How many of a rater's last checks to look at.",
+            "check_minimum": "Checks before which nobody is suspended.",
         }
 
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:

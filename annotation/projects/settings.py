@@ -32,6 +32,8 @@ BOUNDS = {
     "gold_round_size": (1, 500),
     "gold_retry_size": (1, 500),
     "gold_rounds": (0, 100),
+    "check_window": (1, 500),
+    "check_minimum": (1, 500),
 }
 SETTINGS = (
     "name",
@@ -40,6 +42,9 @@ SETTINGS = (
     "allow_corrections",
     "gold_threshold",
     "gold_thresholds",
+    "check_rate",
+    "check_feedback",
+    "check_threshold",
 )
 
 
@@ -152,6 +157,11 @@ def _check_settings(project: Project) -> None:
             raise DomainError(
                 f"{name}: found {getattr(project, name)}, expected a number from {least} to {most:,}"
             )
+    if project.check_minimum > project.check_window:
+        raise DomainError(
+            f"check_minimum: found {project.check_minimum}, but only the last {project.check_window} checks "
+            "are looked at. Choose at most as many."
+        )
     keys = {question.key for question in project.questionnaire.questions.all()}
     strangers = sorted(set(project.gold_thresholds) - keys)
     if strangers:

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
+from annotation.gold.checks import draw_check
 from annotation.gold.qualified_languages import work_languages
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Project, Rater, Summary
@@ -58,6 +59,7 @@ def _claim_next(
     rater: Rater, languages: Sequence[str], now: datetime, lease_end: datetime
 ) -> Assignment | None:
     had_before = Assignment.objects.filter(rater=rater, summary=OuterRef("pk"), round__isnull=True)
+    may_be_check = True
     while True:
         candidates = list(
             Summary.objects.with_open_places(rater.project, languages)
@@ -66,21 +68,30 @@ def _claim_next(
         )
         if not candidates:
             return None
+        check = draw_check(rater, languages) if may_be_check else None
+        if check is not None:
+            return _lease(rater, check, now, lease_end, is_check=True)
+        may_be_check = False  # draw once for each assignment
         for summary_id in candidates:
-            if not claim_place(summary_id):
-                continue
-            assignment, created = Assignment.objects.get_or_create(
-                rater=rater,
-                summary_id=summary_id,
-                round=None,
-                defaults={"stage_opened_at": now, "leased_until": lease_end},
-            )
-            if not created:  # it had expired; answered stages stay answered
-                assignment.state = Assignment.State.OPEN
-                assignment.leased_until = lease_end
-                assignment.stage_opened_at = now
-                assignment.save(update_fields=["state", "leased_until", "stage_opened_at"])
-            return assignment
+            if claim_place(summary_id):
+                return _lease(rater, summary_id, now, lease_end)
+
+
+def _lease(
+    rater: Rater, summary_id: int, now: datetime, lease_end: datetime, *, is_check: bool = False
+) -> Assignment:
+    assignment, created = Assignment.objects.get_or_create(
+        rater=rater,
+        summary_id=summary_id,
+        round=None,
+        defaults={"stage_opened_at": now, "leased_until": lease_end, "is_check": is_check},
+    )
+    if not created:  # it had expired; answered stages stay answered
+        assignment.state = Assignment.State.OPEN
+        assignment.leased_until = lease_end
+        assignment.stage_opened_at = now
+        assignment.save(update_fields=["state", "leased_until", "stage_opened_at"])
+    return assignment
 
 
 def release_expired(project: Project, now: datetime) -> int:

@@ -44,6 +44,8 @@ class PastRating:
     answers: tuple[PastAnswer, ...]
     void_reason: str
     """Why the project's manager voided the rating; empty if it counts."""
+    gold_shown: bool
+    """Whether the rating was a check and its rater has seen the gold answers."""
 
     @property
     def corrected(self) -> bool:
@@ -89,6 +91,7 @@ def past_rating(rating: Rating) -> PastRating:
         completed_at=rating.completed_at,
         language=rating.summary.article.language,
         summary=rating.summary.text,
+        gold_shown=rating.gold_shown_at is not None,
         answers=tuple(
             PastAnswer(
                 rows[0].question.protocol,

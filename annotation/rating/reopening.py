@@ -26,6 +26,7 @@ WITHDRAWN = "The project's manager withdrew this summary, so its rating stays as
 IN_GOLD_SET = "This summary is in the gold set now, so its rating stays as it is."
 DECIDED = "This gold round is decided, so its ratings stay as they are."
 IN_TRAINING = "You get summaries to rate after you pass a gold round."
+GOLD_SHOWN = "You have seen the expected answers, so this rating stays as it is."
 SEEN_AGAIN = "You have opened the same article for the next summary already. Finish that summary."
 
 
@@ -72,7 +73,7 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
         questionnaire = rater.project.questionnaire.protocol
         assignment.draft = draft_of(questionnaire.stage(1), latest_answers(rating))
         assignment.save()
-        if rating.round_id is None:
+        if rating.round_id is None and not rating.is_check:
             recount_places([rating.summary_id])
             rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
         assignment.rater = rater
@@ -113,6 +114,8 @@ def _refusal(rater: Rater, rating: Rating) -> str:
         return IN_TRAINING
     if rating.summary.withdrawn_at is not None:
         return WITHDRAWN
+    if rating.is_check:  # until then it is like any other rating
+        return GOLD_SHOWN if rating.gold_shown_at is not None else ""
     in_gold_set = GoldRating.objects.filter(summary=rating.summary_id, retired_at__isnull=True).exists()
     return IN_GOLD_SET if in_gold_set else ""
 

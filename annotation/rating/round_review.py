@@ -65,7 +65,7 @@ def review_round(rater: Rater, number: int) -> RoundReview:
         raise NotAllowed(f"Round {number} is still open. Its answers are shown once you have finished it.")
     questionnaire = rater.project.questionnaire.protocol
     articles, gold = withheld_articles(rater), withheld_gold(rater)
-    expected = _gold_answers([assignment.summary_id for assignment in current.assignments.all()])
+    expected = gold_answers([assignment.summary_id for assignment in current.assignments.all()])
     ratings = (
         Rating.objects.filter(round=current)
         .select_related("summary__article", "assignment__flag")
@@ -81,7 +81,7 @@ def review_round(rater: Rater, number: int) -> RoundReview:
             (questionnaire.question(result.question), result) for result in round_decision(current).results
         ),
         summaries=tuple(
-            _reviewed(
+            reviewed(
                 rating,
                 questionnaire,
                 expected.get(rating.summary_id, {}),
@@ -93,7 +93,8 @@ def review_round(rater: Rater, number: int) -> RoundReview:
     )
 
 
-def _gold_answers(summaries: list[int]) -> dict[int, dict[str, GoldAnswer]]:
+def gold_answers(summaries: list[int]) -> dict[int, dict[str, GoldAnswer]]:
+    """Return the gold answers of these summaries by question key."""
     found: dict[int, dict[str, GoldAnswer]] = {}
     rows = GoldAnswer.objects.filter(gold__summary__in=summaries).select_related("gold", "question")
     for row in rows:
@@ -101,13 +102,14 @@ def _gold_answers(summaries: list[int]) -> dict[int, dict[str, GoldAnswer]]:
     return found
 
 
-def _reviewed(
+def reviewed(
     rating: Rating,
     questionnaire: Questionnaire,
     expected: dict[str, GoldAnswer],
     article_withheld: bool,
     withheld: bool,
 ) -> ReviewedSummary:
+    """Return a gold summary with its rater's answers beside the `expected` ones."""
     summary = rating.summary
     if withheld:
         return ReviewedSummary(summary.article.language, summary.text, None, (), withheld=True)

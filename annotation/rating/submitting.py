@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation import protocol
 from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageClosed
+from annotation.gold.checks import settle_check
 from annotation.gold.rounds import decide_when_finished
 from annotation.guidelines.following import require_confirmed
 from annotation.models import (
@@ -82,6 +83,7 @@ def submit_stage(
                 rater=rater,
                 assignment=assignment,
                 round_id=assignment.round_id,
+                is_check=assignment.is_check,
                 created_at=now,
             )
         _write_answers(rating, rater.project, questionnaire.stage(stage), given, latest, guidelines, now)
@@ -110,6 +112,8 @@ def submit_stage(
         assignment.save()
         if assignment.round is not None:
             decide_when_finished(assignment.round, now)
+        elif rating.is_check:
+            settle_check(rater, rating, assignment.summary.article.language, now)
         else:
             rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
         return assignment
@@ -267,8 +271,8 @@ def correct_answer(
     """Add a new revision of one answer of a finished rating. Earlier ones are kept.
 
     It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
-    corrections, for voided ratings and in gold rounds, AssignmentGone for others' ratings,
-    GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer be complete and valid.
+    corrections, for voided ratings, in gold rounds and once the gold answers of a check were shown,
+    AssignmentGone for others' ratings, GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer be complete and valid.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -285,6 +289,8 @@ def correct_answer(
             raise NotAllowed("The project's manager voided this rating, so it stays as it is.")
         if rating.round_id is not None or not rater.project.allow_corrections:
             raise NotAllowed("This rating cannot be corrected.")
+        if rating.gold_shown_at is not None:
+            raise NotAllowed("You have seen the expected answers, so this rating cannot be corrected.")
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
         latest = latest_answers(rating)

@@ -69,6 +69,10 @@ def _after_finishing(request: SignedInRequest, rater: Rater, finished: Assignmen
         if finished.round.decided_at is not None:
             return leave(request, reverse("round_review", args=[rater.project.slug, finished.round.number]))
         messages.success(request, "Saved.")
+    elif finished.is_check and Rater.objects.get(pk=rater.pk).status == Rater.Status.SUSPENDED:
+        return leave(request, reverse("rate", args=[rater.project.slug]))
+    elif finished.rating.gold_shown_at is not None:
+        return leave(request, reverse("check_review", args=[rater.project.slug, finished.rating.pk]))
     else:
         messages.success(request, _saved_message(rater, finished))
     return _go_on(request, rater)

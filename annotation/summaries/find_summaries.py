@@ -103,6 +103,8 @@ class RatingRow:
         """Why the rating does not count; empty if it does."""
         if self.rating.round is not None:
             return f"gold round {self.rating.round.number}"
+        if self.rating.is_check:
+            return "hidden check"
         if self.rating.completed_at is None:
             return "not finished"
         if self.rating.voided_at is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
+from annotation.gold.checks import CheckAccuracy, check_accuracy
 from annotation.gold.rounds import round_decision
 from annotation.models import Project, QualificationRound, Rater, Rating
 from annotation.progress.progress import seconds_by_stage
@@ -70,6 +71,8 @@ class RaterPage:
     """Empty without ratings that count."""
     others: Sequence[OtherRater]
     rounds: Sequence[Round]
+    checks: Sequence[CheckAccuracy]
+    """Of the last hidden checks, by language."""
     first_at: datetime | None
     last_at: datetime | None
     stages: Sequence[RaterStage]
@@ -110,6 +113,9 @@ def rater_page(rater: Rater) -> RaterPage:
             for each in (pair_figures(summaries, human, place) if has_ratings else ())
         ],
         rounds=[_round(each) for each in rater.rounds.filter(decided_at__isnull=False).order_by("number")],
+        checks=[
+            found for language in rater.languages if (found := check_accuracy(rater, language)) is not None
+        ],
         first_at=moments.first(),
         last_at=moments.last(),
         stages=_stages(

@@ -99,7 +99,10 @@ def settings_of(project, **changes):
     """Return what the form sends: shares as percentages."""
     names = [name for name in SETTINGS if name != "gold_thresholds"]
     stored = {name: getattr(project, name) for name in names}
-    shares = {name: 100 * stored[name] for name in ("extra_share", "gold_threshold")}
+    shares = {
+        name: 100 * stored[name]
+        for name in ("extra_share", "gold_threshold", "check_rate", "check_threshold")
+    }
     return stored | shares | changes
 
 

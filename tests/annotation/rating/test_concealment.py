@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.gold.rounds import next_in_round, start_round
-from annotation.models import Assignment, Rater, Rating
+from annotation.models import Assignment, GoldAnswer, Project, Rater, Rating, Summary
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, flag_article, submit_stage
@@ -98,6 +98,20 @@ def gold(project, article) -> Assignment:
     return next_in_round(start_round(rater, "en"))
 
 
+def hidden_check(project, article) -> Assignment:
+    """Return a hidden check at stage 1, of an article of which an earlier check was finished and shown."""
+    project.check_rate, project.check_feedback = 1, True
+    project.save()
+    rater = make_rater(project)
+    make_summary(project)
+    for number in (1, 2):
+        system = make_system(project, f"SENTINEL-SYSTEM-{number}")
+        make_gold(project, article=article, system=system)
+    rate(rater, take_assignment(rater))
+    GoldAnswer.objects.filter(gold__summary__ratings__isnull=True).update(explanation="SENTINEL-CHECK")
+    return take_assignment(rater)
+
+
 def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
     """Yield every route except the admin's, which is for staff only."""
     for pattern in resolver.url_patterns:
@@ -111,7 +125,7 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
             yield route
 
 
-RATERS_OWN = re.compile(r"/(rate|rounds|history|guidelines)/")
+RATERS_OWN = re.compile(r"/(rate|rounds|checks|history|guidelines)/")
 
 
 def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
@@ -194,6 +208,54 @@ def test_no_address_reveals_the_article_or_data_hidden_from_raters(project, arti
 @pytest.mark.parametrize("stage", [1, 2])
 def test_no_address_reveals_a_gold_summarys_article_or_answers(project, article, stage):
     assert leaks(at_stage(gold(project, article), stage), ARTICLE + NEVER + GOLD) == []
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_no_address_reveals_a_hidden_check(project, article, stage):
+    opened = at_stage(hidden_check(project, article), stage)
+    assert opened.is_check
+    assert leaks(opened, (*ARTICLE, *NEVER, "SENTINEL-CHECK")) == []
+
+
+def test_a_silent_check_and_ordinary_work_get_the_same_responses(project):
+    """Two raters do the same with equal texts: one as a check, the other as ordinary work."""
+    heard = []
+    for is_check in (False, True):
+        Project.objects.filter(pk=project.pk).update(check_rate=int(is_check))
+        same = {"text": "Same.", "article": make_article(project, title="Same", text="Same.")}
+        summary = make_summary(project, **same)
+        if is_check:
+            summary = make_gold(project, **same, system=make_system(project, "other")).summary
+        heard.append(responses_to_a_rating(make_rater(project), summary))
+    assert heard[0] == heard[1]
+
+
+PASSING = r'value="\w{64}"|"x-csrftoken": "\w{64}"|\d\d:\d\d|datetime="[^"]*"'
+"""Tokens and times, which differ between any two responses."""
+
+
+def responses_to_a_rating(rater: Rater, summary: Summary) -> list[str]:
+    """Rate the summary, which comes next, and return all responses without ids, tokens and times."""
+    client = Client()
+    client.force_login(rater.user)
+    first = client.get(reverse("rate", args=[rater.project.slug]), follow=True)
+    opened = Assignment.objects.get(rater=rater, summary=summary)
+    Summary.objects.update(open_places=0)  # nothing follows for either
+    item = reverse("rate_item", args=[rater.project.slug, opened.pk])
+    responses = [first]
+    for stage in (1, 2, 3):
+        form = {"stage": stage} | {f"answer-{key}": "yes" for key in answers(stage)}
+        responses.append(client.post(item, form, headers=HTMX))
+    own = {"history": [], "history_rating": [opened.rating.pk]}
+    responses += [client.get(reverse(name, args=[rater.project.slug, *ids])) for name, ids in own.items()]
+    said = []
+    for response in responses:
+        headers = {name: value for name, value in response.headers.items() if name[0] not in "CE"}
+        text = f"{response.status_code} {headers} {response.content.decode()}"
+        text = text.replace(rater.user.username, "NAME")
+        text = re.sub(rf"/({opened.pk}|{opened.rating.pk})/", "/N/", text)
+        said.append(re.sub(PASSING, "", text, flags=re.IGNORECASE))
+    return said
 
 
 def test_the_last_stage_reveals_the_article_and_nothing_else(project, article):

@@ -1,0 +1,29 @@
+"""Agreed and given answers of gold summaries, as sheets by summary."""
+
+from collections.abc import Iterable
+
+from django.db.models import QuerySet
+
+from annotation.models import Answer, GoldAnswer, Rating, Summary
+
+Sheets = dict[int, dict[str, str]]
+"""Summary id -> answers by question key."""
+
+
+def agreed_sheets(summaries: Iterable[int] | QuerySet[Summary]) -> Sheets:
+    """Return the gold answers of these summaries, those of retired ones included."""
+    rows = GoldAnswer.objects.filter(gold__summary__in=summaries)
+    return _by_summary(rows.values_list("gold__summary", "question__key", "value"))
+
+
+def given_sheets(ratings: QuerySet[Rating]) -> Sheets:
+    """Return the latest answers of these ratings, at most one of each summary."""
+    rows = Answer.objects.current().filter(rating__in=ratings)
+    return _by_summary(rows.values_list("rating__summary", "question__key", "value"))
+
+
+def _by_summary(rows: Iterable[tuple[int, str, str]]) -> Sheets:
+    sheets: Sheets = {}
+    for summary_id, key, value in rows:
+        sheets.setdefault(summary_id, {})[key] = value
+    return sheets

@@ -1,0 +1,122 @@
+"""Hidden checks: gold summaries among a qualified rater's work, which look like all others.
+
+Ratings of checks never count, and checks take no place of a summary.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import SystemRandom
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.gold.answer_sheets import agreed_sheets, given_sheets
+from annotation.gold.qualification import Decision, decide
+from annotation.gold.rounds import thresholds
+from annotation.models import Assignment, CheckSuspension, Rater, Rating, Summary
+from annotation.open_places import recount_places
+
+
+def draw_check(rater: Rater, languages: Sequence[str]) -> int | None:
+    """Return a gold summary for a hidden check, at the project's rate; None for ordinary work.
+
+    It is one that the rater has never had. Without such a summary there are no more checks.
+    """
+    chance = SystemRandom()
+    if chance.random() >= rater.project.check_rate:
+        return None
+    unseen = list(unseen_gold(rater, languages).values_list("pk", flat=True))
+    return chance.choice(unseen) if unseen else None
+
+
+def unseen_gold(rater: Rater, languages: Sequence[str]) -> QuerySet[Summary]:
+    """Return the gold summaries in these languages that the rater never had. Expired checks may return."""
+    expired = Assignment.objects.filter(is_check=True, state=Assignment.State.RELEASED)
+    had = Assignment.objects.filter(rater=rater, summary=OuterRef("pk")).exclude(pk__in=expired)
+    rated = Rating.objects.filter(rater=rater, summary=OuterRef("pk"), completed_at__isnull=False)
+    return Summary.objects.in_new_rounds(rater.project).filter(
+        ~Exists(had), ~Exists(rated), article__language__in=languages
+    )
+
+
+def settle_check(rater: Rater, rating: Rating, language: str, now: datetime) -> None:
+    """Show the gold answers of a finished check if the project wants it, and suspend a rater who fails.
+
+    A rater is suspended once the share of matched answers in their last checks in a language is below the
+    project's threshold. The rater must be locked.
+    """
+    project = rater.project
+    if project.check_feedback:
+        rating.gold_shown_at = now
+        rating.save(update_fields=["gold_shown_at"])
+    found = check_accuracy(rater, language)
+    if found is None or found.checks < project.check_minimum or found.share >= project.check_threshold:
+        return
+    CheckSuspension.objects.create(
+        rater=rater,
+        language=language,
+        suspended_at=now,
+        checks=found.checks,
+        matched=found.matched,
+        asked=found.asked,
+        threshold=project.check_threshold,
+    )
+    Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.SUSPENDED, status_before=F("status"))
+    held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    summaries = list(held.values_list("summary", flat=True))
+    held.update(state=Assignment.State.RELEASED)
+    recount_places(summaries)
+
+
+def lift_suspensions(rater: Rater) -> None:
+    """Mark the rater's suspensions by checks as lifted."""
+    rater.check_suspensions.filter(lifted_at__isnull=True).update(lifted_at=timezone.now())
+
+
+@dataclass(frozen=True)
+class CheckAccuracy:
+    """How a rater answered their last checks in one language, by question in `decision`."""
+
+    language: str
+    checks: int
+    decision: Decision
+
+    @property
+    def matched(self) -> int:
+        return sum(result.matched for result in self.decision.results)
+
+    @property
+    def asked(self) -> int:
+        return sum(result.asked for result in self.decision.results)
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.matched / self.asked
+
+
+def check_accuracy(rater: Rater, language: str) -> CheckAccuracy | None:
+    """Return the accuracy in the project's window of last checks, None without any.
+
+    Checks before the last suspension and of summaries that are no longer gold are left out.
+    """
+    ratings = Rating.objects.filter(
+        rater=rater,
+        is_check=True,
+        completed_at__isnull=False,
+        summary__gold__isnull=False,
+        summary__article__language=language,
+    )
+    last = rater.check_suspensions.order_by("-suspended_at").first()
+    if last is not None:
+        ratings = ratings.filter(completed_at__gt=last.suspended_at)
+    summaries = dict(
+        ratings.order_by("-completed_at", "-pk").values_list("pk", "summary")[: rater.project.check_window]
+    )
+    if not summaries:
+        return None
+    agreed = agreed_sheets(summaries.values())
+    given = given_sheets(Rating.objects.filter(pk__in=summaries))
+    pairs = [(agreed[pk], given.get(pk, {})) for pk in summaries.values()]
+    return CheckAccuracy(language, len(pairs), decide(pairs, thresholds(rater.project)))
