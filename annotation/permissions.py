@@ -20,6 +20,7 @@ class Permission(StrEnum):
     MANAGE_RUNS = "start, cancel and delete runs"
     SEE_PROGRESS = "see progress, runs and scores"
     SEE_RESULTS = "see the results"
+    ADJUDICATE = "decide answers on which raters disagree"
     TAG_DISAGREEMENTS = "say who is wrong where evaluators and people disagree"
 
 

@@ -1,6 +1,7 @@
 """The models, one file per noun. Django imports all of them from here."""
 
 from annotation.models.access import ApiToken, Invitation, Membership, Role
+from annotation.models.adjudications import Adjudication
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.audit import AuditEntry
@@ -16,6 +17,7 @@ from annotation.models.ratings import Answer, Rating
 from annotation.models.reratings import Rerating
 
 __all__ = [
+    "Adjudication",
     "Answer",
     "ApiToken",
     "Article",

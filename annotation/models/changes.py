@@ -20,6 +20,7 @@ class ProjectChange(models.Model):
         RATER = "rater", "a rater's ratings count no more, or again"
         BATCH = "batch", "a batch of a run was scored"
         SETUP = "setup", "a run of a setup was deleted, perhaps the setup with it"
+        DECISION = "decision", "the adjudicated answers of a summary changed"
 
     project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="changes")
     revision = models.PositiveBigIntegerField()
@@ -30,7 +31,8 @@ class ProjectChange(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "revision"], name="change_once_in_revision"),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["rating", "rater", "batch", "setup"]), name="change_kind_known"
+                condition=models.Q(kind__in=["rating", "rater", "batch", "setup", "decision"]),
+                name="change_kind_known",
             ),
         ]
 

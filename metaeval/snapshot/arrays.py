@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -128,6 +128,19 @@ class QuestionRatings:
 
 
 @dataclass(frozen=True, eq=False)
+class Decisions:
+    """The adjudicated and gold answers to one question, one entry for each summary that has one."""
+
+    summaries: Ints
+    """(decisions,) place of the summary."""
+    numbers: Floats
+    """(decisions,) the number of the answer; nan for one that does not count, such as Unsure."""
+
+
+NO_DECISIONS = Decisions(read_only(np.empty(0, np.int64)), read_only(np.empty(0)))
+
+
+@dataclass(frozen=True, eq=False)
 class HumanRatings:
     """All ratings that count, by question."""
 
@@ -138,6 +151,8 @@ class HumanRatings:
     """Which ratings these are, after 'Counted are'."""
     guideline: str
     """The questionnaire and its wording, as far as known: a full sentence."""
+    decisions: Mapping[str, Decisions] = field(default_factory=dict)
+    """By question key. They are no ratings, and only labels use them."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -148,6 +163,10 @@ class HumanRatings:
     def on(self, key: str) -> QuestionRatings:
         """Return the ratings of the question with this key."""
         return next(each for each in self.questions if each.question.key == key)
+
+    def decisions_on(self, key: str) -> Decisions:
+        """Return the decisions on the question with this key."""
+        return self.decisions.get(key, NO_DECISIONS)
 
     def of_group(self, ratings: QuestionRatings, group: str) -> Bools:
         """Return the ratings by raters of `group`, or all for an empty one, (ratings,)."""

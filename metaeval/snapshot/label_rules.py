@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation import protocol
 from annotation.mean_labels import mean_labels
-from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, read_only
+from metaeval.snapshot.arrays import Decisions, HumanRatings, Labels, QuestionRatings, read_only
 from metaeval.stats.arrays import Floats, Ints, order_of
 from metaeval.stats.labels.dawid_skene import dawid_skene
 
@@ -25,6 +25,7 @@ class CountedAnswers:
     answers: Ints
     """(answers,) places among `numbers`, ascending."""
     n_summaries: int
+    decided: Decisions
     who: str
     """Whose answers, to follow 'over'."""
 
@@ -61,6 +62,7 @@ def labels_by(
             raters=ratings.raters[counted],
             answers=ratings.answers[counted],
             n_summaries=n_summaries,
+            decided=human.decisions_on(ratings.question.key),
             who=f"raters of the group {group}" if group else "raters in good standing",
         )
     )
@@ -123,11 +125,32 @@ def _dawid_skene(given: CountedAnswers) -> tuple[Floats, str]:
     )
 
 
+def _decided_or(
+    otherwise: Callable[[CountedAnswers], tuple[Floats, str]],
+) -> Callable[[CountedAnswers], tuple[Floats, str]]:
+    """Return the rule that takes the decision where there is one, and else follows `otherwise`.
+
+    A decision for an answer without a number, such as Unsure, makes no label.
+    """
+
+    def labels(given: CountedAnswers) -> tuple[Floats, str]:
+        values, definition = otherwise(given)
+        values[given.decided.summaries] = given.decided.numbers
+        return values, (
+            f"the adjudicated or gold answer where there is one ({len(given.decided.summaries):,} summaries),"
+            f" and else {definition}"
+        )
+
+    return labels
+
+
 LABEL_RULES: dict[str, LabelRule] = {
     rule.name: rule
     for rule in (
         LabelRule("mean", "mean of raters", _mean),
         LabelRule("majority", "majority of raters", _majority),
+        LabelRule("adjudicated", "adjudicated, else mean", _decided_or(_mean)),
+        LabelRule("adjudicated_majority", "adjudicated, else majority", _decided_or(_majority)),
         LabelRule("dawid_skene", "Dawid and Skene", _dawid_skene),
     )
 }

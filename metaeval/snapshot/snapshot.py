@@ -21,6 +21,7 @@ from annotation.models import Project, Questionnaire, Rater
 from metaeval.snapshot.arrays import HumanRatings, Labels, SetupScores, Summaries, read_only
 from metaeval.snapshot.changes import Changes, changes_since
 from metaeval.snapshot.columns import columns, whole_numbers
+from metaeval.snapshot.decisions import read_decisions
 from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
 from metaeval.snapshot.published import public_name, published_evaluators
 from metaeval.snapshot.ratings import (
@@ -218,6 +219,7 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
             described="finished ratings by raters in good standing, each answer in its latest revision",
             guideline=f"Questionnaire {questionnaire.key},"
             f" wording {protocol.wording_fingerprint(questionnaire)}.",
+            decisions=read_decisions(project, questionnaire.questions, parts.summaries.ids),
         ),
         evaluators=read.evaluators,
         tried=read.tried,

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from annotation import protocol
+from annotation.adjudication.decisions import DecidedAnswer, decide_answers, withdraw_decision
 from annotation.errors import DomainError
 from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, restore_to_gold_set, set_gold_answers
 from annotation.imports.import_file import import_file
@@ -76,8 +77,9 @@ class RandomHistory:
                 self._import_ratings,
                 self._import_scores,
                 self._change_settings,
+                self._adjudicate,
             ),
-            weights=(18, 10, 5, 1, 1, 2, 8, 1, 2, 1, 1, 1),
+            weights=(18, 10, 5, 1, 1, 2, 8, 1, 2, 1, 1, 1, 3),
         )[0]
         try:
             action()
@@ -137,6 +139,15 @@ class RandomHistory:
             keys = Question.objects.filter(questionnaire=self.project.questionnaire)
             answers = {each.key: each.protocol.scale.choices[:1] or ("1",) for each in keys}
             set_gold_answers(summary, {key: AgreedAnswer(value, "why") for key, (value,) in answers.items()})
+
+    def _adjudicate(self) -> None:
+        summary = self._chance.choice(list(Summary.objects.filter(project=self.project).order_by("pk")))
+        question = self._chance.choice(self._questionnaire.questions)
+        if self._chance.random() < 0.2:
+            withdraw_decision(self.project, self._manager, summary.pk, question.key)
+        else:
+            decided = {question.key: DecidedAnswer(self._answer(question))}
+            decide_answers(self.project, self._manager, summary.pk, decided)
 
     def _setup(self) -> Setup:
         setups = list(Setup.objects.filter(project=self.project).order_by("pk"))

@@ -87,6 +87,7 @@ def test_random_histories_contain_every_action(tmp_path):
         "rate",
         "correct",
         "remove_or_reinstate",
+        "adjudicate",
         "suspend",
         "join",
         "change_gold_set",

@@ -4,17 +4,25 @@ import numpy as np
 import pytest
 
 from annotation import protocol
-from metaeval.snapshot.arrays import HumanRatings, QuestionRatings, answer_codes, answers_as_numbers
+from annotation.adjudication.decisions import DecidedAnswer, decide_answers, withdraw_decision
+from metaeval.snapshot.arrays import (
+    NO_DECISIONS,
+    Decisions,
+    HumanRatings,
+    QuestionRatings,
+    answer_codes,
+    answers_as_numbers,
+)
 from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
 from metaeval.snapshot.snapshot import snapshot_of
-from tests.factories import make_project, make_rater, make_summary
+from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 
 GRAMMAR = protocol.SEAHORSE.question("grammar")
 COHERENCE = protocol.SUMMEVAL.question("coherence")
 
 
-def label(rule, question, rows, group="", groups=("a", "a", "b", "b", "b")):
+def label(rule, question, rows, group="", groups=("a", "a", "b", "b", "b"), decisions=NO_DECISIONS):
     """Label three summaries; rows are (summary, rater, answer)."""
     values, answers = answer_codes(
         question.scale, answers_as_numbers(question.scale, [answer for _, _, answer in rows])
@@ -26,7 +34,13 @@ def label(rule, question, rows, group="", groups=("a", "a", "b", "b", "b")):
         raters=np.array([rater for _, rater, _ in rows], dtype=np.int64),
         answers=answers,
     )
-    human = HumanRatings((ratings,), groups, "ratings", guideline="Questionnaire q, wording 01234567.")
+    human = HumanRatings(
+        (ratings,),
+        groups,
+        "ratings",
+        guideline="Questionnaire q, wording 01234567.",
+        decisions={question.key: decisions},
+    )
     return labels_by(rule, human, ratings, 3, group)
 
 
@@ -60,6 +74,19 @@ def test_the_majority_of_points_is_the_most_frequent_one():
     labels = label("majority", COHERENCE, [*rows_of(0, "1", "5", "5", "2"), *rows_of(1, "1", "1", "3", "3")])
     assert labels.values == pytest.approx([5.0, np.nan, np.nan], nan_ok=True)
     assert "a tie gives no label (1 of 2 rated summaries)" in labels.definition
+
+
+@pytest.mark.parametrize(("rule", "undecided"), [("adjudicated", 2 / 3), ("adjudicated_majority", 1.0)])
+def test_a_decision_replaces_the_raters_answers_and_unsure_removes_the_label(rule, undecided):
+    rows = [row for summary in range(3) for row in rows_of(summary, "yes", "yes", "no")]
+    decided = Decisions(np.array([0, 2]), np.array([0.0, np.nan]))
+    labels = label(rule, GRAMMAR, rows, decisions=decided)
+    assert labels.values == pytest.approx([0.0, undecided, np.nan], nan_ok=True)
+    assert (
+        "the adjudicated or gold answer where there is one (2 summaries), and else the" in labels.definition
+    )
+    without = {"adjudicated": "mean", "adjudicated_majority": "majority"}[rule]
+    assert label(without, GRAMMAR, rows, decisions=decided).values == pytest.approx([undecided] * 3)
 
 
 def test_dawid_skene_gives_the_probability_of_yes():
@@ -111,12 +138,29 @@ def test_a_project_has_labels_by_each_rule_with_the_wording(db, rule):
     for answer in ("2", "2", "4"):
         rate(summary, make_rater(project), coherence=answer)
     coherence = snapshot_of(project).labels(rule=rule)[0]
-    expected = {"mean": 8 / 3, "majority": 2.0}.get(rule)
+    expected = {"mean": 8 / 3, "majority": 2.0, "adjudicated": 8 / 3, "adjudicated_majority": 2.0}.get(rule)
     if expected is not None:
         assert coherence.values.tolist() == [expected]
     assert 2.0 <= coherence.values[0] <= 4.0
     fingerprint = protocol.wording_fingerprint(protocol.SUMMEVAL)
     assert coherence.definition.endswith(f"Questionnaire summeval, wording {fingerprint}.")
+
+
+def test_a_decision_reaches_the_labels_and_no_other_figure(db):
+    project = make_project(protocol.SUMMEVAL)
+    summary, manager = make_summary(project), make_member(project, "manager")
+    for answer in ("2", "5"):
+        rate(summary, make_rater(project), coherence=answer)
+    before = snapshot_of(project)
+    decide_answers(project, manager, summary.pk, {"coherence": DecidedAnswer("4")})
+    after = snapshot_of(project)
+    assert after.revision > before.revision
+    assert after.labels(rule="adjudicated")[0].values.tolist() == [4.0]
+    assert after.labels()[0].values.tolist() == [3.5]
+    assert after.n_ratings == 2
+    assert len(after.human.on("coherence").answers) == 2
+    withdraw_decision(project, manager, summary.pk, "coherence")
+    assert snapshot_of(project).labels(rule="adjudicated")[0].values.tolist() == [3.5]
 
 
 def test_labels_are_computed_once_per_snapshot(db):

@@ -1,0 +1,52 @@
+"""Decisions on answers about which raters disagree."""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.articles import Summary
+from annotation.models.projects import Question
+
+
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    def current(self) -> Self:
+        return self.filter(ended_at__isnull=True)
+
+
+class Adjudication(models.Model):
+    """A decision on the answer to one question about one summary.
+
+    It is no rating: agreement and means leave it out, and raters never see it. A changed or withdrawn
+    decision is ended and kept as history.
+    """
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="adjudications")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="+")
+    value = models.CharField(max_length=32)
+    note = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField()
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AdjudicationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["decided_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["summary", "question"],
+                condition=Q(ended_at__isnull=True),
+                name="one_current_adjudication",
+            ),
+            models.CheckConstraint(condition=~Q(value=""), name="adjudication_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question_id}: {self.value}"
