@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from metaeval.adjudication import views as adjudication
 from metaeval.agreement import views as agreement
 from metaeval.answers import views as answers
 from metaeval.card import views as card
@@ -23,6 +24,7 @@ from metaeval.training import model_views
 from metaeval.training import views as trainings
 
 PROJECT = "projects/<slug:slug>"
+ADJUDICATION = f"{PROJECT}/adjudication"
 AGREEMENT = f"{PROJECT}/agreement"
 ANSWERS = f"{PROJECT}/answers"
 COMPARISON = f"{PROJECT}/comparison"
@@ -45,6 +47,14 @@ FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
     path("components/", components, name="components"),
+    path(f"{ADJUDICATION}/", adjudication.adjudication, name="adjudication"),
+    path(f"{ADJUDICATION}/table.csv", adjudication.adjudication_csv, name="adjudication_csv"),
+    path(f"{ADJUDICATION}/<int:summary_id>/", adjudication.adjudicate, name="adjudicate"),
+    path(
+        f"{ADJUDICATION}/<int:summary_id>/<slug:question_key>/withdraw/",
+        adjudication.adjudication_withdraw,
+        name="adjudication_withdraw",
+    ),
     path(f"{AGREEMENT}/", agreement.agreement, name="agreement"),
     path(f"{AGREEMENT}/table.<slug:kind>", agreement.agreement_table, name="agreement_table"),
     path(f"{AGREEMENT}/{FIGURE}", agreement.agreement_figure, name="agreement_figure"),

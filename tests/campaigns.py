@@ -12,6 +12,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from django.utils.text import slugify
 
+from annotation.adjudication.decisions import DecidedAnswer, decide_answers
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.guidelines.following import confirm_guidelines
 from annotation.guidelines.versions import save_draft, start_draft
@@ -120,6 +121,8 @@ def make_campaign(mark: str) -> Campaign:
     open_assignment = take_assignment(raters["annotator"])
     colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
     add_rating(summaries[0], colleague, f"{mark}-comment")
+    decided = {"comprehensibility": DecidedAnswer("no", f"{mark}-decision")}
+    decide_answers(project, users["manager"], summaries[0].pk, decided)
 
     flag = ArticleFlag.objects.create(assignment=finished.assignment, reason=f"{mark}-flag")
     run = plan_run(project, "length", {}, user=users["manager"])
@@ -185,6 +188,8 @@ def make_campaign(mark: str) -> Campaign:
         "summary": {"summary_id": summaries[0].pk},
         "summary_withdraw": {"summary_id": summaries[0].pk},
         "summary_restore": {"summary_id": withdrawn.pk},
+        "adjudicate": {"summary_id": summaries[0].pk},
+        "adjudication_withdraw": {"summary_id": summaries[0].pk},
         "disagreement_rerating": {"summary_id": summaries[0].pk},
         "rechecks_of_setup": {"setup_id": asked.pk},
         "recheck_start": {"setup_id": asked.pk},

@@ -20,6 +20,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "planning": "how many more ratings it takes",
         "systems": "means of systems",
         "answers": "what raters answered, by language and system",
+        "adjudication": "where raters disagree, decided",
         "disagreements": "where people and an evaluator differ",
         "card": "what one evaluator may be used for",
         "comparison": "evaluators against human labels",

@@ -183,6 +183,11 @@ POST  endpoint_remove            in     403       403        403     302     404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_table            in     403       403        200     200     404      404       404
+GET   adjudication               in     403       403        200     200     404      404       404
+GET   adjudication_csv           in     403       403        200     200     404      404       404
+GET   adjudicate                 in     403       403        200     200     404      404       404
+POST  adjudicate                 in     403       403        403     302     404      404       404
+POST  adjudication_withdraw      in     403       403        403     302     404      404       404
 GET   raters                     in     403       403        200     200     404      404       404
 GET   rater                      in     403       403        200     200     404      404       404
 GET   rater_without              in     403       403        403     200     404      404       404
@@ -347,6 +352,7 @@ FORMS: dict[str, dict[str, object]] = {
     "rater_qualify": {"language": "en"},
     "rater_unqualify": {"language": "en"},
     "rater_allow_round": {"language": "en"},
+    "adjudicate": {"answer-comprehensibility": "yes", "note-comprehensibility": "Clear enough."},
     "imports": {"format": "examples"},
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
@@ -419,6 +425,7 @@ SECRETS = (
     "note",
     "file",
     "draft",
+    "decision",
 )
 
 

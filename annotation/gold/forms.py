@@ -6,7 +6,6 @@ from django import forms
 
 from annotation import protocol
 from annotation.gold.gold_set import AgreedAnswer
-from annotation.models import GoldRating
 from annotation.templatetags.texts import answer_label
 
 
@@ -14,11 +13,14 @@ class GoldForm(forms.Form):
     """Fields `<key>` and `why:<key>` hold the agreed answer to each question and its explanation."""
 
     def __init__(
-        self, questionnaire: protocol.Questionnaire, gold: GoldRating | None, data: Mapping[str, str] | None
+        self,
+        questionnaire: protocol.Questionnaire,
+        known: Mapping[str, AgreedAnswer],
+        data: Mapping[str, str] | None,
     ) -> None:
+        """`known` are the answers to start from, by question key."""
         super().__init__(data, label_suffix="")
         self.questionnaire = questionnaire
-        known = {answer.question.key: answer for answer in gold.answers.all()} if gold else {}
         for question in questionnaire.questions:
             answer = known.get(question.key)
             self.fields[question.key] = _answer_field(

@@ -67,6 +67,12 @@ def store_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> 
         return gold
 
 
+def gold_answers_of(gold: GoldRating) -> dict[str, AgreedAnswer]:
+    """Return the agreed answers by question key."""
+    answers = gold.answers.select_related("question")
+    return {each.question.key: AgreedAnswer(each.value, each.explanation) for each in answers}
+
+
 def _check(questionnaire: protocol.Questionnaire, agreed: Mapping[str, AgreedAnswer]) -> None:
     wrong = {}
     for key, answer in agreed.items():

@@ -9,11 +9,13 @@ from annotation.errors import InvalidAnswers
 from annotation.gold.coverage import gold_coverage, gold_shortages
 from annotation.gold.forms import GoldForm
 from annotation.gold.gold_set import (
+    gold_answers_of,
     remove_from_gold_set,
     restore_to_gold_set,
     set_gold_answers,
     used_in_rounds,
 )
+from annotation.gold.proposal import proposed_gold_answers
 from annotation.permissions import Permission
 from annotation.summaries.find_summaries import summary_in
 from annotation.web.navigation import open_project
@@ -37,7 +39,8 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     summary = summary_in(project, summary_id)
     gold = getattr(summary, "gold", None)
-    form = GoldForm(project.questionnaire.protocol, gold, request.POST if request.method == "POST" else None)
+    known = gold_answers_of(gold) if gold else proposed_gold_answers(summary)
+    form = GoldForm(project.questionnaire.protocol, known, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             set_gold_answers(summary, form.agreed())
@@ -46,7 +49,7 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
         else:
             messages.success(request, "Gold answers saved.")
             return redirect("summary", slug, summary_id)
-    context = {"summary": summary, "gold": gold, "form": form}
+    context = {"summary": summary, "gold": gold, "form": form, "is_proposed": bool(known) and not gold}
     return render(request, "annotation/gold_answers.html", context, status=422 if form.errors else 200)
 
 

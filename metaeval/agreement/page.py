@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from annotation import protocol
 from annotation.templatetags.texts import answer_label, language_name
@@ -45,6 +46,8 @@ class AnswerPair:
     """Of its row, in percent."""
     heat: int | None
     is_agreement: bool
+    address: str
+    """The query, with its question mark, of the queue of summaries that got both answers."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +209,7 @@ def _details(
         commonest=commonest_answer(chosen, language),
         charts=[_answers_chart(chosen.question, language, totals, answers)] if few else [],
         answers=answers,
-        pairs=_pairs(twice, answers) if few and twice.n_units else [],
+        pairs=_pairs(twice, chosen.ratings.values, choices, chosen.question) if few and twice.n_units else [],
     )
 
 
@@ -236,11 +239,14 @@ def _answers_chart(question: protocol.Question, language: str, totals: Ints, ans
     )
 
 
-def _pairs(twice: RatingsPerUnit, answers: Sequence[str]) -> list[tuple[str, Sequence[AnswerPair]]]:
+def _pairs(
+    twice: RatingsPerUnit, values: Sequence[str], choices: AgreementChoices, question: protocol.Question
+) -> list[tuple[str, Sequence[AnswerPair]]]:
     """Return the table of ordered pairs of answers, shaded within each row."""
     pairs = twice.pairs
+    among = {"question": question.key, "language": choices.language, "group": choices.group, "state": "all"}
     rows: list[tuple[str, Sequence[AnswerPair]]] = []
-    for first, answer in enumerate(answers):
+    for first, one in enumerate(values):
         whole = int(pairs[first].sum())
         cells = [
             AnswerPair(
@@ -248,8 +254,9 @@ def _pairs(twice: RatingsPerUnit, answers: Sequence[str]) -> list[tuple[str, Seq
                 share=f"{times / whole:.0%}" if whole else "–",
                 heat=heat(times / whole) if whole else None,
                 is_agreement=first == second,
+                address=f"?{urlencode({**among, 'one': one, 'other': values[second]})}",
             )
             for second, times in enumerate(pairs[first].tolist())
         ]
-        rows.append((answer, cells))
+        rows.append((answer_label(one), cells))
     return rows

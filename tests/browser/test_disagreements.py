@@ -1,4 +1,4 @@
-"""Tagging disagreements by keyboard, and published results without a session."""
+"""Tagging and deciding disagreements by keyboard, and published results without a session."""
 
 from collections.abc import Iterator
 
@@ -68,6 +68,31 @@ def test_tags_are_added_and_removed_by_keyboard(open_context: OpenContext, platf
     page.keyboard.press("j")
     page.keyboard.press("0")
     expect(counts).to_have_text("1 of 3 disagreements tagged: 1 label wrong")
+
+
+def test_answers_are_decided_by_keyboard(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, "demo-manager")
+    page.goto("/projects/demo/adjudication/?question=conciseness")
+    first, second = (link.get_attribute("href") for link in page.locator(".records .excerpt a").all()[:2])
+    page.goto(str(first))
+    page.keyboard.press("2")
+    page.keyboard.press("1")  # corrects: no question follows
+    page.keyboard.press("c")
+    page.keyboard.type("Two of 12 words repeat.")  # digits in a note answer nothing
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator(".messages")).to_contain_text("Decision saved.")
+    assert page.url.endswith(str(second))
+    page.goto(str(first))
+    decided = page.locator("#question-conciseness")
+    expect(decided).to_contain_text("Decided: ✓ Yes demo-manager")
+    expect(decided.locator("textarea")).to_have_value("Two of 12 words repeat.")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**{second}")
+    page.go_back()
+    decided.get_by_role("button", name="Withdraw").click()
+    expect(page.locator(".messages")).to_contain_text("Decision withdrawn.")
 
 
 def test_the_page_names_an_evaluator_without_scores_for_the_question(

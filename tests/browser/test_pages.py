@@ -26,6 +26,7 @@ PAGES = {
     "project-new": ("demo-manager", "/projects/new/"),
     "progress": ("demo-manager", "/projects/demo/"),
     "agreement": ("demo-manager", "/projects/demo/agreement/"),
+    "adjudication": ("demo-manager", "/projects/demo/adjudication/"),
     "raters": ("demo-manager", "/projects/demo/raters/"),
     "rater": ("demo-manager", "/projects/demo/raters/1/"),
     "comparison": ("demo-researcher", "/projects/demo/comparison/"),

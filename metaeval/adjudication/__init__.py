@@ -1,0 +1,1 @@
+"""Summaries on which raters disagree, and the pages that decide them."""
