@@ -76,3 +76,10 @@ class InvalidImport(InvalidFields):
 
 class InvalidAnswers(InvalidFields):
     """The answers violate the protocol. The fields are question keys."""
+
+
+class ContradictoryAnswers(InvalidFields):
+    """The answers are valid, but the rater is asked once whether they mean them.
+
+    The fields are question keys with the reason.
+    """

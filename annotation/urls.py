@@ -6,6 +6,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 
 from annotation.audit import views as audit
+from annotation.contradictions import views as contradictions
 from annotation.exports import views as exports
 from annotation.gold import qualification_views as qualification
 from annotation.gold import views as gold_set
@@ -69,6 +70,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("imports/<int:job_id>/load/", imports.import_load, "import_load"),
     ("imports/<int:job_id>/cancel/", imports.import_cancel, "import_cancel"),
     ("imports/<int:job_id>/undo/", imports.import_undo, "import_undo"),
+    ("contradictions/", contradictions.contradictions, "contradictions"),
     ("exports/", exports.exports, "exports"),
     ("exports/<slug:format_name>/", exports.export_file, "export_file"),
     ("audit-log/", audit.audit_log, "audit_log"),

@@ -76,6 +76,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "projects": "settings, questionnaires, publishing",
         "rating": "assigning, submitting, what a rater sees",
         "gold": "the gold set, rounds, qualification",
+        "contradictions": "answers that contradict each other",
         "adjudication": "decisions where raters disagree",
         "guidelines": "rules and examples for raters, in versions",
         "summaries": "finding and showing summaries",

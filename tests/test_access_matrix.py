@@ -183,6 +183,7 @@ POST  endpoint_remove            in     403       403        403     302     404
 GET   summary_scores             in     403       403        200     200     404      404       404
 GET   agreement                  in     403       403        200     200     404      404       404
 GET   agreement_table            in     403       403        200     200     404      404       404
+GET   contradictions             in     403       403        200     200     404      404       404
 GET   adjudication               in     403       403        200     200     404      404       404
 GET   adjudication_csv           in     403       403        200     200     404      404       404
 GET   adjudicate                 in     403       403        200     200     404      404       404

@@ -72,5 +72,10 @@ class Migration(migrations.Migration):
             model_name='adjudication',
             constraint=models.CheckConstraint(condition=models.Q(('value', ''), _negated=True), name='adjudication_not_empty'),
         ),
+        migrations.AddField(
+            model_name='project',
+            name='contradiction_notice',
+            field=models.BooleanField(default=False, help_text='Raters are asked once to check answers that contradict each other.'),
+        ),
         migrations.RunPython(migrations.RunPython.noop, delete_changes_by_decisions),
     ]

@@ -114,6 +114,9 @@ class Project(models.Model):
     allow_corrections = models.BooleanField(
         default=True, help_text="Raters may correct a finished rating; the first answer is kept for audit."
     )
+    contradiction_notice = models.BooleanField(
+        default=False, help_text="Raters are asked once to check answers that contradict each other."
+    )
     gold_round_size = models.PositiveSmallIntegerField(
         default=20, help_text="Gold summaries in the first round."
     )

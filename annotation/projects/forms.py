@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation import protocol
+from annotation.contradictions.rules import rules_of
 from annotation.models import Project, Questionnaire
 from annotation.projects.settings import SETTINGS
 from annotation.web.form_choices import offer
@@ -83,6 +84,7 @@ class SettingsForm(forms.ModelForm):
             "extra_share": "Rated by several (%)",
             "extra_redundancy": "Ratings of these",
             "lease_minutes": "Minutes per summary",
+            "contradiction_notice": "Notice of contradictions",
             "gold_round_size": "First round",
             "gold_retry_size": "Later rounds",
             "gold_rounds": "Rounds allowed",
@@ -100,6 +102,7 @@ class SettingsForm(forms.ModelForm):
             "lease_minutes": "After this time an unfinished summary goes to another rater.",
             "daily_goal": "Summaries per rater. Raters can continue after reaching it.",
             "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
+            "contradiction_notice": "Raters are asked once to check contradictory answers.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries per round.",
             "gold_rounds": "After so many failed rounds, a manager decides. 0: no limit.",
@@ -114,6 +117,8 @@ class SettingsForm(forms.ModelForm):
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:
         super().__init__(data, instance=project, label_suffix="")
         self.questions = project.questionnaire.protocol.questions
+        if not rules_of(project.questionnaire.key):
+            del self.fields["contradiction_notice"]
         for question in self.questions:
             self.fields[f"threshold:{question.key}"] = PercentField(
                 label=f"{question.title} (%)",
@@ -137,4 +142,5 @@ class SettingsForm(forms.ModelForm):
             for question in self.questions
             if self.cleaned_data[f"threshold:{question.key}"] is not None
         }
-        return {**{name: self.cleaned_data[name] for name in self.Meta.fields}, "gold_thresholds": own}
+        shared = {name: self.cleaned_data[name] for name in self.Meta.fields if name in self.fields}
+        return {**shared, "gold_thresholds": own}

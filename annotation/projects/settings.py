@@ -40,6 +40,7 @@ SETTINGS = (
     "description",
     *BOUNDS,
     "allow_corrections",
+    "contradiction_notice",
     "gold_threshold",
     "gold_thresholds",
     "check_rate",

@@ -17,6 +17,8 @@ COMMENT = "comment-"
 class StageSheet:
     stage: int
     given: dict[str, GivenAnswer]
+    keeps_contradictions: bool
+    """Whether the rater was asked about contradictory answers and submits again."""
 
 
 def read_sheet(data: QueryDict) -> StageSheet:
@@ -27,7 +29,7 @@ def read_sheet(data: QueryDict) -> StageSheet:
             "The form does not say which stage it answers. Reload the page and submit it again."
         )
     keys = [name.split("-", 1)[1] for name in data if name.startswith((ANSWER, COMMENT))]
-    return StageSheet(int(stage), {key: read_answer(data, key) for key in keys})
+    return StageSheet(int(stage), {key: read_answer(data, key) for key in keys}, "contradictions" in data)
 
 
 def read_answer(data: QueryDict, key: str) -> GivenAnswer:

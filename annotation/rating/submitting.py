@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageClosed
+from annotation.contradictions.rules import contradictions
+from annotation.errors import AssignmentGone, ContradictoryAnswers, InvalidAnswers, NotAllowed, StageClosed
 from annotation.gold.checks import settle_check
 from annotation.gold.rounds import decide_when_finished
 from annotation.guidelines.following import require_confirmed
@@ -48,6 +49,8 @@ def submit_stage(
     stage: int,
     given: Mapping[str, GivenAnswer],
     now: datetime | None = None,
+    *,
+    keeps_contradictions: bool = False,
 ) -> Assignment:
     """Store the answers of one stage, and open the next stage or finish the rating.
 
@@ -56,8 +59,10 @@ def submit_stage(
     kept and do not count.
 
     Raises StageClosed if the stage is locked with other answers or not open yet, InvalidAnswers if a question
-    is unanswered or answered off its scale, AssignmentGone if the lease was lost, NotAllowed if the rater may
-    not rate, and GuidelinesUnconfirmed if new guidelines were published since the stage was opened.
+    is unanswered or answered off its scale, ContradictoryAnswers in production if the project wants that
+    noticed and the rater has not said that they mean it (`keeps_contradictions`), AssignmentGone if the lease
+    was lost, NotAllowed if the rater may not rate, and GuidelinesUnconfirmed if new guidelines were published
+    since the stage was opened.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -77,6 +82,9 @@ def submit_stage(
             raise StageClosed("This stage is not open yet.")
         guidelines = require_confirmed(rater).version_for(assignment.summary.article.language)
         sheet = _checked_sheet(questionnaire, stage, stored, given)
+        is_noticed = rater.project.contradiction_notice and assignment.round_id is None
+        if is_noticed and not keeps_contradictions:
+            _point_out_contradictions(questionnaire, sheet, given)
         if rating is None:
             rating = Rating.objects.create(
                 summary=assignment.summary,
@@ -175,6 +183,20 @@ def _refuse_violations(questionnaire: protocol.Questionnaire, sheet: protocol.Sh
     violations = protocol.violations(questionnaire, sheet)
     if violations:
         raise InvalidAnswers({violation.question: violation.message for violation in violations})
+
+
+def _point_out_contradictions(
+    questionnaire: protocol.Questionnaire, sheet: protocol.Sheet, given: Mapping[str, GivenAnswer]
+) -> None:
+    """Raise ContradictoryAnswers if an answer that is just `given` contradicts another one."""
+    reasons = {
+        key: found.reason
+        for found in contradictions(questionnaire, sheet)
+        for key in found.questions
+        if not given.keys().isdisjoint(found.questions)
+    }
+    if reasons:
+        raise ContradictoryAnswers(reasons)
 
 
 def _write_answers(

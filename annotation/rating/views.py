@@ -8,8 +8,8 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import replace_url
 
-from annotation.errors import DomainError, GuidelinesUnconfirmed, InvalidAnswers
 from annotation.gold.qualified_languages import current_language, work_languages
+from annotation.errors import ContradictoryAnswers, DomainError, GuidelinesUnconfirmed, InvalidAnswers
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
@@ -51,9 +51,17 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
         return _item_page(request, open_assignment(rater, assignment_id))
     sheet = read_sheet(request.POST)
     try:
-        assignment = submit_stage(rater, assignment_id, sheet.stage, sheet.given)
+        assignment = submit_stage(
+            rater,
+            assignment_id,
+            sheet.stage,
+            sheet.given,
+            keeps_contradictions=sheet.keeps_contradictions,
+        )
     except InvalidAnswers as wrong:
         return _item_page(request, open_assignment(rater, assignment_id), sheet, wrong)
+    except ContradictoryAnswers as doubtful:
+        return _item_page(request, open_assignment(rater, assignment_id), sheet, doubtful=doubtful)
     except GuidelinesUnconfirmed:
         save_draft(rater, assignment_id, sheet.stage, sheet.given)
         messages.info(request, "The guidelines have changed. Your answers are saved as a draft.")
@@ -109,6 +117,7 @@ def _item_page(
     assignment: Assignment,
     sent: StageSheet | None = None,
     wrong: InvalidAnswers | None = None,
+    doubtful: ContradictoryAnswers | None = None,
 ) -> HttpResponse:
     item = shown_item(assignment)
     project = assignment.rater.project
@@ -116,12 +125,16 @@ def _item_page(
         "rater": assignment.rater,
         "item": item,
         "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
+        "contradictions": list(dict.fromkeys(doubtful.fields.values())) if doubtful else (),
+        "doubtful": [
+            row.question.title for row in item.asked if doubtful and row.question.key in doubtful.fields
+        ],
         "day": daily_goal(assignment.rater),
         "round": round_progress(assignment.round) if assignment.round else None,
         "reopenable": reopenable_rating(assignment.rater),
     }
     template = "annotation/rate.html#item" if request.htmx else "annotation/rate.html"
-    response = render(request, template, context, status=422 if wrong else 200)
+    response = render(request, template, context, status=422 if wrong or doubtful else 200)
     if request.htmx:
         return replace_url(response, reverse("rate_item", args=[project.slug, assignment.pk]))
     return response

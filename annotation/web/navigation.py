@@ -39,7 +39,9 @@ SECTIONS = (
     Section("My ratings", "history", Permission.RATE),
     Section("Guidelines", "guidelines", Permission.RATE, is_in=_has_guidelines),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
-    Section("Agreement", "agreement", Permission.SEE_RESULTS, further=("raters", "adjudication")),
+    Section(
+        "Agreement", "agreement", Permission.SEE_RESULTS, further=("raters", "adjudication", "contradictions")
+    ),
     Section(
         "Evaluators",
         "runs",

@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.contradictions.rules import rules_of
 from annotation.lookups import one_of
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
@@ -14,7 +15,8 @@ from metaeval.raters.page import rater_list, rater_page, removal_figures
 @require_safe
 def raters(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
-    return render(request, "metaeval/raters.html", {"page": rater_list(project)})
+    context = {"page": rater_list(project), "rules": rules_of(project.questionnaire.key)}
+    return render(request, "metaeval/raters.html", context)
 
 
 @require_safe

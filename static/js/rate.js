@@ -187,6 +187,8 @@
     trouble("");
     if (detail.target.id === "flag") {
       mark(marked() || questions()[0]);
+    } else if (document.getElementById("contradictions")) {
+      document.getElementById("contradictions").scrollIntoView({ block: "center" });
     } else if (!document.querySelector("#item .question.missing")) {
       scrollTo(0, 0);
     }

@@ -27,6 +27,7 @@ PAGES = {
     "progress": ("demo-manager", "/projects/demo/"),
     "agreement": ("demo-manager", "/projects/demo/agreement/"),
     "adjudication": ("demo-manager", "/projects/demo/adjudication/"),
+    "contradictions": ("demo-manager", "/projects/demo/contradictions/"),
     "raters": ("demo-manager", "/projects/demo/raters/"),
     "rater": ("demo-manager", "/projects/demo/raters/1/"),
     "comparison": ("demo-researcher", "/projects/demo/comparison/"),

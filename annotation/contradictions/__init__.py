@@ -1,0 +1,1 @@
+"""Answers of one rating that contradict each other."""
