@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import ArticleFlag, Assignment, Project, Rater, Rating, Summary
+from annotation.models import Article, ArticleFlag, Assignment, Project, Rater, Rating, Summary
+from annotation.progress.forecast import FORECAST_DAYS, Forecast, forecast
 
 DAYS = 14
 PACE_DAYS = 7
@@ -22,27 +23,39 @@ OPEN_LEASE = Q(state=Assignment.State.OPEN, round__isnull=True, is_check=False)
 
 @dataclass
 class Group:
-    """The rateable summaries of one language, of one system, or all.
+    """The summaries to rate of one language, dataset or system, or all.
 
-    Of the `wanted` ratings, `missing` are not given yet, including leased ones. `rated` summaries have at
-    least one rating. `ratings` are all that count, also beyond what is wanted.
+    Of the `wanted` ratings some are `given`, some `missing` (leased ones included) and some `blocked`,
+    because the article has no text. `rated` summaries have at least one rating. `collected` and `imported`
+    are all ratings that count, also beyond what is wanted.
     """
 
     name: str = ""
     summaries: int = 0
     rated: int = 0
-    ratings: int = 0
+    collected: int = 0
+    imported: int = 0
     wanted: int = 0
     missing: int = 0
+    blocked: int = 0
+
+    @property
+    def ratings(self) -> int:
+        return self.collected + self.imported
+
+    @property
+    def possible(self) -> int:
+        """The wanted ratings that are given or can be."""
+        return self.wanted - self.blocked
 
     @property
     def given(self) -> int:
-        return self.wanted - self.missing
+        return self.possible - self.missing
 
     @property
     def percent(self) -> int:
-        """Rounded down, so that 100 means all."""
-        return 100 * self.given // self.wanted if self.wanted else 0
+        """The given share of the possible ratings, rounded down, so that 100 means all."""
+        return 100 * self.given // self.possible if self.possible else 0
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,8 @@ class Progress:
     articles: int
     all: Group
     languages: list[Group]
+    datasets: list[Group]
+    """Empty if no article names one."""
     systems: list[Group]
     collected: int
     imported: int
@@ -82,6 +97,7 @@ class Progress:
     raters: list[RaterProgress]
     gold: list[tuple[str, int]]
     leases: int
+    forecast: Forecast
     flags: list[ArticleFlag]
     """The latest open flags."""
     flag_count: int
@@ -105,8 +121,9 @@ class Progress:
         return bool(self.languages and self.raters)
 
 
-Cell = tuple[str, str]
-"""A language and a system."""
+OF_SUMMARY = ("summary__article__language", "summary__article__dataset", "summary__system__name")
+Cell = tuple[str, str, str]
+"""A language, a dataset (empty for none) and a system."""
 
 
 def progress_version(project: Project) -> str:
@@ -132,13 +149,20 @@ def progress_of(project: Project) -> Progress:
     sources = _countable(project).aggregate(
         collected=Count("pk", filter=~IMPORTED), imported=Count("pk", filter=IMPORTED)
     )
+    everything = _sum("", cells.values())
+    datasets = _by(cells, 1)
+    days = _days(project, midnight)
     return Progress(
         articles=project.articles.count(),
-        all=_sum("", cells.values()),
+        all=everything,
         languages=_by(cells, 0),
-        systems=_by(cells, 1),
+        datasets=datasets if any(group.name for group in datasets) else [],
+        systems=_by(cells, 2),
+        forecast=forecast(
+            everything.missing, [day.collected for day in days[-1 - FORECAST_DAYS : -1]], midnight.date()
+        ),
         **sources,
-        days=_days(project, midnight),
+        days=days,
         raters=_raters(project, midnight),
         gold=list(
             Summary.objects.filter(project=project, gold__isnull=False, gold__retired_at__isnull=True)
@@ -164,6 +188,9 @@ def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
         Count("pk"), Sum("ratings_wanted"), Sum("open_places")
     ):
         groups[pk].summaries, groups[pk].wanted, groups[pk].missing = summaries, wanted, open_places
+    for pk, blocked in rows.filter(_without_text(groups)).annotate(Sum("open_places")):
+        groups[pk].blocked = blocked
+        groups[pk].missing -= blocked
     leases = Assignment.objects.filter(OPEN_LEASE, rater__project__in=groups, **_rateable("summary__"))
     for pk, leased in leases.values_list("rater__project").annotate(Count("pk")):
         groups[pk].missing += leased
@@ -203,21 +230,39 @@ def _rateable(prefix: str) -> dict[str, object]:
 def _cells(project: Project) -> dict[Cell, Group]:
     cells = {}
     summaries = Summary.objects.filter(project=project).rateable()
-    for language, system, count, wanted, open_places in summaries.values_list(
-        "article__language", "system__name"
-    ).annotate(Count("pk"), Sum("ratings_wanted"), Sum("open_places")):
-        cells[language, system] = Group(summaries=count, wanted=wanted, missing=open_places)
+    places = summaries.values_list("article__language", "article__dataset", "system__name")
+    for *cell, count, wanted, open_places in places.annotate(
+        Count("pk"), Sum("ratings_wanted"), Sum("open_places")
+    ):
+        cells[_cell(cell)] = Group(summaries=count, wanted=wanted, missing=open_places)
+    for *cell, blocked in places.filter(_without_text([project.pk])).annotate(Sum("open_places")):
+        group = cells[_cell(cell)]
+        group.blocked = blocked
+        group.missing -= blocked
     leases = _leases(project).filter(**_rateable("summary__"))
-    for language, system, leased in leases.values_list(
-        "summary__article__language", "summary__system__name"
-    ).annotate(Count("pk")):
-        cells[language, system].missing += leased
+    for *cell, leased in leases.values_list(*OF_SUMMARY).annotate(Count("pk")):
+        cells[_cell(cell)].missing += leased
     ratings = _countable(project).filter(**_rateable("summary__"))
-    for language, system, count, rated in ratings.values_list(
-        "summary__article__language", "summary__system__name"
-    ).annotate(Count("pk"), Count("summary", distinct=True)):
-        cells[language, system].ratings, cells[language, system].rated = count, rated
+    counts = ratings.values_list(*OF_SUMMARY).annotate(
+        collected=Count("pk", filter=~IMPORTED),
+        imported=Count("pk", filter=IMPORTED),
+        rated=Count("summary", distinct=True),
+    )
+    for *cell, collected, imported, rated in counts:
+        group = cells[_cell(cell)]
+        group.collected, group.imported, group.rated = collected, imported, rated
     return cells
+
+
+def _without_text(project_ids: Iterable[int]) -> Q:
+    """Return the summaries that nobody can rate. Looking up the digest first spares reading all texts."""
+    articles = Article.objects.filter(project__in=list(project_ids), text_digest="", text="")
+    return Q(article__in=articles)
+
+
+def _cell(names: list[Any]) -> Cell:
+    language, dataset, system = names
+    return language, dataset, system
 
 
 def _by(cells: dict[Cell, Group], part: int) -> list[Group]:
@@ -230,9 +275,11 @@ def _sum(name: str, groups: Iterable[Group]) -> Group:
     for group in groups:
         total.summaries += group.summaries
         total.rated += group.rated
-        total.ratings += group.ratings
+        total.collected += group.collected
+        total.imported += group.imported
         total.wanted += group.wanted
         total.missing += group.missing
+        total.blocked += group.blocked
     return total
 
 

@@ -50,12 +50,17 @@ class QuestionSerializer(serializers.ModelSerializer):
 
 
 class ProgressSerializer(serializers.Serializer):
-    name = serializers.CharField(help_text="The language or the system; empty for all together.")
+    name = serializers.CharField(
+        help_text="The language, the dataset (empty for none) or the system; empty for all together."
+    )
     summaries = serializers.IntegerField(help_text="Summaries that people rate.")
     rated = serializers.IntegerField(help_text="Summaries with at least one rating that counts.")
     ratings = serializers.IntegerField(help_text="Ratings that count, imported ones included.")
+    collected = serializers.IntegerField(help_text="Ratings that count and were given here.")
+    imported = serializers.IntegerField(help_text="Ratings that count and came from files.")
     wanted = serializers.IntegerField(help_text="Ratings that the project's redundancy asks for.")
-    missing = serializers.IntegerField(help_text="Wanted ratings that are not given yet.")
+    missing = serializers.IntegerField(help_text="Wanted ratings that are not given yet and can be.")
+    blocked = serializers.IntegerField(help_text="Wanted ratings of summaries whose article has no text.")
 
 
 class ProjectDetailSerializer(ProjectSerializer):
@@ -63,6 +68,7 @@ class ProjectDetailSerializer(ProjectSerializer):
     articles = serializers.IntegerField()
     progress = ProgressSerializer()
     languages = ProgressSerializer(many=True)
+    datasets = ProgressSerializer(many=True)
     systems = ProgressSerializer(many=True)
 
     class Meta(ProjectSerializer.Meta):
@@ -72,6 +78,7 @@ class ProjectDetailSerializer(ProjectSerializer):
             "articles",
             "progress",
             "languages",
+            "datasets",
             "systems",
         )
         read_only_fields = fields
@@ -128,6 +135,7 @@ def project_detail(request: Request, slug: str) -> Response:
         "articles": progress.articles,
         "progress": progress.all,
         "languages": progress.languages,
+        "datasets": progress.datasets,
         "systems": progress.systems,
     }
     return Response(ProjectDetailSerializer(described).data)

@@ -128,7 +128,7 @@ def test_the_page_has_every_part_that_a_poll_swaps(project):
     make_rater(project)
     text = text_of(client_of(project), project)
     parts = text.split('hx-select-oob="')[1].split('"')[0].split(",")
-    assert len(parts) == 9
+    assert len(parts) == 10
     for part in parts:
         assert text.count(f'id="{part.removeprefix("#")}"') == 1
 
@@ -152,6 +152,49 @@ def test_figures_count_only_countable_ratings_and_wanted_summaries(project):
     assert figures == {"en": (1, 1, 1, 2, 1), "de": (1, 0, 0, 0, 1)}
     assert [group.name for group in found.systems] == ["system-a"]
     assert (found.all.wanted, found.all.missing, found.leases, found.gold) == (4, 2, 1, [("en", 1)])
+
+
+def test_the_figures_of_each_place_add_up(project):
+    """Two articles lack their text: one summary was rated before it was imported, and one never can be."""
+    news, none = (make_article(project, dataset=name) for name in ("news", ""))
+    without = [make_article(project, dataset="news", text="") for _ in range(2)]
+    of_file, here = make_rater(project, user=None), make_rater(project)
+    rate(project, make_summary(project, article=without[0], ratings_wanted=2, open_places=1), of_file)
+    make_summary(project, article=without[1])
+    collect(project, make_summary(project, article=news, open_places=0), here)
+    make_summary(project, article=none)
+    assert take_assignment(make_rater(project)).summary.article == none
+    page = get(client_of(project), project)
+    found = page.context["progress"]
+    groups = {group.name: group for group in found.datasets}
+    figures = ("wanted", "given", "missing", "blocked", "collected", "imported")
+    assert {name: [getattr(group, each) for each in figures] for name, group in groups.items()} == {
+        "news": [4, 2, 0, 2, 1, 1],
+        "": [1, 0, 1, 0, 0, 0],
+    }
+    assert groups["news"].percent == 100
+    for parts in (found.languages, found.datasets, found.systems):
+        for each in figures:
+            assert sum(getattr(group, each) for group in parts) == getattr(found.all, each)
+    assert (found.all.collected, found.all.imported) == (found.collected, found.imported)
+    text = " ".join(page.content.decode().split())
+    assert "2 more ratings need the text of an article." in text
+    home = " ".join(client_of(project).get(reverse("home")).content.decode().split())
+    assert "<strong>2</strong> of 3 needed ratings" in home
+
+
+def test_the_end_is_forecast_from_the_ratings_of_the_last_full_days(project):
+    rater = make_rater(project)
+    for ago in (0, 1, 1, 2, 8):
+        collect(project, make_summary(project, open_places=0), rater, timedelta(days=ago))
+    rate(project, make_summary(project, open_places=0), make_rater(project, user=None), timedelta(days=1))
+    for _ in range(5):
+        make_summary(project)
+    page = get(client_of(project), project)
+    found = page.context["progress"].forecast  # 3 ratings in 2 days, of which 5 need 3.3
+    assert (found.pace, found.over) == (1.5, 2)
+    assert found.ends_on == timezone.localdate() + timedelta(days=3)
+    assert "at 1.5 a day, the mean of 2 full days" in " ".join(page.content.decode().split())
 
 
 def test_days_count_collected_and_imported_ratings_by_finishing_day(project):
