@@ -1,5 +1,6 @@
 """The agreement page."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -21,6 +22,7 @@ from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
+from metaeval.stats.agreement.planned_units import planned_units
 from metaeval.stats.arrays import Ints
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import NONE
@@ -32,6 +34,15 @@ HEADLINES = ("krippendorff_alpha", "gwet_ac", "pairwise_agreement", "all_agree_s
 
 MOST_ANSWERS = 11
 """Scales with more answers get no chart and no table of pairs."""
+
+TARGETS = ("0.1", "0.05", "0.03")
+OVER_SUMMARIES = ("units", "units_bca")
+"""The intervals whose width falls as summaries are added."""
+NEEDED = (
+    "Needed summaries: half of the interval is assumed to fall with the square root of the number of"
+    " summaries, if further ones are of the same kind and have as many ratings each. No number is given"
+    " beyond 100 times the present one."
+)
 
 Column = tuple[str, str, str]
 """Title, language, statistic."""
@@ -51,6 +62,21 @@ class AnswerPair:
 
 
 @dataclass(frozen=True)
+class NeededSummaries:
+    """How many summaries with two ratings or more an interval takes, and their ratings."""
+
+    target: str
+    """Half the width of the interval."""
+    summaries: float
+    """inf if more than 100 times as many."""
+    ratings: float
+
+    @property
+    def is_beyond(self) -> bool:
+        return math.isinf(self.summaries)
+
+
+@dataclass(frozen=True)
 class AgreementDetails:
     """All statistics of the chosen question and language, with charts."""
 
@@ -60,6 +86,10 @@ class AgreementDetails:
     """Every statistic, with its interval as text."""
     commonest: CommonAnswer | None
     charts: Sequence[Chart]
+    needed: Sequence[NeededSummaries]
+    """For the chosen statistic; empty if its interval tells nothing."""
+    needed_for: str
+    """The chosen statistic."""
     answers: Sequence[str]
     pairs: Sequence[tuple[str, Sequence[AnswerPair]]]
     """Answer and its row: how often another rater of the same summary gave each answer."""
@@ -208,9 +238,27 @@ def _details(
         figures=[(figure, _shown(figure.agreement.interval)) for figure in figures],
         commonest=commonest_answer(chosen, language),
         charts=[_answers_chart(chosen.question, language, totals, answers)] if few else [],
+        needed=_needed(figures, choices.statistic, twice, method),
+        needed_for=STATISTICS[choices.statistic].label,
         answers=answers,
         pairs=_pairs(twice, chosen.ratings.values, choices, chosen.question) if few and twice.n_units else [],
     )
+
+
+def _needed(
+    figures: Sequence[AgreementFigure], statistic: str, twice: RatingsPerUnit, method: AgreementMethod
+) -> list[NeededSummaries]:
+    interval = next(each.agreement.interval for each in figures if each.statistic == statistic)
+    if interval is None or method.interval not in OVER_SUMMARIES or not twice.n_units:
+        return []
+    found = []
+    for target in TARGETS:
+        wanted = planned_units(interval, twice.n_units, float(target))
+        if math.isnan(wanted):
+            return []
+        ratings = wanted * twice.n_ratings / twice.n_units
+        found.append(NeededSummaries(target, wanted, ratings if math.isinf(wanted) else math.ceil(ratings)))
+    return found
 
 
 def _definitions(drawn: AgreementDetails) -> list[str]:
@@ -222,6 +270,7 @@ def _definitions(drawn: AgreementDetails) -> list[str]:
             *(figure.agreement.definition for figure in figures),
             *(interval.definition for interval in intervals if interval),
             *(figure.whose for figure in figures),
+            NEEDED if drawn.needed else "",
         ]
     )
 
