@@ -99,6 +99,8 @@ class Estimate(Result):
     """Their articles; None if some are not known."""
     systems: int | None
     """Their systems; None if some are not known."""
+    counted_as_zero: Mapping[str, int] = field(default_factory=dict)
+    """Reason -> how many articles, or systems, of a mean count as 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,6 +89,20 @@ class Coefficient:
     compute_with: Callable[[Floats, Groups], Callable[[Floats], Floats]] | None = None
     """`compute` in two steps, the first with labels alone, where that is faster."""
     is_fitted_to_all: bool = False  # whether the value of one group depends on the others
+    is_zero_if_constant: bool = False  # see `constant_scores.py`
+
+    def is_defined(self, labels: Floats, scores: Floats, groups: Groups) -> Bools:
+        """Return whether each group, (groups,), has a coefficient; arrays as for `of_groups`."""
+        defined = np.ones(len(groups.sizes), dtype=bool)
+        left = np.arange(len(groups.sizes))
+        for need in (TWO_PAIRS, *self.needs):
+            if not left.size:
+                break
+            holds = need.holds(labels, scores, groups)
+            defined[left[~holds]] = False
+            rows = groups.spread(holds)
+            labels, scores, groups, left = labels[rows], scores[rows], groups.only(holds), left[holds]
+        return defined
 
     def of_groups(self, labels: Floats, scores: Floats, groups: Groups) -> Grouped:
         """Return the coefficient within each group.

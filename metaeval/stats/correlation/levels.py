@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.stats.arrays import Ints, distinct, order_of
-from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.coefficients import VARIED_SCORES, Coefficient
 from metaeval.stats.correlation.paired import Paired, count_known, nonzero, paired, paired_alike
 from metaeval.stats.groups import Groups
 from metaeval.stats.result import Estimate
@@ -67,7 +67,8 @@ def article_mean(coefficient: Coefficient, rows: Rows) -> Estimate:
     """Return the mean over articles of the coefficient over the article's summaries.
 
     Articles where the coefficient is undefined are left out and counted, as in nlpstats, UniEval and
-    BARTScore; ExplainaBoard counts them as 0 instead.
+    BARTScore. `coefficient_at` gives coefficients that count an article with equal scores as 0 instead, as in
+    ExplainaBoard.
 
     Elsewhere: 'input' in nlpstats, 'summary level' in UniEval, BARTScore and G-Eval, 'item' in
     mt-metrics-eval.
@@ -123,10 +124,17 @@ def _mean(coefficient: Coefficient, rows: Rows, group: str) -> Estimate:
     pairs = paired(rows, by_majority=coefficient.is_for_yes_no)
     why_not = " or ".join(need.otherwise for need in coefficient.needs)
     or_with = f", or with {why_not}," if why_not else ""
+    counted_as_zero = (
+        f" {group.capitalize()}s with all scores equal, but not all labels, count as 0: the evaluator does"
+        " not order them."
+        if coefficient.is_zero_if_constant
+        else ""
+    )
     definition = (
         f"{coefficient.label}, mean over {group}s: one coefficient within each {group} over its summaries"
         f" with both a label and a score, then the mean over the {group}s where it is defined; {group}s with"
-        f" fewer than two such summaries{or_with} are left out, not counted as 0. {coefficient.definition}"
+        f" fewer than two such summaries{or_with} are left out, not counted as 0.{counted_as_zero}"
+        f" {coefficient.definition}"
     )
     if coefficient.is_for_yes_no and not rows.yes_no:
         return _undefined(pairs, definition, _needs_yes_no_question(coefficient))
@@ -146,6 +154,10 @@ def _mean(coefficient: Coefficient, rows: Rows, group: str) -> Estimate:
         counts = ", ".join(f"{what}: {count}" for what, count in groups_left_out.items())
         value, reason = np.nan, f"no {group} in which it is defined ({counts or f'no {group} is known'})"
     kept = order[groups.spread(defined)]
+    zeros = 0
+    if coefficient.is_zero_if_constant and defined.any():
+        varied = VARIED_SCORES.holds(pairs.rows.labels[kept], pairs.rows.scores[kept], groups.only(defined))
+        zeros = int((~varied).sum())
     return Estimate(
         value=value,
         n=len(kept),
@@ -155,6 +167,7 @@ def _mean(coefficient: Coefficient, rows: Rows, group: str) -> Estimate:
         left_out=nonzero(
             pairs.left_out | {NO_ARTICLE if is_article else NO_SYSTEM: unknown} | groups_left_out
         ),
+        counted_as_zero=nonzero({f"{group}s with {VARIED_SCORES.otherwise}": zeros}),
         reason=reason,
     )
 
@@ -196,6 +209,8 @@ class Level:
     each: Callable[[Coefficient, Rows], list[Estimate]] | None = None
     """`estimate` for several evaluators, where that is faster."""
     is_of_means: bool = False  # so that not only the order of labels and scores matters
+    units: str = "summaries"  # what the coefficient, or the mean of coefficients, is taken over
+    group: str = ""  # "article" or "system" if the level is a mean of the coefficient within each
 
     def estimates(self, coefficient: Coefficient, rows: Rows) -> list[Estimate]:
         """Return `estimate` for the scores of each evaluator."""
@@ -208,8 +223,8 @@ LEVELS: dict[str, Level] = {
     level.name: level
     for level in (
         Level("pooled", "pooled over summaries", pooled, pooled_each),
-        Level("article", "mean over articles", article_mean),
-        Level("system", "over systems' means", system, is_of_means=True),
-        Level("within_system", "mean over systems", system_mean),
+        Level("article", "mean over articles", article_mean, units="articles", group="article"),
+        Level("system", "over systems' means", system, is_of_means=True, units="systems"),
+        Level("within_system", "mean over systems", system_mean, units="systems", group="system"),
     )
 }

@@ -7,11 +7,15 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.constant_scores import LEFT_OUT
+from metaeval.stats.correlation.levels import Level
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.significance import paired_bootstrap, paired_t, permutation, subsamples, williams
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester, PairTests, compared
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
+NOTHING_IN_COMMON = "the two have no {units} in common"
 ITSELF = "an evaluator is not compared with itself"
 
 
@@ -25,6 +29,8 @@ class SignificanceTest:
     """Full sentences, with {resamples} and {seed} as placeholders."""
     tester: Callable[[Compared], PairTester]
     """Prepares what all pairs share, and returns the test of a pair."""
+    why_not: Callable[[Level, Coefficient], str] = lambda _level, _coefficient: ""
+    """Why the test does not apply to a level or coefficient; empty if it does."""
 
 
 TESTS: dict[str, SignificanceTest] = {
@@ -39,9 +45,17 @@ TESTS: dict[str, SignificanceTest] = {
             paired_bootstrap.DEFINITION,
             paired_bootstrap.tester,
         ),
-        SignificanceTest("williams", "Williams' test", williams.DEFINITION, williams.tester),
+        SignificanceTest(
+            "williams", "Williams' test", williams.DEFINITION, williams.tester, williams.why_not
+        ),
         SignificanceTest("subsample80", "80% subsamples", subsamples.DEFINITION, subsamples.tester),
-        SignificanceTest("paired_t", "paired t-test over articles", paired_t.DEFINITION, paired_t.tester),
+        SignificanceTest(
+            "paired_t",
+            "paired t-test over articles",
+            paired_t.DEFINITION,
+            paired_t.tester,
+            paired_t.why_not,
+        ),
     )
 }
 
@@ -55,8 +69,9 @@ def compare_pairs(
     *,
     orientation: npt.ArrayLike | None = None,
     bootstrap: Bootstrap | None = None,
+    constant: str = LEFT_OUT,
 ) -> PairTests:
-    """Compare every two evaluators on the summaries that both have scored.
+    """Compare every two evaluators on the summaries, articles or systems that count for both.
 
     Parameters
     ----------
@@ -72,42 +87,49 @@ def compare_pairs(
     bootstrap : over articles, of all the other arguments, if the caller has drawn it already;
         the paired bootstrap uses it for evaluators that have scored every labelled summary.
 
-    At a level that is a mean over articles or systems, each evaluator's mean is over those where its own
-    coefficient is defined, as in nlpstats. Where a coefficient or the test is undefined, the p-value is nan,
-    with the reason.
+    constant : what becomes of articles with equal scores: a name in `CONSTANT`.
+
+    At a level that is a mean over articles or systems, both means are over those where both coefficients are
+    defined. (In nlpstats each is over those where its own is.) Where a coefficient or the test is undefined,
+    the p-value is nan, with the reason.
 
     Raises KeyError for a name that is not there, and ValueError for what `compared` refuses.
     """
     chosen = TESTS[test]
-    data = compared(level, coefficient, rows, resampling, orientation, bootstrap)
+    data = compared(level, coefficient, rows, resampling, orientation, bootstrap, constant)
     size = len(rows.scores)
     differences, p_values = np.full((2, size, size), np.nan)
-    n = np.zeros((size, size), dtype=np.int64)
+    n, units = np.zeros((2, size, size), dtype=np.int64)
     reasons = {(row, row): ITSELF for row in range(size)}
     for row in range(size):
         alone = data.estimate(row, data.scored[row])
-        n[row, row] = int(data.scored[row].sum())
+        n[row, row], units[row, row] = int(data.scored[row].sum()), data.units(row, row)
         differences[row, row] = alone.value - alone.value
 
-    tester = chosen.tester(data)
+    inapplicable = chosen.why_not(data.level, data.coefficient)
+    tester = (lambda _first, _second: PairTest(reason=inapplicable)) if inapplicable else chosen.tester(data)
     for first, second in combinations(range(size), 2):
         kept = data.common(first, second)
         estimates = data.estimate(first, kept), data.estimate(second, kept)
         undefined = [estimate.reason for estimate in estimates if estimate.reason]
+        if data.scored[first].any() and data.scored[second].any() and not kept.any():
+            undefined = [NOTHING_IN_COMMON.format(units=data.level.units)]
         found = PairTest(reason=undefined[0]) if undefined else tester(first, second)
         difference = data.difference(first, second)
         n[first, second] = n[second, first] = int(kept.sum())
+        units[first, second] = units[second, first] = data.units(first, second)
         p_values[first, second] = p_values[second, first] = found.p_value
         differences[first, second], differences[second, first] = difference, -difference
         if found.reason:
             reasons[first, second] = reasons[second, first] = found.reason
-    return PairTests(differences, p_values, n, reasons, _definition(chosen, data))
+    return PairTests(differences, p_values, n, units, reasons, _definition(chosen, data))
 
 
 def _definition(test: SignificanceTest, data: Compared) -> str:
     sentences = [
         f"Difference of two evaluators' {data.coefficient.label}, {data.level.label}, each computed on the"
-        " summaries that have a label and a score of both.",
+        " summaries that have a label and a score of both"
+        + (f", in the {data.level.units} where both have a coefficient." if data.level.group else "."),
         "Scores of an evaluator for which lower is better are negated first." if data.is_turned else "",
         f"{test.label[0].upper()}{test.label[1:]}: "
         + test.definition.format(resamples=f"{data.resampling.resamples:,}", seed=data.resampling.seed),

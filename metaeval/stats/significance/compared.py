@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import Bools, Floats, Ints, number_vector
-from metaeval.stats.correlation.coefficients import COEFFICIENTS, Coefficient
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS, Level
 from metaeval.stats.correlation.roc_auc import yes_or_no
+from metaeval.stats.correlation.used_rows import count_units, has_unit, used_rows
 from metaeval.stats.result import Estimate
 from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
@@ -35,7 +37,10 @@ class PairTests:
     p_values: Floats
     """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
     n: Ints
-    """(E, E) summaries with a label and a score of both."""
+    """(E, E) summaries with a label and a score of both, without those of articles (or systems, at a level
+    that is their mean) in which only one of the two has a coefficient."""
+    units: Ints
+    """(E, E) the level's units among them: summaries, articles or systems."""
     reasons: Mapping[tuple[int, int], str]
     """Why a p-value is nan: one text for every such entry."""
     definition: str
@@ -63,22 +68,52 @@ class Compared:
 
     def used(self, first: int, second: int) -> Ints:
         """Return the places of the common summaries that the level uses."""
-        return np.flatnonzero(self.common(first, second) & self.has_group)
+        return np.flatnonzero(self.common(first, second) & self.has_unit)
 
     @cached_property
-    def has_group(self) -> Bools:
-        """Whether the level uses a summary, (n,): its article, or its system, is known."""
-        if self.level.name == "pooled":
-            return np.ones(len(self.rows), dtype=bool)
-        return (self.rows.articles if self.level.name == "article" else self.rows.systems) >= 0
+    def has_unit(self) -> Bools:
+        """Whether the level can use a summary, (n,)."""
+        return has_unit(self.level, self.rows)
 
     @cached_property
     def _estimates(self) -> dict[tuple[int, bytes], Estimate]:
         return {}
 
+    @cached_property
+    def _used(self) -> dict[tuple[int, bytes], Bools]:
+        return {}
+
+    @cached_property
+    def _common(self) -> dict[tuple[int, int], Bools]:
+        return {}
+
     def common(self, first: int, second: int) -> Bools:
-        """Return whether a summary has a label and the scores of both evaluators, (n,)."""
-        return self.scored[first] & self.scored[second]
+        """Return whether a summary counts for both evaluators, (n,).
+
+        It has a label and the scores of both. At a level that is a mean over articles, or systems, those are
+        left out in which only one of the two has a coefficient: what is undefined for one is no win for the
+        other.
+        """
+        pair = min(first, second), max(first, second)
+        if pair not in self._common:
+            both = self.scored[first] & self.scored[second]
+            if self.level.group:
+                used, other = (self._used_among(each, both) for each in pair)
+                both = both & (used == other)
+            self._common[pair] = both
+        return self._common[pair]
+
+    def units(self, first: int, second: int) -> int:
+        """Return the number of the level's units that both evaluators' coefficients are computed from."""
+        return count_units(self.level, self.rows, self._used_among(first, self.common(first, second)))
+
+    def _used_among(self, evaluator: int, kept: Bools) -> Bools:
+        """Return which of the summaries `kept` enter the evaluator's coefficient on these, (n,)."""
+        key = evaluator, np.packbits(kept).tobytes()
+        if key not in self._used:
+            scores = np.where(kept, self.rows.scores[evaluator], np.nan)
+            (self._used[key],) = used_rows(self.level, self.coefficient, self.rows.with_scores(scores[None]))
+        return self._used[key]
 
     def estimate(self, evaluator: int, kept: Bools) -> Estimate:
         """Return the evaluator's coefficient on the summaries `kept`, computed once."""
@@ -105,17 +140,19 @@ def compared(
     resampling: Resampling,
     orientation: npt.ArrayLike | None = None,
     bootstrap: Bootstrap | None = None,
+    constant: str = LEFT_OUT,
 ) -> Compared:
     """Check what `significance.compare_pairs` is given.
 
-    Raises KeyError for a level or coefficient that is not there, and ValueError for an orientation that is
-    neither 1 nor -1 and, for a yes/no coefficient, a yes/no question's labels outside 0 to 1.
+    Raises KeyError for a level, coefficient or `constant` that is not there, and ValueError for an
+    orientation that is neither 1 nor -1 and, for a yes/no coefficient, a yes/no question's labels outside 0
+    to 1.
     """
     size = len(rows.scores)
     signs = np.ones(size) if orientation is None else number_vector("orientation", orientation)
     if len(signs) != size or (np.abs(signs) != 1).any():
         raise ValueError(f"orientation must be 1 or -1 for each of {size} evaluators, not {signs.tolist()}")
-    chosen = COEFFICIENTS[coefficient]
+    chosen = coefficient_at(level, coefficient, constant)
     by_majority = chosen.is_for_yes_no and rows.yes_no
     return Compared(
         level=LEVELS[level],

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, ZERO
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, differences
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
@@ -36,7 +37,8 @@ def tester(data: Compared) -> PairTester:
             return drawn.replicates[evaluators]
         rows = data.rows.with_scores(data.rows.scores[evaluators]).at(kept)
         level, coefficient = data.level.name, data.coefficient.name
-        return Bootstrap("articles", level, coefficient, rows, data.resampling).replicates
+        constant = ZERO if data.coefficient.is_zero_if_constant else LEFT_OUT
+        return Bootstrap("articles", level, coefficient, rows, data.resampling, constant=constant).replicates
 
     of_pair = differences(data, replicates)
 

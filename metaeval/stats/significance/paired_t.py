@@ -4,6 +4,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from metaeval.stats.arrays import Bools, Floats
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.levels import Level
 from metaeval.stats.groups import Groups
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING
@@ -13,6 +15,13 @@ DEFINITION = (
     " evaluators' coefficients of each of the m articles where both are defined. It takes the articles'"
     " differences as independent and, if articles are few, as normal."
 )
+
+
+def why_not(level: Level, _coefficient: Coefficient) -> str:
+    """Say why the test does not apply at a level; empty if it does."""
+    if level.name == "article":
+        return ""
+    return "the paired t-test compares articles' coefficients: it is for 'mean over articles'"
 
 
 def tester(data: Compared) -> PairTester:
@@ -25,10 +34,6 @@ def tester(data: Compared) -> PairTester:
     """
 
     def test(first: int, second: int) -> PairTest:
-        if data.level.name != "article":
-            return PairTest(
-                reason="the paired t-test compares articles' coefficients: it is for 'mean over articles'"
-            )
         kept = data.common(first, second) & (data.rows.articles >= 0)
         d = _by_article(data, first, kept) - _by_article(data, second, kept)
         d = d[~np.isnan(d)]

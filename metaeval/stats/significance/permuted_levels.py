@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from metaeval.stats.arrays import Bools, Floats, Ints
-from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.coefficients import VARIED_LABELS, Coefficient
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
 from metaeval.stats.groups import Groups
 from metaeval.stats.significance import pair_count_swaps
@@ -58,7 +58,11 @@ QUICK: dict[str, Callable[[Swaps], Swapped]] = {
 
 def _swapped(coefficient: Coefficient, swaps: Swaps) -> Swapped:
     if coefficient.name in QUICK and pair_count_swaps.fits(swaps):
-        return QUICK[coefficient.name](swaps)
+        found = QUICK[coefficient.name](swaps)
+        if not coefficient.is_zero_if_constant:
+            return found
+        varied = VARIED_LABELS.holds(swaps.labels, swaps.labels, swaps.groups)
+        return Swapped(*(np.where(np.isnan(values) & varied, 0.0, values) for values in found))
     return reweighted_swaps(coefficient, swaps)
 
 
@@ -94,7 +98,7 @@ def _cells(permuted: Permuted) -> Coins:
 
 
 def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Coins, within: Coins) -> Floats:
-    """Return the difference of means over groups, (draws,).
+    """Return the difference of means over the groups where both are defined, (draws,).
 
     A marked group swaps the two evaluators as a whole, so only the members' coins are worked through.
     """
@@ -104,7 +108,7 @@ def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Co
     columns, members = np.unique(within.places[order], return_inverse=True)
     coins = within.marked[:, columns]
     draws = max(len(marked), len(coins))
-    totals, defined = np.zeros((2, draws)), np.zeros((2, draws))
+    totals, defined = np.zeros(draws), np.zeros(draws)
     at_once = max(1, CELLS_AT_ONCE // (len(columns) * max(draws, len(columns))))
     if coefficient.is_fitted_to_all:
         at_once = len(groups.sizes)
@@ -117,13 +121,11 @@ def _mean_over_groups(coefficient: Coefficient, permuted: Permuted, grouping: Co
             permuted.labels[rows], permuted.x[rows], permuted.y[rows], own_groups, members[own_rows], coins
         )
         first, second = _swapped(coefficient, swaps)
-        for at, (whole, exchanged) in enumerate(((first, second), (second, first))):
-            values = np.where(marked[:, block], exchanged, whole)
-            totals[at] += np.nansum(values, axis=1)
-            defined[at] += (~np.isnan(values)).sum(axis=1)
+        gaps = np.where(marked[:, block], second - first, first - second)
+        totals += np.nansum(gaps, axis=1)
+        defined += (~np.isnan(gaps)).sum(axis=1)
     with np.errstate(invalid="ignore"):
-        means = totals / defined
-    return means[0] - means[1]
+        return totals / defined
 
 
 def _of_system_means(coefficient: Coefficient, permuted: Permuted) -> Floats:

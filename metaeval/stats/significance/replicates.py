@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
@@ -18,22 +19,27 @@ Replicates = Callable[[Ints, Bools], Floats]
 def differences(data: Compared, replicates: Replicates) -> Callable[[int, int], Floats]:
     """Return a function from two evaluators to their defined differences, (draws,).
 
-    The draws are of the summaries that both have scored; where all evaluators have scored the same ones,
-    one run serves every pair. It waits for the first pair: where the coefficient is undefined for all, there
-    may be nothing to draw from.
+    The draws are of the summaries that count for both; one run serves all pairs with the same ones. It waits
+    for the first of them: where the coefficient is undefined for all, there may be nothing to draw from.
     """
-    alike = data.scored.size > 0 and bool((data.scored == data.scored[0]).all())
 
     @cache
-    def everyone() -> Floats:
-        return replicates(np.arange(len(data.scored)), data.scored[0])
+    def members() -> dict[bytes, set[int]]:
+        """The evaluators of the pairs with the same common summaries."""
+        found: dict[bytes, set[int]] = {}
+        for pair in combinations(range(len(data.scored)), 2):
+            found.setdefault(data.common(*pair).tobytes(), set()).update(pair)
+        return found
+
+    @cache
+    def run(common: bytes) -> dict[int, Floats]:
+        evaluators = sorted(members()[common])
+        drawn = replicates(np.array(evaluators), np.frombuffer(common, dtype=bool))
+        return dict(zip(evaluators, drawn, strict=True))
 
     def of_pair(first: int, second: int) -> Floats:
-        if alike:
-            own, other = everyone()[[first, second]]
-        else:
-            own, other = replicates(np.array([first, second]), data.common(first, second))
-        gap = own - other
+        drawn = run(data.common(first, second).tobytes())
+        gap = drawn[first] - drawn[second]
         return gap[~np.isnan(gap)]
 
     return of_pair

@@ -66,7 +66,7 @@ def _replicates(data: Compared) -> Replicates:
     level = reweighted_levels.LEVELS[data.level.name]
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
-        places = np.flatnonzero(kept & data.has_group)
+        places = np.flatnonzero(kept & data.has_unit)
         drawn_as = places if data.level.name == "pooled" else data.rows.own_articles[places]
         units = ALWAYS + 1 + np.unique(drawn_as, return_inverse=True)[1]
         unit_count = int(units.max(initial=ALWAYS)) + 1

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtr
 
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.levels import Level
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 
 DEFINITION = (
@@ -45,6 +47,18 @@ def williams(r12: float, r13: float, r23: float, n: int) -> PairTest:
     return PairTest(2 * float(stdtr(n - 3, -abs(t))))
 
 
+def why_not(level: Level, coefficient: Coefficient) -> str:
+    """Say why the test does not apply at a level or to a coefficient; empty if it does."""
+    if coefficient.name not in CORRELATIONS:
+        return f"Williams' test is for correlations, and {coefficient.label} is none"
+    if level.group:
+        return (
+            "Williams' test compares two correlations; a mean of several is not one: it is for"
+            " 'pooled over summaries' and 'over systems' means'"
+        )
+    return ""
+
+
 def tester(data: Compared) -> PairTester:
     """Return Williams' test, for the pooled and the system level, which have one correlation each.
 
@@ -53,15 +67,6 @@ def tester(data: Compared) -> PairTester:
     """
 
     def test(first: int, second: int) -> PairTest:
-        if data.coefficient.name not in CORRELATIONS:
-            return PairTest(
-                reason=f"Williams' test is for correlations, and {data.coefficient.label} is none"
-            )
-        if data.level.name not in ("pooled", "system"):
-            return PairTest(
-                reason="Williams' test compares two correlations; a mean of several is not one: it is for"
-                " 'pooled over summaries' and 'over systems' means'"
-            )
         kept = data.common(first, second)
         first_scores, second_scores = data.rows.scores[[first, second]]
         one_as_label = replace(data.rows, labels=first_scores, scores=second_scores, yes_no=False)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.correlation import reweighted_levels
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.paired import paired
 from metaeval.stats.correlation.reweighted_levels import ALWAYS, DrawnRows, Values
 from metaeval.stats.correlation.reweighted_rows import Draws
@@ -41,6 +41,7 @@ class Bootstrap:
     ----------
     scheme, level, coefficient : names, from SCHEMES, LEVELS and COEFFICIENTS.
     rows : of one or more evaluators.
+    constant : what becomes of articles with equal scores: a name in CONSTANT.
 
     Raises ValueError for what the level refuses, and KeyError for an unknown name.
 
@@ -56,10 +57,12 @@ class Bootstrap:
         coefficient: str,
         rows: Rows,
         resampling: Resampling = THOUSAND_RESAMPLES,
+        *,
+        constant: str = LEFT_OUT,
     ) -> None:
         if scheme not in SCHEMES:
             raise KeyError(scheme)
-        self._coefficient = COEFFICIENTS[coefficient]
+        self._coefficient = coefficient_at(level, coefficient, constant)
         self._level = level
         self._resampling = resampling
         kept = [paired(own, by_majority=self._coefficient.is_for_yes_no) for own in rows.each]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.stats.arrays import Floats
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.correlation.paired import paired
 from metaeval.stats.result import Estimate, Interval
@@ -61,6 +61,7 @@ def intervals(
     resampling: Resampling = THOUSAND_RESAMPLES,
     *,
     bootstrap: Bootstrap | None = None,
+    constant: str = LEFT_OUT,
 ) -> list[Interval]:
     """Return a 95% interval of each evaluator's coefficient.
 
@@ -68,8 +69,11 @@ def intervals(
     `analytic` is Fisher's interval, with Bonett and Wright's variances, for Pearson's r, Spearman's ρ and
     Kendall's τ-b, pooled and over systems' means, and DeLong's interval for pooled ROC AUC.
 
-    Parameters ---------- rows : of one or more evaluators. bootstrap : one of all the other arguments, if the
-    caller has drawn it already.
+    Parameters
+    ----------
+    rows : of one or more evaluators.
+    bootstrap : one of all the other arguments, if the caller has drawn it already.
+    constant : what becomes of articles with equal scores: a name in `CONSTANT`.
 
     There is no interval, but a reason, where the value is undefined; where there are too few articles or
     systems; where more than 5% of the resamples leave the value undefined, or all give the same; and where
@@ -81,8 +85,8 @@ def intervals(
 
     Raises what `Bootstrap` raises.
     """
-    method = INTERVALS[name]
-    estimates = [LEVELS[level].estimate(COEFFICIENTS[coefficient], own) for own in rows.each]
+    method, chosen = INTERVALS[name], coefficient_at(level, coefficient, constant)
+    estimates = [LEVELS[level].estimate(chosen, own) for own in rows.each]
     if not method.scheme:
         return [
             _by_formula(
@@ -91,7 +95,7 @@ def intervals(
             for estimate, own in zip(estimates, rows.each, strict=True)
         ]
     if bootstrap is None:
-        bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling)
+        bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling, constant=constant)
     jackknife = bootstrap.jackknife(JACKKNIFE_GROUPS) if method.is_bca else np.empty((len(rows.scores), 0))
     return [
         _bootstrapped(method, estimate, why_not, drawn, without, resampling.seed)

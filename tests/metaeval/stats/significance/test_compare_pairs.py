@@ -121,7 +121,8 @@ def test_evaluators_without_a_common_summary_are_not_compared(test):
     scores[0, ::2] = scores[1, 1::2] = np.nan
     found = compare_pairs(test, "pooled", "pearson", Rows(labels, scores, *rest))
     assert found.n[0, 1] == 0
-    assert found.reasons[0, 1] == "fewer than two pairs of label and score"
+    assert found.units[0, 1] == 0
+    assert found.reasons[0, 1] == "the two have no summaries in common"
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -34,6 +34,8 @@ def test_p_values_equal_their_definition(monkeypatch, level, coefficient, cells_
 
     rng = np.random.default_rng(4)
     kept = np.flatnonzero(~np.isnan(labels) & ~np.isnan(scores).any(axis=0))
+    if LEVELS[level].group:
+        kept = kept[~defined_for_one(level, coefficient, labels, scores, articles, systems, kept)]
     units = np.arange(len(kept)) if level == "pooled" else articles[kept]
     pool = np.unique(units)
     differences = []
@@ -52,6 +54,17 @@ def test_p_values_equal_their_definition(monkeypatch, level, coefficient, cells_
     gap = gap[~np.isnan(gap)]
     expected = min(1, 2 * (min((gap <= 1e-9).sum(), (gap >= -1e-9).sum()) + 1) / (len(gap) + 1))
     assert found.p_values[0, 1] == pytest.approx(expected, abs=1e-12)
+
+
+def defined_for_one(level, coefficient, labels, scores, articles, systems, kept):
+    """Return whether only one evaluator has a coefficient in the article, or system, of each kept row."""
+    groups = (articles if level == "article" else systems)[kept]
+    found = np.zeros(len(kept), dtype=bool)
+    for group in np.unique(groups):
+        rows = kept[groups == group]
+        undefined = [bool(COEFFICIENTS[coefficient].of(labels[rows], row[rows]).reason) for row in scores]
+        found[groups == group] = undefined[0] != undefined[1]
+    return found
 
 
 def _in_article_of_equal_scores(scores):
