@@ -12,7 +12,9 @@ from metaeval.comparison.human_ceiling import ceiling, rater_turns
 from metaeval.comparison.pair_charts import label_span
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, each_once, reasons
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Rows
 from metaeval.stats.scores.missing_bounds import MissingBounds, missing_bounds
@@ -156,9 +158,12 @@ def _with_direction(material: CardMaterial, definition: str) -> str:
 def _measured(material: CardMaterial, turns: Sequence[Rows], level: str) -> AgreementAt:
     # A system's mean label is neither yes nor no, so ROC AUC does not apply.
     coefficient = "spearman" if level == "system" else material.coefficient
-    estimate = LEVELS[level].estimate(COEFFICIENTS[coefficient], material.rows)
+    formula = coefficient_at(level, coefficient, Method.constant)
+    estimate = LEVELS[level].estimate(formula, material.rows)
     alone = material.rows.with_scores(material.rows.scores[None])
-    (interval,) = intervals(INTERVAL_OF_LEVEL[level], level, coefficient, alone, RESAMPLING)
+    (interval,) = intervals(
+        INTERVAL_OF_LEVEL[level], level, coefficient, alone, RESAMPLING, constant=Method.constant
+    )
     with_interval = replace(estimate, interval=interval)
     return AgreementAt(level, coefficient, with_interval, ceiling(turns, level, coefficient))
 

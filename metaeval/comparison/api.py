@@ -13,11 +13,24 @@ from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import ITEMS, NONE, Method
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
+
+
+class PairSerializer(serializers.Serializer):
+    """The value minus another evaluator's, on the units that both have."""
+
+    other = serializers.CharField(help_text="The other evaluator.")
+    difference = serializers.FloatField(allow_null=True, help_text="Above 0 if the other is worse.")
+    p_value = serializers.FloatField(allow_null=True, help_text="Corrected for multiple testing.")
+    significant = serializers.BooleanField()
+    n = serializers.IntegerField(help_text="Summaries that count for both.")
+    units = serializers.IntegerField(help_text="Units among them.")
+    reason = serializers.CharField(allow_blank=True, help_text="Why there is no p-value.")
 
 
 class ComparisonSerializer(EvaluatorFigureSerializer):
@@ -27,10 +40,27 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
     n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
     articles = serializers.IntegerField()
     systems = serializers.IntegerField()
-    is_best = serializers.BooleanField(required=False, help_text="The best of the dimension's evaluators.")
+    units = serializers.IntegerField(help_text="Units that the value is computed from.")
+    unit = serializers.CharField(help_text="summaries, articles or systems.")
+    counted_as_zero = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="Reason -> number of articles, or systems, of a mean that count as 0.",
+    )
+    few_units = serializers.CharField(
+        required=False, help_text="Set if other values on the dimension have more than twice as many units."
+    )
+    is_best = serializers.BooleanField(
+        required=False,
+        help_text="No other evaluator on the dimension is better on the units that both have.",
+    )
     cluster = serializers.CharField(
         required=False,
         help_text="Letters. Evaluators of the dimension that share one do not differ significantly.",
+    )
+    why_no_letters = serializers.CharField(required=False, help_text="Why the test gives no letters.")
+    differences = PairSerializer(
+        many=True, required=False, help_text="The differences from every other evaluator, with a test."
     )
 
 
@@ -58,6 +88,11 @@ class ComparisonQuery(LabelsQuery):
         list(ITEMS),
         default=Method.items,
         help_text="own: all that the evaluator has scored; common: what every evaluator has scored.",
+    )
+    constant = OneOf(
+        list(CONSTANT),
+        default=Method.constant,
+        help_text="Articles (at the level within_system: systems) whose scores are all equal.",
     )
     resamples = serializers.IntegerField(default=Method.resamples, min_value=1, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(default=Method.seed, min_value=0)
@@ -90,5 +125,6 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
         only=tuple(query["only"]),
     )
     method = Method(**{field.name: query[field.name] for field in fields(Method)})
+    method.refuse_inapplicable_test()
     table = comparison_table(snapshot, choices, method)
     return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, table.rows()

@@ -76,11 +76,14 @@ class CellDetails:
         ]
 
 
-def every_level(comparison: Comparison, evaluator: SetupScores, labels: Labels) -> list[CoefficientRow]:
+def every_level(
+    comparison: Comparison, evaluator: SetupScores, labels: Labels, constant: str
+) -> list[CoefficientRow]:
     """Return every coefficient at every level. With many summaries this takes a second."""
     return [
         CoefficientRow(
-            coefficient.label, [comparison.figure(evaluator, labels, level, name) for level in LEVELS]
+            coefficient.label,
+            [comparison.figure(evaluator, labels, level, name, constant=constant) for level in LEVELS],
         )
         for name, coefficient in COEFFICIENTS.items()
     ]

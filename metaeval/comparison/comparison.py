@@ -7,10 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from metaeval.comparison.uncertainty import Column, Uncertainty, uncertainty
+from metaeval.comparison.uncertainty import Column, PairFigure, Uncertainty, uncertainty
 from metaeval.snapshot.arrays import ALL, Labels, Scores, SetupScores, Summaries, read_only
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.check_choice import check_choice
+from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.correlation.paired import NO_SCORE, TIED_LABEL
 from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, reasons, value_and_ends
@@ -21,6 +22,8 @@ GUARD = (
     "Articles that any of the compared evaluators has seen (as examples, in training, or to choose a prompt"
     " or a threshold) are left out for all of them."
 )
+MUCH_FEWER = 0.5
+"""A figure on less than this share of the most units on its dimension is marked."""
 NAMED_IN_A_REASON = 3  # evaluators; further ones are counted
 
 
@@ -35,10 +38,16 @@ class ComparisonFigure:
     estimate: Estimate
     merit: float
     """The coefficient's value, of negated scores if lower is better. nan if undefined."""
+    few_units: str = ""
+    """If it is computed from much fewer units than others on the dimension: from how many, and why."""
     is_best: bool = False
-    """Whether no other evaluator on the dimension has more merit; False if it is the only one."""
+    """Whether no other evaluator on the dimension is better on the units that both have; False if it is the
+    only one, or on much fewer units than others."""
     cluster: str = ""
     """Letters. Evaluators that share one do not differ significantly. Empty without a test."""
+    pairs: tuple[PairFigure, ...] = ()
+    """The differences from every other evaluator on the dimension; empty without a test."""
+    why_no_letters: str = ""
     test_definition: str = ""
     """How the letters were computed: full sentences."""
 
@@ -47,15 +56,24 @@ class ComparisonFigure:
         """How value, interval, letters and label are defined, and what is left out: full sentences."""
         interval = self.estimate.interval
         of_interval = (interval.definition,) if interval else ()
-        of_letters = (self.test_definition,) if self.cluster else ()
+        of_letters = (self.test_definition,) if self.pairs else ()
         return self.estimate.definition, *of_interval, *of_letters, self.labels.definition, GUARD
 
+    @property
+    def units(self) -> int:
+        """How many of the level's units the value is computed from."""
+        return units_of(self.level, self.estimate)
+
     def with_uncertainty(self, uncertain: Uncertainty) -> "ComparisonFigure":
-        """Return the figure with its interval and letters, if there are any."""
+        """Return the figure with its interval, letters and differences, if there are any."""
+        key = self.evaluator.key
         return replace(
             self,
-            estimate=replace(self.estimate, interval=uncertain.intervals.get(self.evaluator.key)),
-            cluster=uncertain.clusters.get(self.evaluator.key, ""),
+            estimate=replace(self.estimate, interval=uncertain.intervals.get(key)),
+            is_best=self.is_best if uncertain.best is None else key in uncertain.best and not self.few_units,
+            cluster=uncertain.clusters.get(key, ""),
+            pairs=tuple(uncertain.pairs.get(key, {}).values()),
+            why_no_letters=uncertain.why_no_letters,
             test_definition=uncertain.definition,
         )
 
@@ -71,13 +89,20 @@ class ComparisonFigure:
             "n": self.estimate.n,
             "articles": self.estimate.articles,
             "systems": self.estimate.systems,
+            "units": self.units,
+            "unit": LEVELS[self.level].units,
             "left_out": dict(self.estimate.left_out),
             "definition": " ".join(self.definitions),
         }
-        if self.is_best:
-            row["is_best"] = True
-        if self.cluster:
-            row["cluster"] = self.cluster
+        further: dict[str, object] = {
+            "counted_as_zero": dict(self.estimate.counted_as_zero),
+            "few_units": self.few_units,
+            "is_best": self.is_best,
+            "cluster": self.cluster,
+            "why_no_letters": self.why_no_letters,
+            "differences": [pair.as_json() for pair in self.pairs],
+        }
+        row |= {name: value for name, value in further.items() if value}
         return row | reasons(self.estimate.reason, self.estimate.interval)
 
 
@@ -142,22 +167,37 @@ class Comparison:
         return self._scores[given, items]
 
     def figure(
-        self, evaluator: SetupScores, labels: Labels, level: str, coefficient: str, items: str = "own"
+        self,
+        evaluator: SetupScores,
+        labels: Labels,
+        level: str,
+        coefficient: str,
+        items: str = "own",
+        constant: str = Method.constant,
     ) -> ComparisonFigure:
         """Return one figure. Raises KeyError if the evaluator does not score the dimension."""
         column = self.column(labels, items)
         evaluator.scores_on(labels.dimension)
         place = [each.key for each in column.evaluators].index(evaluator.key)
-        return self._figures(column, [place], level, coefficient)[0]
+        return self._figures(column, [place], level, coefficient, constant)[0]
 
-    def column_figures(self, column: Column, method: Method) -> list[ComparisonFigure]:
-        """Return the figure of each evaluator on one dimension."""
+    def column_figures(self, column: Column, method: Method) -> tuple[list[ComparisonFigure], bool]:
+        """Return the figure of each evaluator on one dimension, and whether all have equal units.
+
+        The best is marked only if they do: values on unequal units are not compared.
+        """
         everyone = range(len(column.evaluators))
-        figures = self._figures(column, everyone, method.level, method.coefficient)
-        merits = [figure.merit for figure in figures if not math.isnan(figure.merit)]
+        figures = self._figures(column, everyone, method.level, method.coefficient, method.constant)
+        defined = [place for place, figure in enumerate(figures) if not math.isnan(figure.merit)]
+        if len(defined) < 2:
+            return figures, True
+        are_equal = column.are_units_equal(method, defined)
+        best = max(figures[place].merit for place in defined)
+        most = max(figures[place].units for place in defined)
         return [
-            replace(figure, is_best=len(merits) > 1 and figure.merit == max(merits)) for figure in figures
-        ]
+            replace(figure, is_best=are_equal and figure.merit == best, few_units=_few_units(figure, most))
+            for figure in figures
+        ], are_equal
 
     def pairs(self, evaluator: SetupScores, labels: Labels) -> Pairs:
         """Return the summaries of a figure. Raises KeyError if the evaluator does not score the dimension."""
@@ -173,11 +213,12 @@ class Comparison:
         )
 
     def _figures(
-        self, column: Column, places: Sequence[int], level: str, coefficient: str
+        self, column: Column, places: Sequence[int], level: str, coefficient: str, constant: str
     ) -> list[ComparisonFigure]:
-        estimates = column.estimates(level, coefficient, places)
+        estimates = column.estimates(level, coefficient, places, constant=constant)
         turned = [place for place in places if not column.evaluators[place].higher_is_better]
-        merits = dict(zip(turned, column.estimates(level, coefficient, turned, negated=True), strict=True))
+        negated = column.estimates(level, coefficient, turned, negated=True, constant=constant)
+        merits = dict(zip(turned, negated, strict=True))
         return [
             ComparisonFigure(
                 column.evaluators[place],
@@ -217,15 +258,28 @@ class ComparisonTable:
     method: Method
 
     @cached_property
+    def _computed(self) -> tuple[tuple[list[ComparisonFigure], bool], ...]:
+        return tuple(self.comparison.column_figures(column, self.method) for column in self.columns)
+
+    @property
     def column_figures(self) -> tuple[list[ComparisonFigure], ...]:
         """The figures of each column, without intervals and letters."""
-        return tuple(self.comparison.column_figures(column, self.method) for column in self.columns)
+        return tuple(figures for figures, _ in self._computed)
+
+    @property
+    def columns_of_unequal_units(self) -> tuple[Column, ...]:
+        """The columns whose values are not comparable as they stand."""
+        return tuple(
+            column
+            for column, (_, are_equal) in zip(self.columns, self._computed, strict=True)
+            if not are_equal
+        )
 
     def uncertainties(self) -> list[Uncertainty]:
         """Return the uncertainty of each column. With many summaries this takes seconds."""
         return [
-            uncertainty(column, self.method, [figure.merit for figure in figures])
-            for column, figures in zip(self.columns, self.column_figures, strict=True)
+            uncertainty(column, self.method, [figure.merit for figure in figures], are_units_equal=are_equal)
+            for column, (figures, are_equal) in zip(self.columns, self._computed, strict=True)
         ]
 
     def by_column(self, uncertain: Sequence[Uncertainty] | None = None) -> list[dict[str, ComparisonFigure]]:
@@ -251,6 +305,20 @@ class ComparisonTable:
     def rows(self) -> list[dict[str, object]]:
         """Return all figures with intervals and letters, as JSON values."""
         return [figure.as_json() for figure in self.figures(self.uncertainties())]
+
+
+def units_of(level: str, estimate: Estimate) -> int:
+    """Return how many of the level's units an estimate is computed from."""
+    of_units = {"summaries": estimate.n, "articles": estimate.articles, "systems": estimate.systems}
+    return of_units[LEVELS[level].units] or 0
+
+
+def _few_units(figure: ComparisonFigure, most: int) -> str:
+    if math.isnan(figure.merit) or figure.units >= MUCH_FEWER * most:
+        return ""
+    unit, left_out = LEVELS[figure.level].units, figure.estimate.left_out
+    reasons = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
+    return f"{figure.units:,} of {most:,} {unit}" + (f" ({reasons})" if reasons else "")
 
 
 def table_of(comparison: Comparison, labels: Sequence[Labels], method: Method) -> ComparisonTable:

@@ -9,8 +9,9 @@ import numpy as np
 from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, Summaries
 from metaeval.stats.agreement.rated_pairs import means_of_others, pairable_ratings
 from metaeval.stats.arrays import Bools, Ints
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate
 from metaeval.stats.rows import Rows
 from metaeval.stats.scores import decisions
@@ -31,9 +32,9 @@ DECISIONS_HELD_OUT = (
 ONE_RATING_EACH = "no summary has two ratings or more with a number"
 
 
-def ceiling(turns: Sequence[Rows], level: str, coefficient: str) -> Estimate:
+def ceiling(turns: Sequence[Rows], level: str, coefficient: str, constant: str = Method.constant) -> Estimate:
     """Return one rater's agreement with the others, of the `rater_turns` on one question."""
-    formula = COEFFICIENTS[coefficient]
+    formula = coefficient_at(level, coefficient, constant)
     return _mean([LEVELS[level].estimate(formula, turn) for turn in turns], HELD_OUT, formula.definition)
 
 

@@ -10,7 +10,7 @@ from annotation.templatetags.figures import noun
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 from metaeval.comparison import pending
 from metaeval.comparison.chosen_cell import CellDetails, CoefficientRow, chosen_cell, every_level
-from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable
+from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable, units_of
 from metaeval.comparison.evaluators_chart import evaluators_chart
 from metaeval.comparison.pending import AsOf
 from metaeval.comparison.point_values import Points, point_values_of
@@ -53,6 +53,12 @@ class ComparisonPage(ComparedPage):
     evaluators_chart: Chart | None
     """All evaluators on the chosen dimension."""
     points: Points
+    few_units: Sequence[str]
+    """Each figure on much fewer units than others on its dimension, in words."""
+    unequal: Sequence[str]
+    """The dimensions on which evaluators do not have equal units."""
+    why_no_letters: Sequence[str]
+    """Why the test gives no letters, by dimension unless for all."""
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -132,7 +138,7 @@ def level_rows(project: Project, choices: ComparisonChoices) -> list[dict[str, o
     """Return the chosen cell by every coefficient at every level, as rows. Raises as `page_now`."""
     table = point_values_of(snapshot_of(project), choices).table
     pair = chosen_pair(table, choices)
-    rows = every_level(table.comparison, *pair) if pair else []
+    rows = every_level(table.comparison, *pair, choices.constant) if pair else []
     return [figure.as_json() for row in rows for figure in row.figures]
 
 
@@ -210,6 +216,13 @@ def comparison_page(
         ),
         definitions=each_once(definitions),
         points=points,
+        few_units=[
+            f"{figure.evaluator.label} on {figure.labels.title}: {figure.few_units}"
+            for figure in figures.values()
+            if figure.few_units
+        ],
+        unequal=[column.labels.title for column in table.columns_of_unequal_units],
+        why_no_letters=_why_no_letters(labels, uncertain or ()),
     )
 
 
@@ -255,16 +268,25 @@ def _cell(
         interval="" if estimate.reason else shown,
         cluster=figure.cluster + mark if figure.cluster else "",
         is_best=figure.is_best,
+        few_units=figure.few_units,
     )
 
 
 def sample_size(level: str, estimate: Estimate) -> str:
     """Return the number of summaries, articles or systems behind a figure of this level, as text."""
-    if level == "article":
-        return noun(estimate.articles or 0, "article,articles")
-    if level in ("system", "within_system"):
-        return noun(estimate.systems or 0, "system,systems")
-    return f"n {estimate.n:,}"
+    units, number = LEVELS[level].units, units_of(level, estimate)
+    return f"n {number:,}" if units == "summaries" else noun(number, f"{units[:-1]},{units}")
+
+
+def _why_no_letters(labels: Sequence[Labels], uncertain: Sequence[Uncertainty]) -> list[str]:
+    concerned: dict[str, list[str]] = {}
+    for each, found in zip(labels, uncertain, strict=False):
+        if found.why_no_letters:
+            concerned.setdefault(found.why_no_letters, []).append(each.title)
+    return [
+        reason if len(titles) == len(labels) else f"{', '.join(titles)}: {reason}"
+        for reason, titles in concerned.items()
+    ]
 
 
 def _ceilings(points: Points, choices: ComparisonChoices) -> HeatRow | None:

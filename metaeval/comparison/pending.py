@@ -92,7 +92,7 @@ def levels(
 ) -> AsOf[Sequence[CoefficientRow]] | None:
     """Return the levels of the chosen cell; None if there are none yet."""
     key, scope = levels_key(project, snapshot.revision, choices), (evaluator.key, labels.key)
-    compute = partial(every_level, comparison, evaluator, labels)
+    compute = partial(every_level, comparison, evaluator, labels, choices.constant)
     return present_or_latest(SHORT, key, snapshot, scope, compute, wait_for(snapshot))
 
 

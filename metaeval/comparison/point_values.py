@@ -64,5 +64,5 @@ def _ceilings(snapshot: Snapshot, table: ComparisonTable, choices: ComparisonCho
     human, counted, found = snapshot.human, table.comparison.counted, []
     for labels in (column.labels for column in table.columns):
         turns = rater_turns(snapshot.summaries, human, human.on(labels.key), labels, counted, choices.group)
-        found.append(ceiling(turns, choices.level, choices.coefficient))
+        found.append(ceiling(turns, choices.level, choices.coefficient, choices.constant))
     return found

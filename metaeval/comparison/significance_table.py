@@ -1,36 +1,13 @@
 """Significant differences between evaluators on one dimension, as a table of all pairs."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from metaeval.comparison.comparison import ComparisonTable
-from metaeval.comparison.uncertainty import Uncertainty
-
-
-@dataclass(frozen=True)
-class SignificanceCell:
-    """The evaluator of the row compared with that of the column."""
-
-    difference: float
-    """The difference of the coefficients on common summaries; above 0 if the row's is better."""
-    p_value: float
-    """Corrected; nan if there is none."""
-    n: int
-    """Summaries that both have scored."""
-    reason: str
-    """Why there is no p-value."""
-    is_significant: bool
-
-    @property
-    def is_defined(self) -> bool:
-        return not math.isnan(self.difference)
-
-    @property
-    def has_p_value(self) -> bool:
-        return not math.isnan(self.p_value)
+from metaeval.comparison.uncertainty import PairFigure, Uncertainty
+from metaeval.stats.correlation.levels import LEVELS
 
 
 @dataclass(frozen=True)
@@ -39,8 +16,10 @@ class SignificanceTable:
 
     dimension: str
     names: Sequence[str]
-    rows: Sequence[tuple[str, str, Sequence[SignificanceCell | None]]]
+    rows: Sequence[tuple[str, str, Sequence[PairFigure | None]]]
     """Name, letters and cells; None for an evaluator and itself."""
+    unit: str
+    """What the pairs' units are: summaries, articles or systems."""
     definition: str
 
     def as_json(self) -> list[dict[str, object]]:
@@ -49,12 +28,9 @@ class SignificanceTable:
             {
                 "dimension": self.dimension,
                 "evaluator": name,
+                **cell.as_json(),
                 "other": other,
-                "difference": cell.difference if cell.is_defined else None,
-                "p_value": cell.p_value if cell.has_p_value else None,
-                "significant": cell.is_significant,
-                "n": cell.n,
-                "reason": cell.reason,
+                "unit": self.unit,
                 "definition": self.definition,
             }
             for name, _, cells in self.rows
@@ -75,11 +51,11 @@ def significance_table(
     """
     place = [column.labels.key for column in table.columns].index(question)
     column, found = table.columns[place], uncertain[place]
-    if found.tests is None:
+    if not found.pairs:
         return None
-    tests, significant = found.tests, found.significant
     merits = np.array([figure.merit for figure in table.column_figures[place]])
     called = [(names or {}).get(each.key, each.label) for each in column.evaluators]
+    keys = [each.key for each in column.evaluators]
     order = np.argsort(-np.nan_to_num(merits, nan=-np.inf), kind="stable").tolist()
     return SignificanceTable(
         dimension=column.labels.title,
@@ -87,21 +63,11 @@ def significance_table(
         rows=[
             (
                 called[row],
-                found.clusters.get(column.evaluators[row].key, ""),
-                [
-                    None
-                    if row == other
-                    else SignificanceCell(
-                        difference=float(tests.differences[row, other]),
-                        p_value=float(found.adjusted[row, other]),
-                        n=int(tests.n[row, other]),
-                        reason=tests.reasons.get((row, other), ""),
-                        is_significant=bool(significant[row, other]),
-                    )
-                    for other in order
-                ],
+                found.clusters.get(keys[row], ""),
+                [None if row == other else found.pairs[keys[row]][keys[other]] for other in order],
             )
             for row in order
         ],
+        unit=LEVELS[table.method.level].units,
         definition=found.definition,
     )

@@ -1,26 +1,31 @@
 """The uncertainty of the figures of one dimension: intervals and significance tests. Pure."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
 from metaeval.snapshot.arrays import Labels, SetupScores
-from metaeval.stats.arrays import Bools, Floats
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.arrays import Floats, Ints
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.correlation.used_rows import are_units_equal
 from metaeval.stats.method import CORRECTION_LABELS, NONE, Method
-from metaeval.stats.result import Estimate, Interval
+from metaeval.stats.result import Estimate, Interval, or_none
 from metaeval.stats.rows import Rows
-from metaeval.stats.significance.compare_pairs import compare_pairs
-from metaeval.stats.significance.compared import PairTests
+from metaeval.stats.significance.compare_pairs import compare_pairs, pair_differences
+from metaeval.stats.significance.compared import PairTests, compared
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.significance.rank_clusters import rank_clusters
+from metaeval.stats.significance.replicates import ROUNDING
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 from metaeval.stats.uncertainty.intervals import INTERVALS, intervals
 
 SIGNIFICANT = 0.05
 """Two evaluators differ significantly if the corrected p-value is below this."""
+NAMED_PAIRS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +39,65 @@ class Column:
     """The same, with labels and scores replaced by integers in the same order, which are faster to rank."""
 
     def estimates(
-        self, level: str, coefficient: str, places: Sequence[int], *, negated: bool = False
+        self,
+        level: str,
+        coefficient: str,
+        places: Sequence[int],
+        *,
+        negated: bool = False,
+        constant: str = LEFT_OUT,
     ) -> list[Estimate]:
         """Return the coefficient of the evaluators at `places`, with their scores or negated scores."""
-        by_order = COEFFICIENTS[coefficient].is_of_order and not LEVELS[level].is_of_means
+        chosen = coefficient_at(level, coefficient, constant)
+        by_order = chosen.is_of_order and not LEVELS[level].is_of_means
         rows = self.order if by_order else self.rows
         scores = rows.scores[list(places)]
-        chosen = rows.with_scores(-scores if negated else scores)
-        return LEVELS[level].estimates(COEFFICIENTS[coefficient], chosen)
+        return LEVELS[level].estimates(chosen, rows.with_scores(-scores if negated else scores))
+
+    def are_units_equal(self, method: Method, places: Sequence[int]) -> bool:
+        """Return whether the figures of the evaluators at `places` are computed from the same summaries."""
+        chosen = coefficient_at(method.level, method.coefficient, method.constant)
+        rows = self.rows.with_scores(self.rows.scores[list(places)])
+        return are_units_equal(LEVELS[method.level], chosen, rows)
+
+
+@dataclass(frozen=True)
+class PairFigure:
+    """One evaluator compared with another on the units that both have."""
+
+    other: str
+    """The other evaluator's label."""
+    difference: float
+    """The difference of the coefficients; above 0 if the first is better. nan if undefined."""
+    p_value: float
+    """Corrected; nan if there is none."""
+    n: int
+    """Summaries that count for both."""
+    units: int
+    """Summaries, articles or systems among them, whatever the level takes its mean or coefficient over."""
+    reason: str
+    """Why there is no p-value; else empty."""
+    is_significant: bool
+
+    @property
+    def is_defined(self) -> bool:
+        return not math.isnan(self.difference)
+
+    @property
+    def has_p_value(self) -> bool:
+        return not math.isnan(self.p_value)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields of a file's row."""
+        return {
+            "other": self.other,
+            "difference": or_none(self.difference),
+            "p_value": or_none(self.p_value),
+            "significant": self.is_significant,
+            "n": self.n,
+            "units": self.units,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,29 +106,36 @@ class Uncertainty:
 
     intervals: Mapping[str, Interval]
     """By the evaluator's key; empty if the method computes none."""
-    clusters: Mapping[str, str]
+    best: frozenset[str] | None
+    """Keys of the evaluators that beat or equal every other on the units that both have. None where all have
+    equal units, so that their values show it."""
+    clusters: Mapping[str, str] = field(default_factory=dict)
     """Letters by the evaluator's key. Evaluators that share one do not differ significantly. An evaluator
     without a figure has none; no one has any if two of the others could not be tested."""
-    tests: PairTests | None
-    adjusted: Floats
-    """(evaluators, evaluators) corrected p-values; nan if there is none."""
+    pairs: Mapping[str, Mapping[str, PairFigure]] = field(default_factory=dict)
+    """By the evaluator's key and the other's; empty without a test."""
+    why_no_letters: str = ""
+    """Why a test gives no letters; else empty."""
     definition: str = ""
     """How the test works: full sentences. Empty without a test."""
 
-    @property
-    def significant(self) -> Bools:
-        """(evaluators, evaluators) whether they differ significantly."""
-        return self.adjusted < SIGNIFICANT
 
-
-def uncertainty(column: Column, method: Method, merits: Sequence[float]) -> Uncertainty:
+def uncertainty(
+    column: Column, method: Method, merits: Sequence[float], *, are_units_equal: bool
+) -> Uncertainty:
     """Return intervals and tests by `method`; `merits`, (evaluators,), rank the evaluators."""
     keys = [evaluator.key for evaluator in column.evaluators]
-    nothing = np.full((len(keys), len(keys)), np.nan)
     found: dict[str, Interval] = {}
     bootstrap = None
     if method.interval != NONE and INTERVALS[method.interval].scheme == "articles" and keys:
-        bootstrap = Bootstrap("articles", method.level, method.coefficient, column.rows, method.resampling)
+        bootstrap = Bootstrap(
+            "articles",
+            method.level,
+            method.coefficient,
+            column.rows,
+            method.resampling,
+            constant=method.constant,
+        )
     if method.interval != NONE and keys:
         each = intervals(
             method.interval,
@@ -81,35 +144,105 @@ def uncertainty(column: Column, method: Method, merits: Sequence[float]) -> Unce
             column.rows,
             method.resampling,
             bootstrap=bootstrap,
+            constant=method.constant,
         )
         found = dict(zip(keys, each, strict=True))
-    if method.test == NONE or len(keys) < 2:
-        return Uncertainty(found, {}, None, nothing)
+    if len(keys) < 2:
+        return Uncertainty(found, None)
+    orientation = np.array([1 if each.higher_is_better else -1 for each in column.evaluators])
+    if method.test == NONE:
+        if are_units_equal:
+            return Uncertainty(found, None)
+        differences = pair_differences(
+            compared(
+                method.level,
+                method.coefficient,
+                column.rows,
+                method.resampling,
+                orientation,
+                constant=method.constant,
+            )
+        ).differences
+        return Uncertainty(found, _best(keys, merits, differences))
     tests = compare_pairs(
         method.test,
         method.level,
         method.coefficient,
         column.rows,
         method.resampling,
-        orientation=np.array([1 if each.higher_is_better else -1 for each in column.evaluators]),
+        orientation=orientation,
         bootstrap=bootstrap,
+        constant=method.constant,
     )
     adjusted = _adjusted(tests.p_values, method.correction)
     if method.correction == NONE:
         correction = "not corrected for their number"
     else:
         correction = f"corrected for the pairs of a dimension by {CORRECTION_LABELS[method.correction]}"
-    definition = f"{tests.definition} The p-values are {correction}; below .05 the difference is significant."
-    return Uncertainty(found, _letters(keys, merits, adjusted), tests, adjusted, definition)
-
-
-def _letters(keys: Sequence[str], merits: Sequence[float], adjusted: Floats) -> dict[str, str]:
     ranked = np.flatnonzero(~np.isnan(merits))
-    among = adjusted[np.ix_(ranked, ranked)]
-    if np.isnan(among[np.triu_indices(len(ranked), 1)]).any():
-        return {}
-    letters = rank_clusters(np.asarray(merits)[ranked], among < SIGNIFICANT)
+    why_not = _why_no_letters(column, tests, ranked.tolist())
+    # Unequal units: the values do not rank evaluators, their differences do.
+    ranks = np.asarray(merits) if are_units_equal else np.nan_to_num(tests.differences[:, ranked]).sum(axis=1)
+    return Uncertainty(
+        found,
+        None if are_units_equal else _best(keys, merits, tests.differences),
+        {} if why_not else _letters(keys, ranked, ranks, adjusted),
+        _pairs(column, tests, adjusted),
+        why_not,
+        f"{tests.definition} The p-values are {correction}; below .05 the difference is significant.",
+    )
+
+
+def _best(keys: Sequence[str], merits: Sequence[float], differences: Floats) -> frozenset[str]:
+    ranked = np.flatnonzero(~np.isnan(merits)).tolist()
+    return frozenset(
+        keys[row]
+        for row in ranked
+        if len(ranked) > 1 and all(differences[row, other] >= -ROUNDING for other in ranked if other != row)
+    )
+
+
+def _why_no_letters(column: Column, tests: PairTests, ranked: Sequence[int]) -> str:
+    """Say why some of the evaluators `ranked` could not be tested; empty if all were."""
+    pairs: dict[str, list[str]] = {}
+    for first, second in combinations(ranked, 2):
+        if np.isnan(tests.p_values[first, second]):
+            named = " and ".join(column.evaluators[place].label for place in (first, second))
+            pairs.setdefault(tests.reasons[first, second], []).append(named)
+    everyone = len(ranked) * (len(ranked) - 1) // 2
+    return "; ".join(
+        reason if len(named) == everyone else f"{reason} ({_first(named)})" for reason, named in pairs.items()
+    )
+
+
+def _first(named: Sequence[str]) -> str:
+    rest = len(named) - NAMED_PAIRS
+    return ", ".join(named[:NAMED_PAIRS]) + (f" and {rest} more pairs" if rest > 0 else "")
+
+
+def _letters(keys: Sequence[str], ranked: Ints, ranks: Floats, adjusted: Floats) -> dict[str, str]:
+    letters = rank_clusters(ranks[ranked], adjusted[np.ix_(ranked, ranked)] < SIGNIFICANT)
     return {keys[place]: letter for place, letter in zip(ranked.tolist(), letters, strict=True)}
+
+
+def _pairs(column: Column, tests: PairTests, adjusted: Floats) -> dict[str, dict[str, PairFigure]]:
+    evaluators = list(enumerate(column.evaluators))
+    return {
+        own.key: {
+            other.key: PairFigure(
+                other=other.label,
+                difference=float(tests.differences[row, at]),
+                p_value=float(adjusted[row, at]),
+                n=int(tests.n[row, at]),
+                units=int(tests.units[row, at]),
+                reason=tests.reasons.get((row, at), ""),
+                is_significant=bool(adjusted[row, at] < SIGNIFICANT),
+            )
+            for at, other in evaluators
+            if at != row
+        }
+        for row, own in evaluators
+    }
 
 
 def _adjusted(p_values: Floats, correction: str) -> Floats:

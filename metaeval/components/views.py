@@ -40,7 +40,8 @@ from metaeval.charts import (
     two_distributions,
 )
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat
-from metaeval.comparison.significance_table import SignificanceCell, SignificanceTable
+from metaeval.comparison.significance_table import SignificanceTable
+from metaeval.comparison.uncertainty import PairFigure
 from metaeval.export.chart import Chart
 from metaeval.live.choices import ComparisonChoices, Control
 from scoring.models import Run
@@ -141,12 +142,12 @@ def _heat_rows() -> list[HeatRow]:
 
 
 def _significance() -> SignificanceTable:
-    ahead = SignificanceCell(0.22, 0.003, 120, "", is_significant=True)
-    level = SignificanceCell(-0.01, 0.61, 120, "", is_significant=False)
-    untested = SignificanceCell(0.02, math.nan, 4, "too few articles", is_significant=False)
-    undefined = SignificanceCell(math.nan, math.nan, 0, "no summary in common", is_significant=False)
+    ahead = PairFigure("ROUGE-1", 0.22, 0.003, 120, 120, "", is_significant=True)
+    level = PairFigure("ROUGE-1", -0.01, 0.61, 120, 120, "", is_significant=False)
+    untested = PairFigure("ROUGE-1", 0.02, math.nan, 4, 4, "too few articles", is_significant=False)
+    undefined = PairFigure("ROUGE-1", math.nan, math.nan, 0, 0, "nothing in common", is_significant=False)
     rows = [("ROUGE-1", "a", [None, ahead, level]), ("Length", "b", [untested, None, undefined])]
-    return SignificanceTable("Fluent", ["ROUGE-1", "Length", "New"], rows, "")
+    return SignificanceTable("Fluent", ["ROUGE-1", "Length", "New"], rows, "summaries", "")
 
 
 def _charts() -> list[Chart]:

@@ -67,6 +67,7 @@ def wins(column: Column, members: Mapping[str, MemberRun], method: Method) -> Wi
         column.rows.with_scores(column.rows.scores[places]),
         method.resampling,
         orientation=np.array([1 if column.evaluators[at].higher_is_better else -1 for at in places]),
+        constant=method.constant,
     )
     definition = DEFINITION.format(resamples=f"{method.resamples:,}", seed=method.seed)
     return Wins(column.labels.title, list(there.values()), win_shares(data), definition)

@@ -2,7 +2,7 @@
 
 Cells of tables have the value to three decimals, its interval (`low`, `high`) to two, and the letters of its
 rank cluster (`cluster`), where the row has them. In LaTeX and Markdown the best of a column (`is_best`) is
-bold.
+bold. A dagger marks a value on much fewer units than others of its column (`few_units`).
 """
 
 import csv
@@ -35,6 +35,7 @@ LATEX_ESCAPES = str.maketrans(
 
 MARKDOWN_ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~&$#"})
 
+FEW = "†"
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 
 
@@ -79,7 +80,18 @@ def as_csv(rows: Sequence[Row]) -> str:
 def _csv_field(value: object) -> object:
     if isinstance(value, Mapping):
         value = "; ".join(f"{reason}: {count}" for reason, count in value.items())
+    elif isinstance(value, list):
+        value = "; ".join(map(_difference, value))
     return plain_cell(value) if isinstance(value, str) else value
+
+
+def _difference(pair: Row) -> str:
+    """Return the difference from another evaluator in words."""
+    difference, p_value = pair["difference"], pair["p_value"]
+    if not isinstance(difference, float):
+        return f"from {pair['other']} undefined, {pair['reason']}"
+    tested = f"p = {p_value:.3g}" if isinstance(p_value, float) else f"no p-value, {pair['reason']}"
+    return f"from {pair['other']} {difference:+.3f}, {tested}, on {pair['units']:,}"
 
 
 def as_latex(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
@@ -114,7 +126,8 @@ def _latex_value(row: Row | None) -> str:
         return f"{value:,}"
     if not isinstance(value, float):
         return "undefined"
-    letters = f"^{{{_latex_text(str(cluster))}}}" if cluster else ""
+    marks = (_latex_text(str(cluster)) if cluster else "") + (r"\dagger" if row.get("few_units") else "")
+    letters = f"^{{{marks}}}" if marks else ""
     if row.get("is_best"):
         shown = rf"\textbf{{{_latex_number(value, 3)}}}" + (f"${letters}$" if letters else "")
     else:
@@ -151,7 +164,8 @@ def _markdown_value(row: Row | None) -> str:
     if not isinstance(value, float):
         return "undefined"
     shown = f"**{value:.3f}**" if row.get("is_best") else f"{value:.3f}"
-    letters = f"<sup>{_markdown_text(str(cluster))}</sup>" if cluster else ""
+    marks = (_markdown_text(str(cluster)) if cluster else "") + (FEW if row.get("few_units") else "")
+    letters = f"<sup>{marks}</sup>" if marks else ""
     interval = _interval(row)
     return f"{shown}{letters} \\[{interval[0]:.2f}, {interval[1]:.2f}\\]" if interval else f"{shown}{letters}"
 
@@ -186,6 +200,16 @@ def _notes(rows: Sequence[Row], named_by: Sequence[str]) -> list[str]:
             concerned.setdefault(f"no interval: {row['interval_reason']}", []).append(place)
         if row["left_out"]:
             concerned.setdefault(f"left out: {_csv_field(row['left_out'])}", []).append(place)
+        if row.get("counted_as_zero"):
+            concerned.setdefault(f"counted as 0: {_csv_field(row['counted_as_zero'])}", []).append(place)
+        if row.get("few_units"):
+            concerned.setdefault(f"{FEW} much fewer than others: {row['few_units']}", []).append(place)
+        if row.get("why_no_letters"):
+            concerned.setdefault(f"no letters: {row['why_no_letters']}", []).append(place)
+        if row.get("differences"):
+            concerned.setdefault(
+                f"differences, on so many {row['unit']}: {_csv_field(row['differences'])}", []
+            ).append(place)
     notes = [
         f"{note} (all values)" if len(places) == len(rows) else f"{note} ({', '.join(places)})"
         for note, places in concerned.items()
@@ -200,8 +224,8 @@ def _table_value(row: Row | None, n: str) -> str:
     shown = [f"{value:.3f}" if isinstance(value, float) else "undefined"]
     if interval:
         shown.append(f"[{interval[0]:.2f}, {interval[1]:.2f}]")
-    if row.get("cluster"):
-        shown.append(str(row["cluster"]))
+    if row.get("cluster") or row.get("few_units"):
+        shown.append(str(row.get("cluster", "")) + (FEW if row.get("few_units") else ""))
     return " ".join([*shown, f"({row[n]})"])
 
 

@@ -125,7 +125,12 @@ def _question(
     by_share = [[(place, each) for place, each in models if each.model.share == share] for share in shares]
     others = [place for place, each in enumerate(column.evaluators) if each.key not in done]
     figure = comparison.figure(
-        column.evaluators[models[0][0]], labels, choices.level, choices.coefficient, "common"
+        column.evaluators[models[0][0]],
+        labels,
+        choices.level,
+        choices.coefficient,
+        "common",
+        choices.constant,
     )
     return CurveQuestion(
         labels=labels,

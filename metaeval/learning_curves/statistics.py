@@ -9,7 +9,7 @@ import numpy as np
 
 from metaeval.comparison.human_ceiling import ceiling
 from metaeval.stats.arrays import Floats, Ints
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, Interval, Result
@@ -82,9 +82,17 @@ def curve_statistics(data: CurveRows, method: Method) -> CurveStatistics:
     In each resample all C are those of the same articles, drawn with replacement, and the mean over k is that
     of `drawn_means`. Intervals are the 2.5% and 97.5% quantiles.
     """
-    level, coefficient = LEVELS[method.level], COEFFICIENTS[method.coefficient]
+    level, coefficient = (
+        LEVELS[method.level],
+        coefficient_at(method.level, method.coefficient, method.constant),
+    )
     models = level.estimates(coefficient, data.rows)
-    rater = ceiling([each.with_scores(each.scores[0]) for each in data.turns], level.name, coefficient.name)
+    rater = ceiling(
+        [each.with_scores(each.scores[0]) for each in data.turns],
+        level.name,
+        coefficient.name,
+        method.constant,
+    )
     in_turns = [level.estimates(coefficient, turn) for turn in data.turns]
     drawn = _drawn(data, method, np.array([each[0].n for each in in_turns]))
     gaps = _rater_gaps(data, drawn, in_turns)
@@ -146,7 +154,9 @@ class _Gaps(NamedTuple):
 
 def _drawn(data: CurveRows, method: Method, weights: Floats) -> _Drawn:
     def bootstrap(rows: Rows) -> Bootstrap:
-        return Bootstrap("articles", method.level, method.coefficient, rows, method.resampling)
+        return Bootstrap(
+            "articles", method.level, method.coefficient, rows, method.resampling, constant=method.constant
+        )
 
     whole, of_turns = bootstrap(data.rows), [bootstrap(turn) for turn in data.turns]
     articles = _articles(data.rows)

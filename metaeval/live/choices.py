@@ -41,6 +41,8 @@ class ComparisonChoices(Choices):
     test: str = "bootstrap_articles"
     correction: str = "holm"
     items: str = "own"
+    constant: str = Method.constant
+    """What becomes of articles with equal scores."""
     language: str = ALL
     dataset: str = ALL
     systems: tuple[str, ...] = ()
@@ -59,7 +61,15 @@ class ComparisonChoices(Choices):
     @property
     def method(self) -> Method:
         """The statistical method. Raises DomainError for an unknown name."""
-        return Method(self.level, self.coefficient, self.interval, self.test, self.correction, self.items)
+        return Method(
+            self.level,
+            self.coefficient,
+            self.interval,
+            self.test,
+            self.correction,
+            self.items,
+            self.constant,
+        )
 
 
 @dataclass(frozen=True)

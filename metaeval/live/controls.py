@@ -9,6 +9,7 @@ from metaeval.snapshot.arrays import ALL, Labels
 from metaeval.snapshot.label_rules import LABEL_RULES
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import CORRECTION_LABELS, ITEMS, NONE
 from metaeval.stats.significance.compare_pairs import TESTS
@@ -103,6 +104,7 @@ def method_controls(choices: ComparisonChoices) -> list[Control]:
         Control("test", "Significance test", [none, *_labels(TESTS)], choices.test),
         Control("correction", "Multiple testing", [none, *corrections], choices.correction),
         Control("items", "Summaries", list(ITEMS.items()), choices.items),
+        Control("constant", "Articles with equal scores", list(CONSTANT.items()), choices.constant),
     ]
 
 

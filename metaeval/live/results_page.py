@@ -58,6 +58,11 @@ class ComparedPage(ResultsPage):
         return LEVELS[self.choices.level].label
 
     @property
+    def unit(self) -> str:
+        """What the level takes a coefficient or a mean over, such as 'articles'."""
+        return LEVELS[self.choices.level].units
+
+    @property
     def coefficient(self) -> str:
         return COEFFICIENTS[self.choices.coefficient].label
 

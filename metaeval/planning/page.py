@@ -127,6 +127,7 @@ def _plans(
         evaluator,
         level=choices.level,
         coefficient=choices.coefficient,
+        constant=choices.constant,
         group=choices.group,
     )
     return Plans(plans(target=float(choices.target)), plans(against) if against else ())

@@ -9,6 +9,7 @@ import numpy as np
 from metaeval.comparison.comparison import GUARD, Comparison
 from metaeval.snapshot.arrays import HumanRatings, Labels, SetupScores
 from metaeval.stats.labels.planning import BEYOND_REACH, Plan, plan_difference, plan_width
+from metaeval.stats.method import Method
 from metaeval.stats.result import or_none
 from metaeval.stats.rows import Rows
 
@@ -114,6 +115,7 @@ def plan_figures(
     *,
     level: str,
     coefficient: str,
+    constant: str = Method.constant,
     target: float | None = None,
     group: str = "",
 ) -> list[PlanFigure]:
@@ -125,9 +127,9 @@ def plan_figures(
     pair = [evaluator, against] if against else [evaluator]
     for each, rows, ratings in _scored(comparison, human, labels, pair, group):
         if target is None:
-            plan = plan_difference(level, coefficient, rows)
+            plan = plan_difference(level, coefficient, rows, constant=constant)
         else:
-            plan = plan_width(level, coefficient, rows.each[0], target=target)
+            plan = plan_width(level, coefficient, rows.each[0], target=target, constant=constant)
         found.append(
             PlanFigure(evaluator, against, each, level, coefficient, target, plan, ratings, comparison.seen)
         )

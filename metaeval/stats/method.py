@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from annotation.errors import DomainError
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import CONSTANT, ZERO
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling
 from metaeval.stats.significance.compare_pairs import TESTS
@@ -46,6 +47,7 @@ class Method:
     test: str = "bootstrap_articles"
     correction: str = "holm"
     items: str = "own"
+    constant: str = ZERO
     resamples: int = 1000
     seed: int = 0
 
@@ -56,7 +58,20 @@ class Method:
         check_choice("test", self.test, (NONE, *TESTS))
         check_choice("correction", self.correction, (NONE, *CORRECTIONS))
         check_choice("items", self.items, tuple(ITEMS))
+        check_choice("constant", self.constant, tuple(CONSTANT))
         refuse_resampling(self.resamples, self.seed)
+
+    @property
+    def why_no_test(self) -> str:
+        """Why the test does not apply to the level or coefficient; empty if it does, or without a test."""
+        if self.test == NONE:
+            return ""
+        return TESTS[self.test].why_not(LEVELS[self.level], COEFFICIENTS[self.coefficient])
+
+    def refuse_inapplicable_test(self) -> None:
+        """Raise DomainError if the test does not apply to the level or coefficient."""
+        if self.why_no_test:
+            raise DomainError(f"{self.why_no_test}. Choose another test, or '{NONE}'.")
 
     @property
     def resampling(self) -> Resampling:

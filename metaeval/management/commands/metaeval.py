@@ -20,6 +20,7 @@ from metaeval.snapshot.label_rules import LABEL_RULES
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import ITEMS, NONE, Method
 from metaeval.stats.significance.compare_pairs import TESTS
@@ -61,6 +62,12 @@ class Command(BaseCommand):
             default=Method.items,
             help="own: all that the evaluator has scored; common: what every evaluator has scored",
         )
+        parser.add_argument(
+            "--constant",
+            choices=CONSTANT,
+            default=Method.constant,
+            help="articles whose scores are all equal: counted as 0, or left out",
+        )
         parser.add_argument("--language", default=ALL, metavar="CODE", help="only this language")
         parser.add_argument("--dataset", default=ALL, metavar="NAME", help="only articles of this dataset")
         parser.add_argument(
@@ -96,6 +103,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             method = Method(**{field.name: options[field.name] for field in fields(Method)})
+            method.refuse_inapplicable_test()
             rows = (
                 self._of_project(options, method) if options["project"] else self._of_files(options, method)
             )

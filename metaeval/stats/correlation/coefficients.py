@@ -89,7 +89,7 @@ class Coefficient:
     compute_with: Callable[[Floats, Groups], Callable[[Floats], Floats]] | None = None
     """`compute` in two steps, the first with labels alone, where that is faster."""
     is_fitted_to_all: bool = False  # whether the value of one group depends on the others
-    is_zero_if_constant: bool = False  # see `constant_scores.py`
+    is_zero_if_constant: bool = False  # where scores are equal and labels not: see `constant_scores.py`
 
     def is_defined(self, labels: Floats, scores: Floats, groups: Groups) -> Bools:
         """Return whether each group, (groups,), has a coefficient; arrays as for `of_groups`."""

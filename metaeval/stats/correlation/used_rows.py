@@ -6,7 +6,7 @@ Two evaluators are comparable only on equal ones.
 import numpy as np
 
 from metaeval.stats.arrays import Bools, Ints, distinct
-from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.coefficients import VARIED_SCORES, Coefficient
 from metaeval.stats.correlation.levels import Level
 from metaeval.stats.correlation.roc_auc import yes_or_no
 from metaeval.stats.groups import Groups
@@ -32,6 +32,16 @@ def used_rows(level: Level, coefficient: Coefficient, rows: Rows) -> Bools:
         defined = coefficient.is_defined(labels[places], scores[places], groups)
         own[places[~groups.spread(defined)]] = False
     return used
+
+
+def are_units_equal(level: Level, coefficient: Coefficient, rows: Rows) -> bool:
+    """Return whether all evaluators' coefficients are computed from the same summaries."""
+    scored = ~np.isnan(rows.scores)
+    are_scored_alike = bool((scored == scored[:1]).all())
+    if are_scored_alike and not (level.group and VARIED_SCORES in coefficient.needs):
+        return True
+    used = used_rows(level, coefficient, rows)
+    return bool((used == used[:1]).all())
 
 
 def has_unit(level: Level, rows: Rows) -> Bools:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metaeval.stats.arrays import Floats, distinct
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.correlation.used_rows import used_rows
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
@@ -58,7 +59,13 @@ class Plan:
 
 
 def plan_width(
-    level: str, coefficient: str, rows: Rows, *, target: float, resampling: Resampling = FEW_RESAMPLES
+    level: str,
+    coefficient: str,
+    rows: Rows,
+    *,
+    target: float,
+    resampling: Resampling = FEW_RESAMPLES,
+    constant: str = LEFT_OUT,
 ) -> Plan:
     """Return the articles needed until half of a coefficient's 95% interval is `target` or less.
 
@@ -78,6 +85,7 @@ def plan_width(
     level, coefficient : names from LEVELS and COEFFICIENTS.
     rows : of one evaluator; summaries without label, score or article are left out.
     target : half the width of the interval, above 0.
+    constant : what becomes of articles with equal scores: a name in CONSTANT.
 
     Undefined with fewer than ten articles, where the coefficient is undefined as it is now or in more than 5%
     of the resamples, and where the resamples give an interval without width.
@@ -86,7 +94,7 @@ def plan_width(
     """
     if not target > 0:
         raise ValueError(f"target must be above 0, not {target}")
-    simulation = _Simulation.of(level, coefficient, rows.with_scores(rows.scores[None]), resampling)
+    simulation = _Simulation.of(level, coefficient, rows.with_scores(rows.scores[None]), resampling, constant)
     definition = _width_definition(target, resampling)
     if simulation.reason or simulation.half_width <= target:
         return simulation.plan(definition)
@@ -96,16 +104,21 @@ def plan_width(
 
 
 def plan_difference(
-    level: str, coefficient: str, rows: Rows, *, resampling: Resampling = FEW_RESAMPLES
+    level: str,
+    coefficient: str,
+    rows: Rows,
+    *,
+    resampling: Resampling = FEW_RESAMPLES,
+    constant: str = LEFT_OUT,
 ) -> Plan:
     """Return the articles needed until a difference is significant in 4 of 5 such samples.
 
-    As `plan_width`, for the first coefficient minus the second on the summaries that both evaluators have
-    scored, with the same draws for both: wanted = c * ((1.96 + 0.84) / 1.96 / d)^2 at the present difference
-    d. The low end of the range uses the end of d's interval that is further from 0. The high end is inf,
-    since as long as the interval holds 0 there may be no difference. Reached if the interval excludes 0.
+    As `plan_width`, for the first coefficient minus the second on what counts for both evaluators, with the
+    same draws for both: wanted = c * ((1.96 + 0.84) / 1.96 / d)^2 at the present difference d. The low end of
+    the range uses the end of d's interval that is further from 0. The high end is inf, since as long as the
+    interval holds 0 there may be no difference. Reached if the interval excludes 0.
     """
-    simulation = _Simulation.of(level, coefficient, rows, resampling)
+    simulation = _Simulation.of(level, coefficient, rows, resampling, constant)
     definition = _difference_definition(resampling)
     if simulation.reason:
         return simulation.plan(definition)
@@ -130,12 +143,17 @@ class _Simulation:
     reason: str
 
     @classmethod
-    def of(cls, level: str, coefficient: str, given: Rows, resampling: Resampling) -> "_Simulation":
+    def of(
+        cls, level: str, coefficient: str, given: Rows, resampling: Resampling, constant: str
+    ) -> "_Simulation":
+        formula = coefficient_at(level, coefficient, constant)
         rows = given.at(~np.isnan(given.labels) & ~np.isnan(given.scores).any(axis=0) & (given.articles >= 0))
+        used = used_rows(LEVELS[level], formula, rows)
+        rows = rows.at((used == used[0]).all(axis=0))  # articles in which only one has a coefficient
         n, n_articles = len(rows), len(distinct(rows.articles))
         if n_articles < FEWEST_ARTICLES:
             return cls(np.nan, n_articles, n, (), TOO_FEW_ARTICLES)
-        values = [LEVELS[level].estimate(COEFFICIENTS[coefficient], own) for own in rows.each]
+        values = [LEVELS[level].estimate(formula, own) for own in rows.each]
         undefined = next((each.reason for each in values if each.reason), "")
         value = values[0].value - (values[1].value if len(values) > 1 else 0.0)
         if undefined:
@@ -148,7 +166,7 @@ class _Simulation:
             copies = np.repeat(np.arange(times), n)
             larger = replace(repeated, articles=repeated.articles * times + copies)
             of_size = replace(resampling, seed=resampling.seed + times)
-            drawn = Bootstrap("articles", level, coefficient, larger, of_size).replicates
+            drawn = Bootstrap("articles", level, coefficient, larger, of_size, constant=constant).replicates
             row = drawn[0] - drawn[1] if len(drawn) > 1 else drawn[0]
             try:
                 replicates.append(defined_replicates(row))

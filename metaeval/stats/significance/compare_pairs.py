@@ -12,7 +12,14 @@ from metaeval.stats.correlation.constant_scores import LEFT_OUT
 from metaeval.stats.correlation.levels import Level
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.significance import paired_bootstrap, paired_t, permutation, subsamples, williams
-from metaeval.stats.significance.compared import Compared, PairTest, PairTester, PairTests, compared
+from metaeval.stats.significance.compared import (
+    Compared,
+    PairDifferences,
+    PairTest,
+    PairTester,
+    PairTests,
+    compared,
+)
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 NOTHING_IN_COMMON = "the two have no {units} in common"
@@ -97,8 +104,25 @@ def compare_pairs(
     """
     chosen = TESTS[test]
     data = compared(level, coefficient, rows, resampling, orientation, bootstrap, constant)
-    size = len(rows.scores)
-    differences, p_values = np.full((2, size, size), np.nan)
+    found = pair_differences(data)
+    p_values = np.full_like(found.differences, np.nan)
+    reasons = dict(found.reasons)
+    inapplicable = chosen.why_not(data.level, data.coefficient)
+    tester = None if inapplicable else chosen.tester(data)
+    for first, second in combinations(range(len(rows.scores)), 2):
+        if (first, second) in reasons:
+            continue
+        tested = tester(first, second) if tester else PairTest(reason=inapplicable)
+        p_values[first, second] = p_values[second, first] = tested.p_value
+        if tested.reason:
+            reasons[first, second] = reasons[second, first] = tested.reason
+    return PairTests(found.differences, found.n, found.units, reasons, p_values, _definition(chosen, data))
+
+
+def pair_differences(data: Compared) -> PairDifferences:
+    """Return the differences of every two evaluators, without a test."""
+    size = len(data.scored)
+    differences = np.full((size, size), np.nan)
     n, units = np.zeros((2, size, size), dtype=np.int64)
     reasons = {(row, row): ITSELF for row in range(size)}
     for row in range(size):
@@ -106,23 +130,18 @@ def compare_pairs(
         n[row, row], units[row, row] = int(data.scored[row].sum()), data.units(row, row)
         differences[row, row] = alone.value - alone.value
 
-    inapplicable = chosen.why_not(data.level, data.coefficient)
-    tester = (lambda _first, _second: PairTest(reason=inapplicable)) if inapplicable else chosen.tester(data)
     for first, second in combinations(range(size), 2):
         kept = data.common(first, second)
-        estimates = data.estimate(first, kept), data.estimate(second, kept)
-        undefined = [estimate.reason for estimate in estimates if estimate.reason]
+        undefined = [each.reason for each in (data.estimate(first, kept), data.estimate(second, kept))]
         if data.scored[first].any() and data.scored[second].any() and not kept.any():
             undefined = [NOTHING_IN_COMMON.format(units=data.level.units)]
-        found = PairTest(reason=undefined[0]) if undefined else tester(first, second)
         difference = data.difference(first, second)
         n[first, second] = n[second, first] = int(kept.sum())
         units[first, second] = units[second, first] = data.units(first, second)
-        p_values[first, second] = p_values[second, first] = found.p_value
         differences[first, second], differences[second, first] = difference, -difference
-        if found.reason:
-            reasons[first, second] = reasons[second, first] = found.reason
-    return PairTests(differences, p_values, n, units, reasons, _definition(chosen, data))
+        for reason in filter(None, undefined[::-1]):
+            reasons[first, second] = reasons[second, first] = reason
+    return PairDifferences(differences, n, units, reasons)
 
 
 def _definition(test: SignificanceTest, data: Compared) -> str:

@@ -29,20 +29,26 @@ class PairTest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PairTests:
+class PairDifferences:
     """All pairs of E evaluators; entry [i, j] is evaluator i against evaluator j."""
 
     differences: Floats
-    """(E, E) coefficient of the row minus that of the column, each on the summaries both have scored."""
-    p_values: Floats
-    """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
+    """(E, E) coefficient of the row minus that of the column, each on what counts for both."""
     n: Ints
     """(E, E) summaries with a label and a score of both, without those of articles (or systems, at a level
     that is their mean) in which only one of the two has a coefficient."""
     units: Ints
     """(E, E) the level's units among them: summaries, articles or systems."""
     reasons: Mapping[tuple[int, int], str]
-    """Why a p-value is nan: one text for every such entry."""
+    """Why a difference or a p-value is nan: one text for every such entry."""
+
+
+@dataclass(frozen=True)
+class PairTests(PairDifferences):
+    """The same with a test of each pair."""
+
+    p_values: Floats
+    """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
     definition: str
     """What is compared, on which summaries, by which test: full sentences."""
 

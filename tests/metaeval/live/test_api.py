@@ -162,6 +162,7 @@ def test_an_empty_project_has_an_empty_comparison(client):
         ("comparison", {"level": "summary"}, "level: found 'summary', expected one of pooled, article"),
         ("comparison", {"coefficient": "rho"}, "coefficient: found 'rho', expected one of pearson, "),
         ("comparison", {"language": "fr"}, "language: found 'fr', expected one of all, de, en"),
+        ("comparison", {"test": "paired_t"}, "it is for 'mean over articles'"),
         ("comparison", {"group": "nobody"}, "group: found 'nobody', expected one of crowd, expert"),
         ("evaluator-card", {"evaluator": "999999"}, "evaluator: found '999999', expected one of "),
         ("evaluator-card", {"labels": "x"}, "labels: found 'x', expected one of mean, majority"),

@@ -105,6 +105,11 @@ def test_csv_table_and_latex_show_the_same_values(project):
             "--group and --labels go with --project only",
         ),
         (["agreement", "--project", "p", "--map", "a=b"], "--map needs --input"),
+        (["metaeval", "--project", "p", "--test", "paired_t"], "it is for 'mean over articles'"),
+        (
+            ["metaeval", "--project", "p", "--test", "williams", "--coefficient", "roc_auc"],
+            "for correlations, and ROC AUC is none",
+        ),
     ],
 )
 def test_invalid_arguments_exit_with_code_2_and_a_message(db, arguments, message):
