@@ -106,8 +106,8 @@ class ComparisonQuery(LabelsQuery):
     only = serializers.ListField(
         child=serializers.CharField(),
         default=list,
-        help_text="A setup to compare; repeat for several. Default: all. Articles that one of them has seen "
-        "are left out for all, so this choice changes the numbers.",
+        help_text="A setup to compare; repeat for several. Default: all. With "
+        "items=common this choice changes the numbers.",
     )
 
 

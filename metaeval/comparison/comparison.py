@@ -1,6 +1,7 @@
 """The comparison of evaluators with human labels, under the contamination guard. Pure."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,9 +19,10 @@ from metaeval.stats.result import Estimate, reasons, value_and_ends
 
 NOT_SCORED_YET = "not scored yet"
 NOT_SCORED_BY_ALL = "not scored by every compared evaluator"
+SEEN = "article seen by the evaluator"
 GUARD = (
-    "Articles that any of the compared evaluators has seen (as examples, in training, or to choose a prompt"
-    " or a threshold) are left out for all of them."
+    "Articles that an evaluator has seen (as examples, in training, or to choose a prompt or a threshold) are"
+    " left out of its figures and of every comparison with it."
 )
 MUCH_FEWER = 0.5
 """A figure on less than this share of the most units on its dimension is marked."""
@@ -127,14 +129,24 @@ class Comparison:
 
     summaries: Summaries
     evaluators: tuple[SetupScores, ...]
+    """Without scores of articles that count for others but not for them."""
     counted: Bools
-    """(summaries,) the chosen ones, without those of articles that an evaluator has seen."""
+    """(summaries,) the chosen ones, without those that are left out for all because they were seen."""
     seen: dict[str, int]
-    """Reason -> articles left out because they were seen."""
+    """Reason -> articles left out, for one evaluator or for all, because they were seen."""
+    seen_by: dict[str, Bools]
+    """By key, for evaluators that lose articles of their own: (summaries,) whose articles they have seen."""
     _columns: dict[tuple[Labels, str], Column] = field(default_factory=dict, init=False, repr=False)
     _scores: dict[tuple[tuple[Scores, ...], str], tuple[Floats, Floats]] = field(
         default_factory=dict, init=False, repr=False
     )
+
+    @property
+    def n_seen(self) -> int:
+        """The number of articles that are left out, for one evaluator or for all."""
+        if not self.seen_by:
+            return sum(self.seen.values())
+        return len(np.unique(self.summaries.articles[np.any(list(self.seen_by.values()), axis=0)]))
 
     def column(self, labels: Labels, items: str = "own") -> Column:
         """Return the scores of all evaluators on the labels' dimension; cached.
@@ -152,7 +164,29 @@ class Comparison:
         )
         rows = self.summaries.rows(self.counted, labels, scores)
         in_order = replace(rows, labels=labels.order[self.counted], scores=order)
-        return Column(labels, scorers, rows, in_order)
+        seen = [self._seen_by(each) for each in scorers]
+        why_seen = [self.why_seen([each]) for each in scorers]
+        if items == "common":
+            those = [each for each in scorers if each.scores_on(labels.dimension).has_any(self.counted)]
+            by_any = np.zeros(len(rows), dtype=bool)
+            for each in those:
+                by_any |= self._seen_by(each)
+            seen = [by_any] * len(scorers)
+            why_seen = [self.why_seen(those)] * len(scorers)
+        return Column(labels, scorers, rows, in_order, np.array(seen, dtype=bool), tuple(why_seen))
+
+    def _seen_by(self, evaluator: SetupScores) -> Bools:
+        """Return which of the counted summaries only this evaluator loses, (counted,)."""
+        if evaluator.key in self.seen_by:
+            return self.seen_by[evaluator.key][self.counted]
+        return np.zeros(int(self.counted.sum()), dtype=bool)
+
+    def why_seen(self, evaluators: Sequence[SetupScores]) -> dict[str, int]:
+        """Return reason -> articles left out of what stands on the scores of all of these."""
+        if not self.seen_by:
+            return self.seen
+        articles = self.summaries.articles[self.counted]
+        return _why_seen([(each.label, articles[self._seen_by(each)]) for each in evaluators])
 
     def _matrices(self, given: tuple[Scores, ...], items: str) -> tuple[Floats, Floats]:
         """Return (scorers, counted) the scores and (scorers, counted) their order; cached."""
@@ -161,7 +195,8 @@ class Comparison:
             scores = np.array([each.values.take(places) for each in given]).reshape(len(given), len(places))
             order = np.array([each.order.take(places) for each in given]).reshape(len(given), len(places))
             if items == "common":
-                missing = np.isnan(scores).any(axis=0)
+                there = ~np.isnan(scores).all(axis=1)  # those without any score take nothing from others
+                missing = np.isnan(scores[there]).any(axis=0)
                 scores[:, missing] = order[:, missing] = np.nan
             self._scores[given, items] = read_only(scores), read_only(order)
         return self._scores[given, items]
@@ -225,7 +260,10 @@ class Comparison:
                 column.labels,
                 level,
                 coefficient,
-                replace(estimate, left_out=self.seen | self._why_unscored(estimate, column, place)),
+                replace(
+                    estimate,
+                    left_out=dict(column.why_seen[place]) | self._why_unscored(estimate, column, place),
+                ),
                 merits.get(place, estimate).value,
             )
             for place, estimate in zip(places, estimates, strict=True)
@@ -239,7 +277,7 @@ class Comparison:
             return left_out
         labels, scores = column.labels, column.evaluators[place].scores_on(column.labels.dimension)
         unscored = self.counted & ~np.isnan(labels.values)
-        unscored[self.counted] &= np.isnan(column.rows.scores[place])
+        unscored[self.counted] &= np.isnan(column.rows.scores[place]) & ~column.seen[place]
         if TIED_LABEL in left_out:
             unscored &= labels.values != 0.5  # counted as tied labels
         reasons = scores.reasons_among(unscored)
@@ -336,9 +374,11 @@ def compare(
     systems: Collection[str] = (),
     only: Collection[str] = (),
     among: Bools | None = None,
+    by_evaluator: bool = False,
 ) -> Comparison:
     """Return the comparison of `evaluators` (keys in `only`; none for all) under the contamination guard.
 
+    Articles that one of them has seen are left out for all, or with `by_evaluator` for it alone.
     Summaries count if they are in `language`, of `dataset`, by `systems` (names; none for all) and `among`
     (summaries,) the ones given. Raises DomainError for an unknown name or key.
     """
@@ -353,16 +393,35 @@ def compare(
     chosen = summaries.in_language(language) & summaries.of_dataset(dataset) & summaries.by_systems(systems)
     if among is not None:
         chosen = chosen & among
-    seen_by: dict[int, list[str]] = {}
-    for evaluator in compared:
-        for article in evaluator.seen:
-            seen_by.setdefault(article, []).append(evaluator.label)
-    contaminated = np.isin(summaries.articles, list(seen_by))
-    seen: dict[str, int] = {}
-    for article in np.unique(summaries.articles[chosen & contaminated]).tolist():
-        reason = f"articles seen by {_named(seen_by[article])}"
-        seen[reason] = seen.get(reason, 0) + 1
-    return Comparison(summaries, compared, chosen & ~contaminated, seen)
+    seen_by = {
+        each.key: np.isin(summaries.articles, list(each.seen)) & chosen
+        for each in compared
+        if each.seen and each.has_scores
+    }
+    of_each = [
+        (each.label, summaries.articles[seen_by[each.key]]) for each in compared if each.key in seen_by
+    ]
+    if by_evaluator:
+        return Comparison(
+            summaries,
+            tuple(
+                each.without(seen_by[each.key], SEEN) if each.key in seen_by else each for each in compared
+            ),
+            chosen,
+            {reason: n for each in of_each for reason, n in _why_seen([each]).items()},
+            seen_by,
+        )
+    contaminated = np.any([np.zeros_like(chosen), *seen_by.values()], axis=0)
+    return Comparison(summaries, compared, chosen & ~contaminated, _why_seen(of_each), {})
+
+
+def _why_seen(articles_by: Sequence[tuple[str, Ints]]) -> dict[str, int]:
+    """Return reason -> articles, from labels of evaluators and the articles that they have seen."""
+    labels: dict[int, list[str]] = {}
+    for label, articles in articles_by:
+        for article in np.unique(articles).tolist():
+            labels.setdefault(article, []).append(label)
+    return dict(Counter(f"articles seen by {_named(each)}" for each in labels.values()))
 
 
 def _named(labels: Sequence[str]) -> str:

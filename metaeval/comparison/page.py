@@ -57,6 +57,9 @@ class ComparisonPage(ComparedPage):
     """Each figure on much fewer units than others on its dimension, in words."""
     unequal: Sequence[str]
     """The dimensions on which evaluators do not have equal units."""
+    shared: tuple[int, int] | None
+    """The articles that all evaluators share, and all labelled ones, where they share the least; None if they
+    share all."""
     why_no_letters: Sequence[str]
     """Why the test gives no letters, by dimension unless for all."""
 
@@ -222,6 +225,7 @@ def comparison_page(
             if figure.few_units
         ],
         unequal=[column.labels.title for column in table.columns_of_unequal_units],
+        shared=_shared(table),
         why_no_letters=_why_no_letters(labels, uncertain or ()),
     )
 
@@ -276,6 +280,16 @@ def sample_size(level: str, estimate: Estimate) -> str:
     """Return the number of summaries, articles or systems behind a figure of this level, as text."""
     units, number = LEVELS[level].units, units_of(level, estimate)
     return f"n {number:,}" if units == "summaries" else noun(number, f"{units[:-1]},{units}")
+
+
+def _shared(table: ComparisonTable) -> tuple[int, int] | None:
+    each = [
+        (column.shared_articles, column.labelled_articles)
+        for column in table.columns
+        if len(column.evaluators) > 1
+    ]
+    fewer = [(shared, labelled) for shared, labelled in each if shared < labelled]
+    return min(fewer, key=lambda pair: pair[0] / pair[1], default=None)
 
 
 def _why_no_letters(labels: Sequence[Labels], uncertain: Sequence[Uncertainty]) -> list[str]:

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from metaeval.comparison.comparison import ComparisonTable
+from metaeval.comparison.comparison import Comparison, ComparisonTable
 from metaeval.comparison.human_ceiling import ceiling, rater_turns
 from metaeval.comparison.report import comparison_table
+from metaeval.comparison.uncertainty import Column
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import SetupScores
 from metaeval.snapshot.snapshot import PerSnapshot, Snapshot
+from metaeval.stats.arrays import Bools
 from metaeval.stats.result import Estimate
 
 KEPT_TABLES = 3
@@ -49,8 +51,7 @@ _kept: PerSnapshot[ComparisonChoices, Points] = PerSnapshot(KEPT_TABLES)
 
 def _computed(snapshot: Snapshot, choices: ComparisonChoices) -> Points:
     table = comparison_table(snapshot, choices, choices.method)
-    labels = [column.labels.values for column in table.columns]
-    labelled = table.comparison.counted & ~np.all([np.isnan(values) for values in labels], axis=0)
+    labelled = np.any([_labelled(table.comparison, column) for column in table.columns], axis=0)
     return Points(
         table=table,
         ceilings=_ceilings(snapshot, table, choices) if table.figures() else (),
@@ -60,9 +61,22 @@ def _computed(snapshot: Snapshot, choices: ComparisonChoices) -> Points:
     )
 
 
+def _labelled(comparison: Comparison, column: Column) -> Bools:
+    """Return the labelled summaries that not every evaluator of the column has seen, (summaries,)."""
+    return _counted(comparison, column) & ~np.isnan(column.labels.values)
+
+
+def _counted(comparison: Comparison, column: Column) -> Bools:
+    counted = comparison.counted.copy()
+    if column.evaluators:
+        counted[counted] = ~column.seen.all(axis=0)
+    return counted
+
+
 def _ceilings(snapshot: Snapshot, table: ComparisonTable, choices: ComparisonChoices) -> list[Estimate]:
-    human, counted, found = snapshot.human, table.comparison.counted, []
-    for labels in (column.labels for column in table.columns):
+    human, found = snapshot.human, []
+    for column in table.columns:
+        labels, counted = column.labels, _counted(table.comparison, column)
         turns = rater_turns(snapshot.summaries, human, human.on(labels.key), labels, counted, choices.group)
         found.append(ceiling(turns, choices.level, choices.coefficient, choices.constant))
     return found

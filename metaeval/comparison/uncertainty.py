@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from metaeval.snapshot.arrays import Labels, SetupScores
-from metaeval.stats.arrays import Floats, Ints
+from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.correlation.used_rows import are_units_equal
@@ -37,6 +38,36 @@ class Column:
     rows: Rows
     order: Rows
     """The same, with labels and scores replaced by integers in the same order, which are faster to rank."""
+    seen: Bools
+    """(evaluators, n) the summaries left out for an evaluator because their articles were seen."""
+    why_seen: tuple[Mapping[str, int], ...]
+    """(evaluators,) reason -> articles left out because they were seen."""
+
+    @cached_property
+    def _seen_alike(self) -> list[tuple[list[int], Bools]]:
+        """The places of evaluators that the same summaries are left out for, and which summaries count."""
+        alike: dict[bytes, list[int]] = {}
+        for place, own in enumerate(self.seen):
+            alike.setdefault(own.tobytes(), []).append(place)
+        return [(places, ~self.seen[places[0]]) for places in alike.values()]
+
+    @cached_property
+    def is_any_seen(self) -> bool:
+        return bool(self.seen.any())
+
+    @property
+    def shared_articles(self) -> int:
+        """The number of labelled articles with a summary that all evaluators with scores have scored."""
+        missing = np.isnan(self.rows.scores)
+        by_all = missing[~missing.all(axis=1)].sum(axis=0) == 0
+        return self._count_articles(by_all)
+
+    @property
+    def labelled_articles(self) -> int:
+        return self._count_articles(np.ones(len(self.rows), dtype=bool))
+
+    def _count_articles(self, chosen: Bools) -> int:
+        return len(np.unique(self.rows.own_articles[chosen & ~np.isnan(self.rows.labels)]))
 
     def estimates(
         self,
@@ -51,8 +82,34 @@ class Column:
         chosen = coefficient_at(level, coefficient, constant)
         by_order = chosen.is_of_order and not LEVELS[level].is_of_means
         rows = self.order if by_order else self.rows
-        scores = rows.scores[list(places)]
-        return LEVELS[level].estimates(chosen, rows.with_scores(-scores if negated else scores))
+        found: dict[int, Estimate] = {}
+        for alike, counted in self._seen_alike:
+            those = [place for place in places if place in alike]
+            scores = rows.scores[those]
+            own = rows.with_scores(-scores if negated else scores)
+            own = own.at(counted) if self.is_any_seen else own
+            found |= dict(zip(those, LEVELS[level].estimates(chosen, own), strict=True))
+        return [found[place] for place in places]
+
+    def intervals(self, method: Method, bootstrap: Bootstrap | None) -> dict[str, Interval]:
+        """Return the interval of each evaluator by its key, from articles that it has not seen.
+
+        `bootstrap` is one over all articles, if it was drawn already and none was seen.
+        """
+        found: dict[str, Interval] = {}
+        for places, counted in self._seen_alike:
+            rows = self.rows.with_scores(self.rows.scores[places])
+            each = intervals(
+                method.interval,
+                method.level,
+                method.coefficient,
+                rows.at(counted) if self.is_any_seen else rows,
+                method.resampling,
+                bootstrap=bootstrap,
+                constant=method.constant,
+            )
+            found |= {self.evaluators[place].key: own for place, own in zip(places, each, strict=True)}
+        return found
 
     def are_units_equal(self, method: Method, places: Sequence[int]) -> bool:
         """Return whether the figures of the evaluators at `places` are computed from the same summaries."""
@@ -127,7 +184,8 @@ def uncertainty(
     keys = [evaluator.key for evaluator in column.evaluators]
     found: dict[str, Interval] = {}
     bootstrap = None
-    if method.interval != NONE and INTERVALS[method.interval].scheme == "articles" and keys:
+    is_over_articles = method.interval != NONE and INTERVALS[method.interval].scheme == "articles"
+    if is_over_articles and keys and not column.is_any_seen:
         bootstrap = Bootstrap(
             "articles",
             method.level,
@@ -137,16 +195,7 @@ def uncertainty(
             constant=method.constant,
         )
     if method.interval != NONE and keys:
-        each = intervals(
-            method.interval,
-            method.level,
-            method.coefficient,
-            column.rows,
-            method.resampling,
-            bootstrap=bootstrap,
-            constant=method.constant,
-        )
-        found = dict(zip(keys, each, strict=True))
+        found = column.intervals(method, bootstrap)
     if len(keys) < 2:
         return Uncertainty(found, None)
     orientation = np.array([1 if each.higher_is_better else -1 for each in column.evaluators])

@@ -94,7 +94,7 @@ def disagreements_page(
     pair = chosen_pair(snapshot, choices)
     if pair is None:
         return None
-    pairs, seen = pairs_of(snapshot, choices, pair, [pair.evaluator.key])
+    pairs, seen = pairs_of(snapshot, choices, pair)
     found = disagreements(pairs)
     tags = current_tags(project, pair)
     listed = found.of(Side(choices.side) if choices.side else None)

@@ -1,6 +1,5 @@
 """A reader's choice of one evaluator and one question."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -57,13 +56,10 @@ def chosen_pair(snapshot: Snapshot, choices: PairChoices) -> Pair | None:
     return None
 
 
-def pairs_of(
-    snapshot: Snapshot, choices: ListChoices, pair: Pair, compared_with: Collection[str]
-) -> tuple[RankedPairs, dict[str, int]]:
-    """Return the chosen summaries, ranked, and reason -> articles left out.
+def pairs_of(snapshot: Snapshot, choices: ListChoices, pair: Pair) -> tuple[RankedPairs, dict[str, int]]:
+    """Return the chosen summaries, ranked, and reason -> articles left out because the evaluator saw them.
 
-    Articles that the evaluators `compared_with` (keys; none for all) have seen are left out. Raises
-    DomainError for an unknown language, dataset or system.
+    Raises DomainError for an unknown language, dataset or system.
     """
     comparison = compare(
         snapshot.summaries,
@@ -71,7 +67,7 @@ def pairs_of(
         language=choices.language,
         dataset=choices.dataset,
         systems=choices.systems,
-        only=compared_with,
+        only=[pair.evaluator.key],
     )
     return ranked_pairs(comparison, pair.evaluator, pair.question), comparison.seen
 

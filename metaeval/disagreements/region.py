@@ -64,7 +64,7 @@ def region_page(snapshot: Snapshot, choices: RegionChoices) -> RegionPage | None
     pair = chosen_pair(snapshot, choices)
     if pair is None:
         return None
-    pairs, seen = pairs_of(snapshot, choices, pair, choices.only)
+    pairs, seen = pairs_of(snapshot, choices, pair)
     inside = _between(pairs.scores, choices, "score") & _between(pairs.labels, choices, "label")
     return RegionPage(
         choices=choices,

@@ -46,7 +46,7 @@ class Results:
 
     @property
     def n_seen(self) -> int:
-        return sum(self.points.table.comparison.seen.values())
+        return self.points.table.comparison.n_seen
 
     @property
     def interval_remark(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable
-from metaeval.comparison.uncertainty import Uncertainty
+from metaeval.comparison.uncertainty import Column, Uncertainty
 from metaeval.snapshot.arrays import Labels
 from metaeval.stats.result import or_none
 from metaeval.stats.spread import Spread, spread
@@ -65,12 +65,11 @@ def question_figures(
     table: ComparisonTable, members: Mapping[str, MemberRun], uncertain: Sequence[Uncertainty] | None
 ) -> list[QuestionFigures]:
     """Return the figures of `members` by question, without questions that no member scores."""
-    seen = table.comparison.seen
     return [
         QuestionFigures(
             column.labels,
             [
-                MemberFigure(member.label, by_key[key], _in_short(by_key[key], seen))
+                MemberFigure(member.label, by_key[key], _in_short(by_key[key], column))
                 for key, member in members.items()
                 if key in by_key
             ],
@@ -80,6 +79,8 @@ def question_figures(
     ]
 
 
-def _in_short(figure: ComparisonFigure, seen: Mapping[str, int]) -> dict[str, int]:
+def _in_short(figure: ComparisonFigure, column: Column) -> dict[str, int]:
+    place = [each.key for each in column.evaluators].index(figure.evaluator.key)
+    seen = column.why_seen[place]
     others = {reason: times for reason, times in figure.estimate.left_out.items() if reason not in seen}
     return ({SEEN_BY_A_MEMBER: sum(seen.values())} if seen else {}) | others

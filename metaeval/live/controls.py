@@ -114,7 +114,7 @@ def picks(snapshot: Snapshot, choices: ComparisonChoices) -> list[Picks]:
         Picks(
             "only",
             "Evaluators",
-            "None picked: all. Articles that one of them has seen are left out for all.",
+            "None picked: all. Each is measured without the articles that it has seen itself.",
             [(each.key, each.label, each.key in choices.only) for each in snapshot.evaluators],
         ),
         Picks(

@@ -51,7 +51,7 @@ class ComparedPage(ResultsPage):
     choices: ComparisonChoices
     picks: Sequence[Picks]
     seen: Mapping[str, int]
-    """Reason -> articles left out for all evaluators because one of them has seen them."""
+    """Reason -> articles left out because an evaluator has seen them."""
 
     @property
     def level(self) -> str:

@@ -93,7 +93,7 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
         against=against,
         plans=plans,
         definitions=each_once(sentence for each in figures for sentence in each.definitions),
-        seen=table.comparison.seen,
+        seen=table.comparison.why_seen([each for each in (evaluator, against) if each]),
         n_labelled=max((int((~np.isnan(column.rows.labels)).sum()) for column in table.columns), default=0),
     )
 

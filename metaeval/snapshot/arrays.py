@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -215,6 +215,18 @@ class Scores:
         """The scores `in_order`, (summaries,), computed once."""
         return in_order(self.values)
 
+    def has_any(self, chosen: Bools) -> bool:
+        """Return whether one of the summaries `chosen`, (summaries,), has a score."""
+        return not np.isnan(self.values[chosen]).all()
+
+    def without(self, chosen: Bools, reason: str) -> "Scores":
+        """Return the same without the scores of the summaries `chosen`, (summaries,), for this reason."""
+        return Scores(
+            read_only(np.where(chosen, np.nan, self.values)),
+            (*self.reasons, reason),
+            read_only(np.where(chosen, len(self.reasons), self.why)),
+        )
+
     def reasons_among(self, chosen: Bools) -> dict[str, int]:
         """Count the `chosen` (summaries,) without a score, by reason."""
         counts = np.bincount(self.why[chosen & (self.why >= 0)], minlength=len(self.reasons))
@@ -239,6 +251,19 @@ class SetupScores:
     def on(self, dimension: str) -> Scores | None:
         """Return the scores on `dimension`, or else the general ones, or None."""
         return self.scores.get(dimension, self.scores.get(GENERAL))
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there is a score, not only reasons for none."""
+        return any(bool((~np.isnan(scores.values)).any()) for scores in self.scores.values())
+
+    def without(self, chosen: Bools, reason: str) -> "SetupScores":
+        """Return the same without the scores of the summaries `chosen`, (summaries,), for this reason."""
+        if not chosen.any():
+            return self
+        return replace(
+            self, scores={name: scores.without(chosen, reason) for name, scores in self.scores.items()}
+        )
 
     def scores_on(self, dimension: str) -> Scores:
         """Return the scores on `dimension` or the general ones. Raises KeyError if there are none."""

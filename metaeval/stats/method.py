@@ -19,7 +19,7 @@ CORRECTION_LABELS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochbe
 
 ITEMS = {
     "own": "scored by the evaluator",
-    "common": "scored by every compared evaluator",
+    "common": "shared: scored by every compared evaluator",
 }
 """The labelled summaries that evaluators are compared on."""
 

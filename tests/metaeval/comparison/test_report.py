@@ -10,7 +10,7 @@ from annotation.people.members import reinstate_rater, remove_rater
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.models import SeenArticle
 from tests.factories import make_project, make_rater, make_summary, make_system
-from tests.metaeval.comparison_rows import values_of
+from tests.metaeval.comparison_rows import rows_of, values_of
 from tests.metaeval.rated_projects import (
     DIMENSIONS,
     load_ice,
@@ -153,31 +153,59 @@ def test_roc_auc_uses_the_majority_answer_of_a_yes_no_question(db):
 
 
 class TestContaminationGuard:
-    def test_articles_seen_by_one_evaluator_are_left_out_for_all(self, project, summaries):
-        length = score_all(project, summaries, "Length", range(6))
+    def test_an_evaluator_loses_only_the_articles_that_it_has_seen_itself(self, project, summaries):
+        score_all(project, summaries, "Length", range(6))
+        ice = score_all(project, summaries, "ICE", [1, 3, 2, 5, 4, 6])
+        SeenArticle.objects.create(setup=ice, article=summaries[0].article, role="in-context example")
+        rows = {row["evaluator"]: row for row in rows_of(project, questions=("coherence",), resamples=20)}
+        length, own = rows["Length"], rows["ICE"]
+        assert (length["n"], length["articles"], length["left_out"]) == (6, 2, {})
+        assert (own["n"], own["articles"], own["left_out"]) == (3, 1, {"articles seen by ICE": 1})
+        assert length["differences"][0]["n"] == own["differences"][0]["n"] == 3
+        assert own["value"] == 0.5  # labels 2 4 5, scores 5 4 6
+        assert length["differences"][0]["difference"] == 0.5
+        assert length["is_best"]
+
+    def test_shared_articles_leave_out_for_all_what_one_has_seen(self, project, summaries):
+        score_all(project, summaries, "Length", range(6))
         ice = score_all(project, summaries, "ICE", range(6))
         SeenArticle.objects.create(setup=ice, article=summaries[0].article, role="in-context example")
-        rows = rows_by(project)
+        rows = rows_by(project, items="common")
         for evaluator in ("Length", "ICE"):
             row = rows[evaluator, "coherence"]
-            assert (row["n"], row["articles"]) == (3, 1)
-            assert row["left_out"] == {"articles seen by ICE": 1}
-        alone = rows_by(project, only=[str(length.pk)])
-        assert alone["Length", "coherence"]["n"] == 6
-        assert ("ICE", "coherence") not in alone
+            assert (row["n"], row["articles"], row["left_out"]) == (3, 1, {"articles seen by ICE": 1})
+
+    def test_a_judge_of_one_question_takes_no_articles_from_another(self, project, summaries):
+        for summary in summaries:
+            rate(summary, make_rater(project), fluency="3")
+        score_all(project, summaries, "Length", range(6))
+        judge = score_all(project, summaries, "Judge", range(6), "coherence")
+        SeenArticle.objects.create(setup=judge, article=summaries[0].article, role="example")
+        rows = rows_by(project, items="common")
+        assert (rows["Length", "coherence"]["n"], rows["Length", "fluency"]["n"]) == (3, 6)
+
+    def test_an_evaluator_without_scores_takes_nothing_from_others(self, project, summaries):
+        score_all(project, summaries, "Length", range(6))
+        majority = make_setup(project, "Majority")
+        score(majority, dict.fromkeys(summaries, "article is in the labelled pool"))
+        for article in {summary.article for summary in summaries}:
+            SeenArticle.objects.create(setup=majority, article=article, role="labelled pool")
+        for items in ("own", "common"):
+            row = rows_by(project, items=items)["Length", "coherence"]
+            assert (row["n"], row["value"], row["left_out"]) == (6, pytest.approx(0.899, abs=1e-3), {})
 
     def test_an_article_seen_by_two_evaluators_is_counted_once(self, project, summaries):
         for label in ("ICE uniform", "ICE stratified"):
             setup = score_all(project, summaries, label, range(6))
             SeenArticle.objects.create(setup=setup, article=summaries[0].article, role="example")
-        row = rows_by(project)["ICE uniform", "coherence"]
+        row = rows_by(project, items="common")["ICE uniform", "coherence"]
         assert row["left_out"] == {"articles seen by ICE stratified, ICE uniform": 1}
 
     def test_the_reason_names_only_some_of_many_evaluators(self, project, summaries):
         for number in range(5):
             setup = score_all(project, summaries, f"E{number}", range(6))
             SeenArticle.objects.create(setup=setup, article=summaries[0].article, role="example")
-        row = rows_by(project)["E0", "coherence"]
+        row = rows_by(project, items="common")["E0", "coherence"]
         assert row["left_out"] == {"articles seen by E0, E1, E2 and 2 more": 1}
 
     def test_articles_seen_by_a_setup_without_scores_are_kept(self, project, summaries):

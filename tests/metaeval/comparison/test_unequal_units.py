@@ -39,7 +39,7 @@ def make_table(labels, scores, method, seen=None):
         for name, given in scores.items()
     ]
     on = Labels("q", "coherence", "Coherence", protocol.ONE_TO_FIVE, np.ravel(labels), "Human label.")
-    return table_of(compare(summaries, evaluators), [on], method)
+    return table_of(compare(summaries, evaluators, by_evaluator=True), [on], method)
 
 
 def rows_of(table):

@@ -328,11 +328,13 @@ class TestComparison:
         article = judged.articles.first()
         SeenArticle.objects.create(setup=setup, article=article, role="in-context example")
         judged.bump_revision()
-        page = read(researcher.get(address("comparison", judged)))
-        assert "1 article left out: seen by ROUGE-1." in page.text("lede")
-        assert "3 summaries have a human label" in page.text("lede")
+        own = read(researcher.get(address("comparison", judged))).text("lede")
+        assert "measured without the articles that it has seen: 1 article seen by ROUGE-1." in own
+        shared = read(researcher.get(address("comparison", judged), {"items": "common"})).text("lede")
+        assert "Left out for all: 1 article seen by ROUGE-1." in shared
+        assert "3 summaries have a human label" in shared
 
-    def test_articles_seen_by_several_evaluators_are_only_counted(self, researcher, judged):
+    def test_the_page_says_what_comparing_on_shared_articles_costs(self, researcher, judged):
         other = make_setup(judged, "Learnt")
         score(other, dict.fromkeys(judged.summaries.all(), 1.0), "coherence")
         setups = (judged.setups.get(label="ROUGE-1"), other)
@@ -340,13 +342,14 @@ class TestComparison:
             SeenArticle.objects.create(setup=setup, article=article, role="in-context example")
         judged.bump_revision()
         lede = read(researcher.get(address("comparison", judged))).text("lede")
-        assert "2 articles left out because one of the compared evaluators has seen them" in lede
+        assert "1 article seen by Learnt; 1 article seen by ROUGE-1." in lede
+        assert "All evaluators share 0 of 2 articles" in lede
 
     def test_the_page_defines_the_chosen_coefficient(self, researcher, judged):
         text = read(researcher.get(address("comparison", judged), {"coefficient": "kendall_b"})).text("how")
         assert "τ-b = (C − D)" in text
         assert "Human label: the mean over raters in good standing" in text
-        assert "left out for all of them" in text
+        assert "left out of its figures and of every comparison with it" in text
 
     def test_evaluators_can_be_filtered(self, researcher, judged):
         setup = judged.setups.get(label="ROUGE-1")

@@ -66,15 +66,15 @@ class TestSummaryList:
         for choices in ({"score_from": "high"}, {"label_to": "nan"}, {"sort": "name"}, {"systems": "nobody"}):
             assert rated_project_reader.get(address, choices).status_code == 400, choices
 
-    def test_articles_seen_by_compared_evaluators_are_left_out(self, rated_project_reader, rated_project):
+    def test_only_articles_seen_by_the_evaluator_are_left_out(self, rated_project_reader, rated_project):
         article = rated_project.articles.get(external_id="first")
         other = make_setup(rated_project, "Learnt")
         score(other, dict.fromkeys(rated_project.summaries.all(), 1.0))
         SeenArticle.objects.create(setup=other, article=article, role="training")
         rated_project.bump_revision()
         rouge = Setup.objects.get(label="ROUGE-1").pk
-        assert len(self.listed(rated_project_reader, rated_project, evaluator=rouge)) == 3
-        assert len(self.listed(rated_project_reader, rated_project, evaluator=rouge, only=rouge)) == 6
+        assert len(self.listed(rated_project_reader, rated_project, evaluator=rouge)) == 6
+        assert len(self.listed(rated_project_reader, rated_project, evaluator=other.pk)) == 3
 
 
 class TestOneSummary:
