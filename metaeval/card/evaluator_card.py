@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from metaeval.card.alternative_report import EPSILONS, AlternativeFigure, alternative_figure
+from metaeval.card.alternative_report import AlternativeFigure, alternative_figures
 from metaeval.card.level import CardLevel, card_level
 from metaeval.card.material import CardMaterial
 from metaeval.comparison.human_ceiling import ceiling, rater_turns
@@ -83,7 +83,7 @@ class EvaluatorCard:
     """Partial correlations with LENGTH and COPYING."""
     systems: SystemBiases
     alternative: tuple[AlternativeFigure, ...]
-    """By EPSILONS."""
+    """At each recommended margin."""
 
     def at_level(self, level: str) -> AgreementAt:
         return next(each for each in self.agreement if each.level == level)
@@ -127,16 +127,12 @@ def evaluator_card(material: CardMaterial) -> EvaluatorCard:
         why_no_level=why_no_level,
         traits={name: _trait_bias(material, trait) for name, trait in material.traits.items()},
         systems=_system_bias(material),
-        alternative=tuple(
-            alternative_figure(
-                material.comparison,
-                material.human,
-                material.ratings,
-                material.evaluator,
-                group=material.group,
-                epsilon=epsilon,
-            )
-            for epsilon in EPSILONS
+        alternative=alternative_figures(
+            material.comparison,
+            material.human,
+            material.ratings,
+            material.evaluator,
+            group=material.group,
         ),
     )
 

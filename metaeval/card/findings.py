@@ -1,21 +1,23 @@
 """The findings of an evaluator card: answers in words, each by a rule that is stated."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.text import capfirst
 
+from metaeval.card.alternative_report import RULE
 from metaeval.card.evaluator_card import AgreementAt, EvaluatorCard
 from metaeval.card.material import COPYING, LENGTH
+from metaeval.card.verdicts import CANNOT_TELL, NO, NOT_SHOWN, NOT_TESTED, NOTHING_FOUND, TONES, YES
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.labels.trivial_annotator import TrivialAnnotator
 from metaeval.stats.result import Estimate
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.percentile_interval import NO_SPREAD
 from metaeval.templatetags.results import p_value, short_figure
 
 SIGNIFICANT = 0.05
-YES, NO, NOT_SHOWN, NOTHING_FOUND, NOT_TESTED = "yes", "no", "not shown", "nothing found", "not tested"
-TONES = {YES: "good", NOTHING_FOUND: "open", NOT_SHOWN: "open", NOT_TESTED: "open", NO: "bad"}
 
 
 @dataclass(frozen=True)
@@ -109,21 +111,49 @@ def _better_than_baselines(card: EvaluatorCard) -> Finding:
 def _stands_in(card: EvaluatorCard) -> Finding:
     question = "Passes the alternative annotator test, in place of one rater?"
     rule = (
-        "yes if it passes at all margins ε that the test's authors recommend (experts, skilled raters, crowd"
-        " workers), no if at none."
+        f"yes if the smallest margin ε that the test's authors recommend gets a yes; {NO} if all get a {NO};"
+        f" else '{CANNOT_TELL}' if any margin gets that. {RULE}"
     )
-    tests = [figure for figure in card.alternative if not figure.test.reason]
+    tests = [figure for figure in card.alternative if figure.trivial]
     if not tests:
         return Finding(question, NOT_TESTED, f"{capfirst(card.alternative[0].test.reason)}.", rule)
-    passed = [f"{figure.epsilon:g}" for figure in tests if figure.test.passes]
-    failed = [f"{figure.epsilon:g}" for figure in tests if not figure.test.passes]
+    verdicts = {figure.verdict for figure in tests}
+    strictest = min(tests, key=lambda figure: figure.epsilon)
+    passed = _margins([figure.epsilon for figure in tests if figure.test.passes])
+    failed = _margins([figure.epsilon for figure in tests if not figure.test.passes])
+    trivial = _margins([figure.epsilon for figure in tests if any(each.passes for _, each in figure.trivial)])
     said = "; ".join(
-        f"{what} at ε {', '.join(margins)}"
-        for what, margins in (("passes", passed), ("does not pass", failed))
+        f"{what} {margins}"
+        for what, margins in (
+            ("passes", passed),
+            ("does not pass", failed),
+            ("a constant answer or shuffled scores pass", trivial),
+        )
         if margins
     )
-    answer = YES if not failed else NO if not passed else NOT_SHOWN
-    return Finding(question, answer, f"{capfirst(said)} ({tests[0].test.raters} raters).", rule)
+    leads = ", ".join(f"{_lead(each)} over {name}" for name, each in strictest.trivial)
+    answer = (
+        YES
+        if strictest.verdict == YES
+        else NO
+        if verdicts == {NO}
+        else CANNOT_TELL
+        if CANNOT_TELL in verdicts
+        else NOT_SHOWN
+    )
+    said = f"{capfirst(said)} ({strictest.test.raters} raters). Lead {leads}."
+    return Finding(question, answer, said, rule)
+
+
+def _margins(epsilons: Sequence[float]) -> str:
+    return f"at ε {', '.join(f'{epsilon:g}' for epsilon in epsilons)}" if epsilons else ""
+
+
+def _lead(trivial: TrivialAnnotator) -> str:
+    lead = trivial.lead
+    if lead.interval.reason:
+        return short_figure(lead.value)
+    return _with_ends(lead.value, lead.interval.low, lead.interval.high)
 
 
 def _unaffected(bias: Estimate, trait: str, more: str, less: str) -> Finding:

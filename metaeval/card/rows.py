@@ -6,10 +6,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+from metaeval.card.alternative_report import AlternativeFigure
 from metaeval.card.evaluator_card import AgreementAt, Baseline, EvaluatorCard
 from metaeval.card.findings import findings
 from metaeval.card.run_price import RunPrice
 from metaeval.comparison.comparison import GUARD
+from metaeval.stats.labels.trivial_annotator import DEFINITION as TRIVIAL
 from metaeval.stats.result import Estimate, Interval, reasons, value_and_ends
 
 LABELLED_AND_SCORED = "Over the labelled summaries with a score."
@@ -49,13 +51,31 @@ def _rows(card: EvaluatorCard, price: RunPrice) -> Iterator[dict[str, object]]:
     yield from _level(card)
     yield from _biases(card)
     for figure in card.alternative:
-        test = figure.test
-        basis = Basis(test.summaries, test.left_out, " ".join(figure.definitions))
-        for name, value in (("winning rate", test.winning_rate), ("advantage probability", test.advantage)):
-            measure = f"{name} at ε {figure.epsilon:g}"
-            yield _row("alternative annotator test", measure, value, basis, reason=test.reason)
+        yield from _alternative(figure)
     basis = Basis(price.summaries, definition=price.definition)
     yield _row("price", "seconds per 1,000 summaries", price.seconds_per_thousand, basis, reason=price.reason)
+
+
+def _alternative(figure: AlternativeFigure) -> Iterator[dict[str, object]]:
+    section, test = "alternative annotator test", figure.test
+    basis = Basis(test.summaries, test.left_out, " ".join(figure.definitions))
+    at = f"at ε {figure.epsilon:g}"
+    yield _row(
+        section, f"winning rate {at}", test.winning_rate, basis, reason=test.reason, text=figure.verdict
+    )
+    yield _row(section, f"advantage probability {at}", test.advantage, basis, reason=test.reason)
+    for name, trivial in figure.trivial:
+        basis = basis._replace(left_out={})
+        text = "passes" if trivial.passes else "does not pass"
+        yield _row(section, f"winning rate {at}, {name}", trivial.winning_rate, basis, text=text)
+        yield _row(section, f"advantage probability {at}, {name}", trivial.advantage, basis)
+        yield _row(
+            section,
+            f"lead over {name} {at}",
+            trivial.lead.value,
+            Basis(trivial.lead.labelled, definition=TRIVIAL),
+            interval=trivial.lead.interval,
+        )
 
 
 def _row(

@@ -9,9 +9,10 @@ import pytest
 from annotation import protocol
 from annotation.errors import DomainError
 from metaeval.card import evaluator_card
-from metaeval.card.findings import NO, NOT_TESTED, NOTHING_FOUND, YES, findings
+from metaeval.card.findings import findings
 from metaeval.card.material import COPYING, LENGTH
 from metaeval.card.page import card_now
+from metaeval.card.verdicts import NO, NOT_TESTED, NOTHING_FOUND, YES
 from metaeval.comparison.report import comparison_rows
 from metaeval.live.choices import ComparisonChoices, PairChoices
 from metaeval.stats.rows import Resampling
@@ -107,10 +108,16 @@ class TestGoodJudge:
     def test_the_alternative_annotator_test_uses_every_margin(self, page):
         assert [each.epsilon for each in page.card.alternative] == [0.2, 0.15, 0.1]
         assert [each.test.raters for each in page.card.alternative] == [RATERS] * 3
-        passed = [each.test.passes for each in page.card.alternative]
-        assert finding(page, "Passes").answer == (
-            YES if all(passed) else NO if not any(passed) else "not shown"
-        )
+        verdicts = {each.verdict for each in page.card.alternative}
+        found = finding(page, "Passes")
+        assert found.answer == (NO if verdicts == {NO} else page.card.alternative[-1].verdict)
+        assert "over shuffled scores." in found.said
+        figure = page.card.alternative[0]
+        name, constant = figure.trivial[0]
+        assert row(page, "winning rate at ε 0.2")["text"] == figure.verdict
+        assert row(page, f"winning rate at ε 0.2, {name}")["value"] == constant.winning_rate
+        lead = row(page, f"lead over {name} at ε 0.2")
+        assert (lead["value"], lead["low"]) == (constant.lead.value, constant.lead.interval.low)
 
     def test_every_row_has_a_value_or_a_reason(self, page):
         for each in page.rows:
