@@ -94,7 +94,7 @@ def ratings_per_unit(
 ) -> RatingsPerUnitByLanguage:
     """Return the ratings that answer one question, by all raters or by those of `group`."""
     units, raters, answers = ratings.summaries, ratings.raters, ratings.answers
-    if group:
+    if group not in ("", ALL):
         chosen = human.of_group(ratings, group)
         units, raters, answers = units[chosen], raters[chosen], answers[chosen]
     times = np.bincount(units, minlength=len(summaries))

@@ -10,6 +10,7 @@ from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, RatingsPerUnitByLanguage, ratings_per_unit
 from metaeval.agreement.statistics import STATISTICS, agreements, scale_of
 from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
+from metaeval.snapshot.rater_groups import warning_of_mixing
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import Agreement, reasons, value_and_ends
@@ -99,7 +100,7 @@ class QuestionAgreement:
                 scale=scale_of(self.ratings, method),
                 agreement=agreement,
                 raters=twice.raters,
-                whose=_whose(self.human, self.question, self.group),
+                whose=_whose(self.summaries, self.human, self.question, self.group),
             )
             for name, agreement in found.items()
         ]
@@ -141,17 +142,17 @@ def agreement_report(
 
 def question_agreements(summaries: Summaries, human: HumanRatings, group: str) -> list[QuestionAgreement]:
     """Return the agreement on each question. Raises DomainError for an unknown group."""
-    check_choice("group", group, ("", *human.groups))
+    check_choice("group", group, human.group_choices)
     return [QuestionAgreement(summaries, human, ratings, group) for ratings in human.questions]
 
 
-def _whose(human: HumanRatings, question: protocol.Question, group: str) -> str:
+def _whose(summaries: Summaries, human: HumanRatings, question: protocol.Question, group: str) -> str:
     """Return which ratings count, and how answers such as Unsure are treated: full sentences."""
-    of_group = f", of the group {group}" if group else ""
-    sentence = f"Counted are {human.described}{of_group}; a question that was not asked is missing."
+    sentence = f"Counted are {human.described_of(group)}; a question that was not asked is missing."
     scale = question.scale
     if scale.kind == protocol.ScaleKind.NOMINAL and scale.numbers:
         for value in scale.values:
             if value not in scale.numbers:
                 sentence += f" {value.capitalize()} counts as an answer that agrees only with itself."
-    return sentence
+    warning = warning_of_mixing(summaries, human, group, question.key)
+    return f"{sentence} {warning}" if warning else sentence

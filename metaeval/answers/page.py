@@ -76,6 +76,10 @@ class AnswersPage(ResultsPage):
     """Of questions, languages and counts, for a printed table."""
 
     @property
+    def chosen_summaries(self) -> Bools:
+        return self.snapshot.summaries.of_dataset(self.choices.dataset)
+
+    @property
     def counted(self) -> Sequence[str]:
         return tuple(COUNTED.values())
 

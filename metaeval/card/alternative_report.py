@@ -118,8 +118,7 @@ def alternative_figures(
         SHUFFLED,
         RULE,
         f"{how}{_most_frequent(answers)}",
-        f"Counted are {human.described}{f', of the group {group}' if group else ''}; answers without"
-        " a number, such as Unsure, are left out.",
+        f"Counted are {human.described_of(group)}; answers without a number, such as Unsure, are left out.",
         human.guideline,
         GUARD,
     )

@@ -1,6 +1,6 @@
 """The page of an evaluator card."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,7 @@ from metaeval.live.controls import pair_controls
 from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL, SetupScores
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
+from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import each_once
 from scoring.endpoints.known_models import unfitted
@@ -47,6 +48,14 @@ class CardPage(ResultsPage):
     price: RunPrice | None
     warnings: Sequence[str]
     """What is known of published models that may have seen the project's articles."""
+
+    @property
+    def chosen_summaries(self) -> Bools:
+        return self.snapshot.summaries.in_language(self.choices.language)
+
+    @property
+    def chosen_questions(self) -> Collection[str]:
+        return (self.material.labels.key,) if self.material else ()
 
     @property
     def is_pending(self) -> bool:

@@ -73,7 +73,9 @@ class EvaluatorFigureSerializer(FigureSerializer):
 
 class LabelsQuery(PageQuery):
     language = serializers.CharField(default=ALL, help_text=f"One language, or '{ALL}' for all together.")
-    group = serializers.CharField(required=False, help_text="Labels by one group of raters.")
+    group = serializers.CharField(
+        required=False, help_text=f"Labels by one group of raters, or '{ALL}' for all together."
+    )
     labels = OneOf(
         list(LABEL_RULES), default="mean", help_text="How several raters' answers become one label."
     )

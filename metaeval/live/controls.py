@@ -59,7 +59,8 @@ def labels_control(chosen: str) -> Control:
 def raters_control(snapshot: Snapshot, chosen: str) -> Control:
     """Return the menu of groups of raters."""
     groups = [(name, name) for name in snapshot.human.groups]
-    return Control("group", "Raters", [("", "all"), *groups], chosen)
+    mixed = [(ALL, "all together")] if groups else []
+    return Control("group", "Raters", [("", "not chosen" if groups else "all"), *mixed, *groups], chosen)
 
 
 def pair_controls(

@@ -8,8 +8,11 @@ from importlib.metadata import version
 from django.conf import settings
 
 from annotation.models import Project
+from annotation.templatetags.figures import noun
 from metaeval.export.sources import sources_of
 from metaeval.live.results_page import ResultsPage
+from metaeval.snapshot.rater_groups import warning_of_mixing
+from metaeval.stats.agreement.group_difference import DEFINITION
 
 
 def how_computed(page: ResultsPage, project: Project, on: date) -> str:
@@ -20,11 +23,16 @@ def how_computed(page: ResultsPage, project: Project, on: date) -> str:
     paragraphs, snapshot = page.paragraphs, page.snapshot
     if not paragraphs:
         return ""
+    chosen = snapshot.human.counted(page.chosen_summaries, page.group, page.chosen_questions)
     data = (
-        f"Data: {project.name} (questionnaire: {project.questionnaire.title}), revision {snapshot.revision},"
-        f" {snapshot.n_ratings:,} finished ratings; computed on {on.isoformat()}."
+        f"Data: {project.name} (questionnaire: {project.questionnaire.title}), revision {snapshot.revision};"
+        f" {noun(chosen.ratings, 'finished rating,finished ratings')} of"
+        f" {noun(chosen.summaries, 'summary,summaries')} by {noun(chosen.raters, 'rater,raters')}"
+        f" ({snapshot.human.raters_of(page.group)}); computed on {on.isoformat()}."
     )
-    said = "\n\n".join([data, *paragraphs, _software()])
+    mixed = page.mixed_groups
+    warning = warning_of_mixing(snapshot.summaries, snapshot.human, page.group) if mixed else ""
+    said = "\n\n".join([data, *([f"{warning} {DEFINITION}"] if mixed else []), *paragraphs, _software()])
     return "\n\n".join([said, *sources_of(said)]) + "\n"
 
 

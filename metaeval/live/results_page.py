@@ -1,13 +1,17 @@
 """The base classes of the results pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from metaeval.export.chart import Chart
 from metaeval.live.choices import Choices, ComparisonChoices, Control
 from metaeval.live.controls import Picks
-from metaeval.snapshot.arrays import SetupScores
+from metaeval.snapshot.arrays import ALL, SetupScores
+from metaeval.snapshot.rater_groups import DifferingGroups, differing_groups
 from metaeval.snapshot.snapshot import Snapshot
+from metaeval.stats.arrays import Bools
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.significance.compare_pairs import TESTS
@@ -39,6 +43,34 @@ class ResultsPage:
         return 0
 
     @property
+    def group(self) -> str:
+        """The chosen group of raters; empty if none is chosen, or if the page has no such choice."""
+        return str(getattr(self.choices, "group", ""))
+
+    @property
+    def chosen_summaries(self) -> Bools:
+        """The summaries that the choices select, (summaries,)."""
+        return np.ones(len(self.snapshot.summaries), dtype=bool)
+
+    @property
+    def chosen_questions(self) -> Collection[str]:
+        """The keys of the questions that the choices select; none for all."""
+        return ()
+
+    @property
+    def mixed_groups(self) -> Sequence[DifferingGroups]:
+        """Groups of raters that differ beyond chance while none is chosen."""
+        if self.group or not hasattr(self.choices, "group"):
+            return ()
+        return differing_groups(self.snapshot.summaries, self.snapshot.human)
+
+    @property
+    def ways_out(self) -> Sequence[tuple[str, str]]:
+        """The groups to choose from and the address of each choice."""
+        names = [(name, name) for name in self.snapshot.human.groups]
+        return [(title, self.choices.address(group=name)) for name, title in [*names, (ALL, "all together")]]
+
+    @property
     def paragraphs(self) -> Sequence[str]:
         """How the numbers were computed, for a paper; none without numbers."""
         return self.definitions
@@ -52,6 +84,19 @@ class ComparedPage(ResultsPage):
     picks: Sequence[Picks]
     seen: Mapping[str, int]
     """Reason -> articles left out because an evaluator has seen them."""
+
+    @property
+    def chosen_summaries(self) -> Bools:
+        summaries, choices = self.snapshot.summaries, self.choices
+        return (
+            summaries.in_language(choices.language)
+            & summaries.of_dataset(choices.dataset)
+            & summaries.by_systems(choices.systems)
+        )
+
+    @property
+    def chosen_questions(self) -> Collection[str]:
+        return self.choices.questions
 
     @property
     def level(self) -> str:

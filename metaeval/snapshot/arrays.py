@@ -6,13 +6,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation import protocol
-from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.arrays import Bools, Floats, Ints, distinct
 from metaeval.stats.ranks import places_among_distinct
 from metaeval.stats.rows import Rows
 from scoring.contract.evaluator import GENERAL
@@ -127,6 +127,14 @@ class QuestionRatings:
         return np.array([np.nan if number is None else number for number in numbers])
 
 
+class Counted(NamedTuple):
+    """How much there is of something."""
+
+    ratings: int
+    summaries: int
+    raters: int
+
+
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """The adjudicated and gold answers to one question, one entry for each summary that has one."""
@@ -160,6 +168,25 @@ class HumanRatings:
         names = sorted({group for group in self.rater_groups if group})
         return tuple(names) if len(names) > 1 else ()
 
+    @property
+    def group_choices(self) -> tuple[str, ...]:
+        """What can be chosen as a group: nothing, `ALL` together, or one of them."""
+        return ("", ALL, *self.groups) if self.groups else ("",)
+
+    def described_of(self, group: str) -> str:
+        """Return which ratings count, after 'Counted are'."""
+        if group in ("", ALL):
+            together = f", of all groups together ({', '.join(self.groups)})" if self.groups else ""
+            return f"{self.described}{together}"
+        return f"{self.described}, of the group {group}"
+
+    def raters_of(self, group: str) -> str:
+        """Return whose ratings count, to follow 'over'."""
+        if group in ("", ALL):
+            together = f" of all groups together ({', '.join(self.groups)})" if self.groups else ""
+            return f"raters in good standing{together}"
+        return f"raters of the group {group}"
+
     def on(self, key: str) -> QuestionRatings:
         """Return the ratings of the question with this key."""
         return next(each for each in self.questions if each.question.key == key)
@@ -167,10 +194,23 @@ class HumanRatings:
     def decisions_on(self, key: str) -> Decisions:
         """Return the decisions on the question with this key."""
         return self.decisions.get(key, NO_DECISIONS)
+    def counted(self, summaries: Bools, group: str, questions: Collection[str] = ()) -> "Counted":
+        """Count the ratings of the chosen `summaries`, (summaries,), by raters of `group`.
+
+        A rating counts if it answers any of the `questions` (keys; none for all).
+        """
+        keys = [np.zeros(0, dtype=np.int64)]
+        n_raters = max(len(self.rater_groups), 1)
+        for ratings in self.questions:
+            if not questions or ratings.question.key in questions:
+                chosen = self.of_group(ratings, group) & summaries[ratings.summaries]
+                keys.append(ratings.summaries[chosen] * n_raters + ratings.raters[chosen])
+        rated, raters = np.divmod(distinct(np.concatenate(keys)), n_raters)
+        return Counted(len(rated), len(distinct(rated)), len(distinct(raters)))
 
     def of_group(self, ratings: QuestionRatings, group: str) -> Bools:
-        """Return the ratings by raters of `group`, or all for an empty one, (ratings,)."""
-        if not group:
+        """Return the ratings by raters of `group`, or all for an empty one or `ALL`, (ratings,)."""
+        if group in ("", ALL):
             return np.ones(len(ratings.raters), dtype=bool)
         return np.array([name == group for name in self.rater_groups], dtype=bool)[ratings.raters]
 

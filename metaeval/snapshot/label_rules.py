@@ -63,7 +63,7 @@ def labels_by(
             answers=ratings.answers[counted],
             n_summaries=n_summaries,
             decided=human.decisions_on(ratings.question.key),
-            who=f"raters of the group {group}" if group else "raters in good standing",
+            who=human.raters_of(group),
         )
     )
     return Labels(

@@ -18,12 +18,13 @@ from annotation import protocol
 from annotation.database.consistent_read import consistent_read
 from annotation.database.without_gc import without_gc
 from annotation.models import Project, Questionnaire, Rater
-from metaeval.snapshot.arrays import HumanRatings, Labels, SetupScores, Summaries, read_only
+from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, SetupScores, Summaries, read_only
 from metaeval.snapshot.changes import Changes, changes_since
 from metaeval.snapshot.columns import columns, whole_numbers
 from metaeval.snapshot.decisions import read_decisions
 from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
 from metaeval.snapshot.published import public_name, published_evaluators
+from metaeval.snapshot.rater_groups import warning_of_mixing
 from metaeval.snapshot.ratings import (
     RatingRows,
     latest_rating_at,
@@ -70,14 +71,18 @@ class Snapshot:
 
         `group` restricts them to its raters. Raises DomainError for an unknown group or rule.
         """
-        check_choice("group", group, ("", *self.human.groups))
+        check_choice("group", group, self.human.group_choices)
         check_choice("labels", rule, tuple(LABEL_RULES))
         if (group, rule) not in self._labels:
             self._labels[group, rule] = tuple(
-                labels_by(rule, self.human, ratings, len(self.summaries), group)
-                for ratings in self.human.questions
+                self._labels_on(ratings, group, rule) for ratings in self.human.questions
             )
         return self._labels[group, rule]
+
+    def _labels_on(self, ratings: QuestionRatings, group: str, rule: str) -> Labels:
+        labels = labels_by(rule, self.human, ratings, len(self.summaries), group)
+        warning = warning_of_mixing(self.summaries, self.human, group, ratings.question.key)
+        return replace(labels, definition=f"{labels.definition} {warning}") if warning else labels
 
     @cached_property
     def _labels(self) -> dict[tuple[str, str], tuple[Labels, ...]]:

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         parser.add_argument("--resamples", type=int, default=AgreementMethod.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=AgreementMethod.seed, metavar="N")
         parser.add_argument("--language", default="", metavar="CODE", help="only this language, or 'all'")
-        parser.add_argument("--group", default="", help="only raters of this group")
+        parser.add_argument("--group", default="", help="only raters of this group; all: all of them")
         parser.add_argument("--format", choices=FORMATS, default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -91,7 +91,11 @@ class Command(BaseCommand):
             metavar="KEY",
             help="only these questions; repeat for several",
         )
-        parser.add_argument("--group", default="", help="with --project: only labels by this group of raters")
+        parser.add_argument(
+            "--group",
+            default="",
+            help="with --project: only labels by this group of raters; all: by all of them",
+        )
         parser.add_argument(
             "--labels",
             choices=LABEL_RULES,

@@ -37,8 +37,25 @@ def test_the_text_names_data_date_and_software(project):
     text = methods_text(project)
     project.refresh_from_db()
     assert f"{project.name} (questionnaire: {project.questionnaire.title})" in text
-    assert f"revision {project.revision}, 6 finished ratings; computed on 2026-05-04." in text
+    counted = "6 finished ratings of 6 summaries by 1 rater (raters in good standing)"
+    assert f"revision {project.revision}; {counted}; computed on 2026-05-04." in text
     assert f"numpy {version('numpy')} and scipy {version('scipy')}." in text
+
+
+def test_the_text_counts_what_the_figures_use(project):
+    """Ratings by the chosen group, of the chosen systems, on the chosen questions."""
+    summaries = list(project.summaries.order_by("pk"))
+    for group, answer in (("expert", "4"), ("crowd", "2")):
+        rater = make_rater(project, group=group)
+        for summary in summaries[:4]:
+            rate(summary, rater, fluency=answer)
+    by_experts = "4 finished ratings of 4 summaries by 1 rater (raters of the group expert)"
+    together = "14 finished ratings of 6 summaries by 3 raters (raters in good standing of all groups"
+    assert by_experts in methods_text(project, group="expert")
+    assert f"{together} together (crowd, expert))" in methods_text(project)
+    assert f"{together} together (crowd, expert))" in methods_text(project, group="all")
+    assert "8 finished ratings of 4 summaries by 2 raters" in methods_text(project, questions=("fluency",))
+    assert "6 finished ratings of 2 summaries by 3 raters" in methods_text(project, systems=("a",))
 
 
 def test_the_text_contains_each_definition_once(project):

@@ -1,0 +1,83 @@
+"""Groups of raters that differ are named wherever their answers are mixed without a choice."""
+
+import pytest
+from django.urls import reverse
+
+from annotation import protocol
+from metaeval.agreement.report import agreement_rows
+from metaeval.comparison.report import comparison_rows
+from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot.rater_groups import differing_groups
+from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.stats.method import Method
+from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
+
+VALUES = Method(interval="none", test="none")
+WARNING = "Warning: answers of different groups of raters are mixed. Crowd and expert differ in"
+
+
+@pytest.fixture
+def project(db):
+    """Experts and crowd workers order summaries oppositely on coherence, and agree on fluency."""
+    project = make_project(protocol.SUMMEVAL)
+    summaries = make_summaries(project, [f"a{number:02}" for number in range(12)], ["s", "t"])
+    rated = []
+    for group, n_raters in (("expert", 2), ("crowd", 3)):
+        for number in range(n_raters):
+            rater = make_rater(project, group=group)
+            for place, summary in enumerate(summaries):
+                point = 1 + (place + (place // 5 + number) % 2) % 5
+                coherence = point if group == "expert" else 6 - point
+                rated.append((summary, rater, {"coherence": str(coherence), "fluency": str(point)}))
+    rate_all(rated)
+    given = {summary: float(place % 7) for place, summary in enumerate(summaries)}
+    score(make_setup(project, "Evaluator"), given)
+    return project
+
+
+def test_only_questions_on_which_groups_differ_are_named(project):
+    snapshot = snapshot_of(project)
+    (found,) = differing_groups(snapshot.summaries, snapshot.human)
+    assert (found.question, found.first, found.second) == ("coherence", "crowd", "expert")
+    assert found.said.startswith("crowd and expert differ in judgement (")
+
+
+def test_every_export_says_so_until_a_group_is_chosen(project):
+    for rows_of in (
+        lambda group: comparison_rows(project, ComparisonChoices(group=group), VALUES),
+        lambda group: agreement_rows(project, group=group),
+    ):
+        key = "dimension" if "dimension" in rows_of("")[0] else "question"
+        for group in ("", "all", "expert"):
+            for row in rows_of(group):
+                is_warned = group == "" and row[key] == "coherence"
+                assert (WARNING in row["definition"]) == is_warned
+                if group == "expert":
+                    assert "of the group expert" in row["definition"]
+                else:
+                    assert "of all groups together (crowd, expert)" in row["definition"]
+    values = {
+        group: [row["value"] for row in comparison_rows(project, ComparisonChoices(group=group), VALUES)]
+        for group in ("", "all", "expert")
+    }
+    assert values[""] == values["all"] != values["expert"]
+
+
+@pytest.mark.parametrize("page", ["comparison", "agreement", "evaluator_card", "answers", "systems"])
+def test_pages_ask_for_a_choice_that_the_address_carries(client, project, page):
+    client.force_login(make_member(project, "researcher"))
+    address = reverse(page, args=[project.slug])
+    asked = client.get(address)
+    said = asked.content.decode()
+    assert "Whose answers count?" in said
+    assert "Coherence: crowd and expert differ in judgement" in said
+    for group in ("expert", "crowd", "all"):
+        assert f'href="?group={group}"' in said
+        chosen = client.get(address, {"group": group})
+        assert "Whose answers count?" not in chosen.content.decode()
+    if asked.context["how"]:
+        assert WARNING in asked.context["how"].replace("Coherence: crowd", "Crowd")
+        assert WARNING not in chosen.context["how"]
+    changed = client.get(address, {"group": "expert"}, headers={"HX-Request": "true"})
+    assert '<div id="rater-groups" hx-swap-oob="outerHTML">' in changed.content.decode()
