@@ -31,7 +31,7 @@ def split_half(
 
     Parameters
     ----------
-    units, raters : (ratings,) codes. A missing rating has no entry.
+    units, raters : (ratings,) codes, which may be any. A missing rating has no entry.
     numbers : (ratings,) the number that each rating's answer stands for; nan for an answer without one, which
         is left out like a missing rating.
     splits : how many; seed : for `numpy.random.default_rng`.
@@ -89,7 +89,7 @@ def _within_one(numbers: Floats) -> Floats:
 
 def _correlations(ratings: Ratings, numbers: Floats, splits: int, rng: np.random.Generator) -> Floats:
     """Return Pearson's r of every split in which it is defined."""
-    sizes = [numbers[places] for places in by_size(ratings)]
+    sizes = [_in_order(numbers[places]) for places in by_size(ratings)]
     # Means of the same answers may differ in the last digit, as the sums are rounded.
     noise = ratings.n_units * 1e-12**2
     found = []
@@ -101,6 +101,15 @@ def _correlations(ratings: Ratings, numbers: Floats, splits: int, rng: np.random
         if (squares > noise).all():
             found.append(products[0, 1] / np.sqrt(squares.prod()))
     return np.array(found)
+
+
+def _in_order(numbers: Floats) -> Floats:
+    """Sort the ratings of each unit, then the units, so that the draws do not depend on anybody's codes.
+
+    `numbers` is (units, m).
+    """
+    of_unit = np.sort(numbers, axis=1)
+    return of_unit[np.lexsort(of_unit.T[::-1])]
 
 
 def _half_means(shuffled: Floats, rng: np.random.Generator) -> Floats:
