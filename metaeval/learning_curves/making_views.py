@@ -14,7 +14,7 @@ from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.learning_curves.forms import CurveForm
 from metaeval.training.views import asked_trainer, methods_context
-from scoring.errors import InvalidLearningCurve, InvalidTraining, TrainingBusy
+from scoring.errors import InvalidLearningCurve, InvalidTraining, ModelInUse, TrainingBusy
 from scoring.learning_curves.following import (
     FollowedCurve,
     cancel_curve,
@@ -63,7 +63,7 @@ def learning_curve_delete(request: SignedInRequest, slug: str, curve_id: int) ->
     if request.method == "POST":
         try:
             delete_curve(followed, request.user)
-        except TrainingBusy as error:
+        except (ModelInUse, TrainingBusy) as error:
             messages.warning(request, str(error))
             return redirect("learning_curve", slug, curve_id)
         messages.success(request, f"Learning curve {followed.curve.name} and its models deleted.")

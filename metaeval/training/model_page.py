@@ -6,7 +6,7 @@ from annotation.errors import NotFound
 from annotation.models import Project
 from metaeval.training.page import run_address, seen_in_words
 from scoring.models import RegisteredModel, Training
-from scoring.training.model_changes import ModelUses, uses_of
+from scoring.training.model_uses import ModelUses, uses_of
 from scoring.training.registry import model_of, registration_of, training_named
 from scoring.weights.trained_models import TrainedModel
 

@@ -14,7 +14,7 @@ from metaeval.templatetags.trainings import measure_words
 from scoring.contract.params import ShownParam, params_in_words, undeclared_params
 from scoring.models import LearningCurve, Setup, Training, TrainingPoint
 from scoring.trainers import TRAINERS, load_trainer
-from scoring.training.lifecycle import setups_with
+from scoring.training.model_uses import uses_of
 from scoring.weights.trained_models import TrainedModel, trained_model
 
 LOSS = "loss"
@@ -113,7 +113,7 @@ def training_page(training: Training) -> TrainingPage:
         points=list(training.points.all()),
         model=trained_model(training.name) if training.has_model else None,
         curve=LearningCurve.objects.filter(models__training=training).defer("pool").first(),
-        setups=[each for each in setups_with(training) if each.project_id == training.project_id],
+        setups=[each for each in uses_of(training.name).setups if each.project_id == training.project_id],
     )
 
 

@@ -16,7 +16,7 @@ from annotation.web.request_types import HtmxRequest, SignedInRequest
 from metaeval.live.news import chart_file
 from metaeval.training.forms import TrainingForm
 from metaeval.training.page import run_address, training_page
-from scoring.errors import InvalidTraining, TrainingBusy
+from scoring.errors import InvalidTraining, ModelInUse, TrainingBusy
 from scoring.learning_curves.following import curves_of
 from scoring.models import Training
 from scoring.trainers import TRAINERS, UnknownTrainer, load_trainer
@@ -25,9 +25,9 @@ from scoring.training.lifecycle import (
     cancel_training,
     delete_training,
     resume_training,
-    setups_with,
     training_of,
 )
+from scoring.training.model_uses import use_in_progress, uses_of
 from scoring.training.planning import plan_training, start_training
 from scoring.training.registry import models_of, registrations_of
 
@@ -108,12 +108,17 @@ def training_delete(request: SignedInRequest, slug: str, training_id: int) -> Ht
     if request.method == "POST":
         try:
             delete_training(found, request.user)
-        except TrainingBusy as error:
+        except (ModelInUse, TrainingBusy) as error:
             messages.warning(request, str(error))
             return redirect("training", slug, training_id)
         messages.success(request, f"Training {found.name} and its files deleted.")
         return redirect("trainings", slug)
-    return render(request, "metaeval/training_delete.html", {"training": found, "setups": setups_with(found)})
+    context = {
+        "training": found,
+        "setups": uses_of(found.name).setups,
+        "use_in_progress": use_in_progress(found.name),
+    }
+    return render(request, "metaeval/training_delete.html", context)
 
 
 def asked_trainer(request: HttpRequest) -> type[Trainer]:

@@ -17,6 +17,7 @@ from scoring.models import CurveModel, LearningCurve, Run, Training
 from scoring.runs.lifecycle import RESUMABLE, cancel_run, resume_run
 from scoring.runs.progress import RunProgress, progress_of_runs
 from scoring.training.lifecycle import cancel_training, delete_training, resume_training
+from scoring.training.model_uses import refuse_in_use
 from scoring.training.wake_ups import wake_next
 
 
@@ -152,13 +153,17 @@ def resume_curve(followed: FollowedCurve, user: User | None, *, wakes: bool = Tr
 def delete_curve(followed: FollowedCurve, user: User) -> None:
     """Delete the learning curve with its trainings and models. Runs and scores stay.
 
-    Raises TrainingBusy, with nothing deleted, if a training is in progress; also as `require`.
+    Raises, with nothing deleted, TrainingBusy if a training is in progress, and ModelInUse while a run or
+    another training uses one of the models; also as `require`.
     """
     require(user, followed.curve.project, Permission.MANAGE_RUNS)
     unfinished = Training.objects.filter(curve_model__curve=followed.curve, status__in=Training.UNFINISHED)
     if unfinished.exists():
         raise TrainingBusy("Trainings of this learning curve are in progress. Cancel them first.")
-    for training in Training.objects.filter(curve_model__curve=followed.curve).select_related("project"):
+    trainings = list(Training.objects.filter(curve_model__curve=followed.curve).select_related("project"))
+    for training in trainings:
+        refuse_in_use(training.name)
+    for training in trainings:
         delete_training(training, user)
     followed.curve.delete()
 

@@ -13,7 +13,8 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.inputs.seen_file import read_seen
 from scoring.management.commands.score import parameters
-from scoring.training.model_changes import remove_model, rename_model, uses_of
+from scoring.training.model_changes import remove_model, rename_model
+from scoring.training.model_uses import uses_of
 from scoring.training.registering import Registration
 from scoring.training.registry import register_now
 from scoring.weights.trained_models import TRAINED

@@ -13,7 +13,8 @@ from annotation.lookups import one_of
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import TrainingBusy
-from scoring.models import Setup, Training
+from scoring.models import Training
+from scoring.training.model_uses import refuse_in_use
 from scoring.training.wake_ups import wake
 from scoring.weights.trained_models import remove
 
@@ -29,11 +30,6 @@ def training_of(project: Project, training_id: int) -> Training:
     training = one_of(trainings, training_id, "training")
     training.project = project
     return training
-
-
-def setups_with(training: Training) -> list[Setup]:
-    """Return the setups of all projects that have scored with the training's model."""
-    return list(Setup.objects.select_related("project").filter(params__model=training.model))
 
 
 def cancel_training(training: Training, user: User) -> None:
@@ -79,12 +75,14 @@ def resume_training(training: Training, user: User | None, *, wakes: bool = True
 def delete_training(training: Training, user: User) -> None:
     """Delete a training with its checkpoints and its model. Scores by the model stay.
 
-    Raises TrainingBusy if it is unfinished; also as `require`.
+    Raises TrainingBusy if it is unfinished, and ModelInUse while a run or another training uses its model;
+    also as `require`.
     """
     with transaction.atomic():
         deleted = _locked_for(training, user)
         if deleted.is_unfinished:
             raise TrainingBusy("This training is in progress. Cancel it first, then delete it.")
+        refuse_in_use(deleted.name)
         folder, name = folder_of_training(deleted), deleted.name
         deleted.delete()
     shutil.rmtree(folder, ignore_errors=True)

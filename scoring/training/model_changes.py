@@ -1,45 +1,17 @@
-"""Renaming and deleting registered and imported models, and what depends on a model."""
-
-from dataclasses import dataclass
-from functools import cache
+"""Renaming and deleting registered and imported models."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
 
-from annotation.declared.settings import settings_of
 from annotation.errors import NotFound
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import ModelInUse
-from scoring.models import RegisteredModel, Run, Setup, Training
+from scoring.models import RegisteredModel, Training
+from scoring.training.model_uses import refuse_in_use, uses_of
 from scoring.training.planning import refuse_name
-from scoring.training.registering import registrable
 from scoring.training.registry import model_of
-from scoring.weights.trained_models import TRAINED, remove, rename, trained_model
-
-
-@dataclass(frozen=True)
-class ModelUses:
-    """What depends on a model, in all projects."""
-
-    setups: list[Setup]
-    """Those with scores by the model, or runs that make some."""
-    trainings: list[Training]
-    """Those that began with the model."""
-
-    def __bool__(self) -> bool:
-        return bool(self.setups or self.trainings)
-
-
-def uses_of(name: str) -> ModelUses:
-    """Return what depends on the model of this name."""
-    model = f"{TRAINED}/{name}"
-    named = Q()
-    for parameter in _weights_parameters():
-        named |= Q(**{f"params__{parameter}": model})
-    setups = Setup.objects.select_related("project").defer("pool", "corpus").filter(named)
-    return ModelUses(list(setups), list(Training.objects.defer("pool").filter(params__model=model)))
+from scoring.weights.trained_models import remove, rename, trained_model
 
 
 def rename_model(name: str, new_name: str, project: Project | None = None, user: User | None = None) -> None:
@@ -73,17 +45,9 @@ def remove_model(name: str, project: Project | None = None, user: User | None = 
         found = _lock_own(name, project, user)
         if found is None and trained_model(name) is None:
             raise NotFound(f"There is no trained model {name!r}.")
-        uses = uses_of(name)
         if found and found.is_unfinished and found.leased_until is not None:
             raise ModelInUse(f"{name} is being checked. Wait until it ends.")
-        if Run.objects.filter(setup__in=uses.setups, status__in=Run.UNFINISHED).exists():
-            raise ModelInUse(
-                f"A run with {name} is in progress. Cancel it or let it end, then delete the model."
-            )
-        if any(each.is_unfinished for each in uses.trainings):
-            raise ModelInUse(
-                f"A training from {name} is in progress. Cancel it first, then delete the model."
-            )
+        refuse_in_use(name)
         RegisteredModel.objects.filter(name=name).delete()
         transaction.on_commit(lambda: remove(name))
 
@@ -103,11 +67,3 @@ def _lock_own(name: str, project: Project | None, user: User | None) -> Register
             model_of(project, name)
             raise ModelInUse(f"{name} is for all projects. Only the server's operator can change it.")
     return found
-
-
-@cache
-def _weights_parameters() -> frozenset[str]:
-    """Return the names of the parameters that name models."""
-    return frozenset(
-        spec.name for each in registrable() for spec in settings_of(each.Params) if spec.is_weights
-    )

@@ -147,9 +147,14 @@ class TestActions:
     def test_deleting_asks_first_and_says_what_goes(self, project, researcher, training):
         work_on_training(training.pk)
         [model] = trained_models()
-        plan_run(project, "similarity", {"model": model.model, **model.card.params})
+        run = plan_run(project, "similarity", {"model": model.model, **model.card.params})
         here = address("training_delete", project, training.pk)
+        in_progress = "A run with mine is in progress. Cancel it or wait until it ends."
+        assert in_progress in text_of(researcher.get(here))
+        assert in_progress in text_of(researcher.post(here, follow=True))
+        finished(run)
         text = text_of(researcher.get(here))
+        assert in_progress not in text
         assert "its model trained/mine for everybody" in text
         assert "1 evaluator scored with the model" in text
         assert researcher.post(here).url == address("trainings", project)

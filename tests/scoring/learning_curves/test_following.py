@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.errors import NotAllowed
-from scoring.errors import TrainingBusy
+from scoring.errors import ModelInUse, TrainingBusy
 from scoring.learning_curves.following import cancel_curve, curve_of, delete_curve, resume_curve
 from scoring.learning_curves.model_scores import go_on_after, held_out_articles, score_waiting_models
 from scoring.models import CurveModel, Run, Score, SeenArticle, Training
@@ -95,6 +95,10 @@ def test_deleting_removes_trainings_and_models_and_keeps_scores(project, curve, 
         delete_curve(curve_of(project, curve.pk), researcher)
     for training in trainings():
         work_on_training(training.pk)
+    with pytest.raises(ModelInUse, match="A run with .* is in progress"):
+        delete_curve(curve_of(project, curve.pk), researcher)
+    assert len(list(trained_models())) == len(trainings())
+    cancel_curve(curve_of(project, curve.pk), researcher)
     delete_curve(curve_of(project, curve.pk), researcher)
     assert not Training.objects.exists()
     assert list(trained_models()) == []

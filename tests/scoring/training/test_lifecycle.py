@@ -3,17 +3,18 @@
 import pytest
 
 from annotation.errors import NotAllowed, NotFound
-from scoring.errors import TrainingBusy
-from scoring.models import Training
+from scoring.errors import ModelInUse, TrainingBusy
+from scoring.models import Run, Training
+from scoring.runs.lifecycle import cancel_run
 from scoring.runs.planning import plan_run
 from scoring.training.lifecycle import (
     cancel_training,
     delete_training,
     folder_of_training,
     resume_training,
-    setups_with,
     training_of,
 )
+from scoring.training.model_uses import uses_of
 from scoring.training.planning import plan_training, start_training
 from scoring.training.worker import claim_training, work_on_training
 from scoring.weights.trained_models import trained_models
@@ -64,9 +65,15 @@ def test_states_that_do_not_allow_it_are_refused(training, user):
 def test_deleting_removes_files_and_model_and_keeps_scores(project, training, user):
     work_on_training(training.pk)
     [model] = trained_models()
-    setup = plan_run(project, model.card.evaluator, {"model": model.model, **model.card.params}).setup
-    assert setups_with(training) == [setup]
+    run = plan_run(project, model.card.evaluator, {"model": model.model, **model.card.params})
+    setup = run.setup
+    assert uses_of(training.name).setups == [setup]
     folder_of_training(training).mkdir(parents=True)
+    with pytest.raises(ModelInUse, match=f"A run with {training.name} is in progress. Cancel it"):
+        delete_training(training, user)
+    assert list(trained_models()) == [model]
+    cancel_run(run, user)
+    assert run.setup.runs.get().status == Run.Status.CANCELLED
     delete_training(training, user)
     assert not Training.objects.exists()
     assert list(trained_models()) == []

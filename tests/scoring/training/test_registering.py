@@ -9,7 +9,8 @@ from annotation.texts.text_digests import text_digest
 from scoring.errors import InvalidTraining, ModelInUse
 from scoring.models import RegisteredModel, Run, SeenArticle
 from scoring.runs.planning import plan_run
-from scoring.training.model_changes import remove_model, rename_model, uses_of
+from scoring.training.model_changes import remove_model, rename_model
+from scoring.training.model_uses import uses_of
 from scoring.training.registering import Registration, card_for, install_registered
 from scoring.training.registration_worker import MOST_ATTEMPTS, work_on_registration
 from scoring.training.registry import model_of, models_of, register_model, register_now
