@@ -64,7 +64,12 @@ class Learner:
         return np.stack([found[index] for index in range(len(examples))])
 
 
+def attention_dropout_in(folder: Path) -> dict[str, Any]:
+    """Return what the configuration of a folder's model says of dropout in its attention."""
+    config = load_config(folder)
+    return {name: getattr(config, name) for name in ATTENTION_DROPOUT if hasattr(config, name)}
+
+
 def without_attention_dropout(folder: Path) -> dict[str, Any]:
     """Return the changes to the configuration of a folder's encoder that leave its attention whole."""
-    config = load_config(folder)
-    return {name: 0.0 for name in ATTENTION_DROPOUT if hasattr(config, name)}
+    return dict.fromkeys(attention_dropout_in(folder), 0.0)

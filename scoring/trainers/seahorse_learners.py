@@ -25,7 +25,7 @@ from scoring.neural.t5_pass import OUTPUT
 from scoring.neural.text_pairs import TextPairs, pair_in
 from scoring.neural.tokens import TextTokenizer
 from scoring.trainers.contract import CannotTrain
-from scoring.trainers.learner import Learner, without_attention_dropout
+from scoring.trainers.learner import Learner, attention_dropout_in, without_attention_dropout
 from scoring.trainers.seahorse_examples import LabelledSummary
 
 ANSWERS = ("0", "1")
@@ -77,6 +77,7 @@ class AnswerLearner(Learner):
         self._max_length = max_length
         self._tokens = TextTokenizer(base)
         self._attention_dropout = attention_dropout
+        self._stated_dropout = attention_dropout_in(base)
         self._model = self._load(base)
         if gradient_checkpointing:
             self._model.activation_checkpointing_enable({"use_reentrant": False})
@@ -128,6 +129,7 @@ class AnswerLearner(Learner):
 
     def save(self, folder: Path) -> None:
         model = self._model if self._adapted is None else self._adapted.merge_and_unload()
+        model.config.update(self._stated_dropout)  # a later training from this model may want it
         model.save_pretrained(folder, max_shard_size="1000GB")  # one file
         self._tokens.tokenizer.save_pretrained(folder)
 

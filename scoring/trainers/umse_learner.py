@@ -16,7 +16,7 @@ from scoring.neural.encoder import position_limit
 from scoring.neural.joint_inputs import JointInputs
 from scoring.neural.umse_network import KEYS, UmseNetwork
 from scoring.trainers.contract import CannotTrain
-from scoring.trainers.learner import Learner
+from scoring.trainers.learner import Learner, attention_dropout_in
 from scoring.trainers.umse_pairs import Matching
 
 EMBEDDINGS, FIRST_LAYER = "encoder.embeddings.", "encoder.encoder.layer.0."
@@ -36,6 +36,7 @@ class UmseLearner(Learner):
         self.module = _WithLoss(network)
         self._network = network
         self._encoder_rate = encoder_rate
+        self._stated_dropout = attention_dropout_in(folder)
         self.together = 1 + negatives
         limit = position_limit(network.encoder.config)
         self._inputs = JointInputs(folder, limit, network.room)
@@ -94,7 +95,9 @@ class UmseLearner(Learner):
     def save(self, folder: Path) -> None:
         tensors = {name: each.cpu().contiguous() for name, each in self._network.state_dict().items()}
         save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-        self._network.encoder.config.save_pretrained(folder)
+        config = self._network.encoder.config
+        config.update(self._stated_dropout)  # a later training from this model may want it
+        config.save_pretrained(folder)
         self._inputs.tokens.tokenizer.save_pretrained(folder)
 
     def _encoded(self, example: Matching) -> Tensor:

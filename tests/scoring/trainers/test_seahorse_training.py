@@ -74,9 +74,15 @@ def test_a_saved_model_says_whether_its_output_matrix_is_tied(base, tied, tmp_pa
     assert ("lm_head.weight" in load_tensors(tmp_path / "model")) is not tied
 
 
-def test_an_encoder_learns_without_attention_dropout_if_asked_to(tmp_path):
-    train(tmp_path, model=str(tiny_model("bert")), epochs="1", attention_dropout="no")
-    assert json.loads((tmp_path / "model" / "config.json").read_text())["attention_probs_dropout_prob"] == 0
+def test_an_encoder_learns_without_attention_dropout_if_asked_to_and_keeps_its_configuration(tmp_path):
+    weights, stated = [], []
+    for dropout, asked in ((0.5, "no"), (0.0, "yes")):
+        base = tiny_model("bert", attention_probs_dropout_prob=dropout)
+        train(tmp_path / asked, model=str(base), epochs="1", attention_dropout=asked)
+        weights.append((tmp_path / asked / "model" / "model.safetensors").read_bytes())
+        stated.append(json.loads((tmp_path / asked / "model" / "config.json").read_text()))
+    assert weights[0] == weights[1]
+    assert [each["attention_probs_dropout_prob"] for each in stated] == [0.5, 0.0]
 
 
 def test_the_card_tells_what_was_learnt(tmp_path):

@@ -1,6 +1,8 @@
 """UMSE trained on tiny encoders."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -177,6 +179,13 @@ def test_layers_that_are_not_normalised_are_not_normalised_together(tmp_path):
     train(tmp_path)
     with pytest.raises(MissingWeights, match="layer_norm must be per_item"):
         umse(tmp_path, layer_norm="batches_of_8").score([ITEM])
+
+
+def test_without_attention_dropout_the_encoder_keeps_its_configuration(tmp_path):
+    train(tmp_path, attention_dropout="no")
+    stated = [json.loads((each / "config.json").read_text()) for each in (Path(base()), tmp_path / "model")]
+    assert stated[0] == stated[1]
+    assert stated[0]["attention_probs_dropout_prob"] > 0
 
 
 def test_the_card_tells_the_network_and_the_articles(tmp_path):
