@@ -101,7 +101,7 @@ def start_training(
             if wakes:
                 wake(training)
     except IntegrityError as error:  # another request took the name meanwhile
-        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name") from error
+        raise name_taken(name) from error
     return training
 
 
@@ -113,7 +113,12 @@ def refuse_name(name: str) -> None:
             "hyphens, a letter or digit first"
         )
     if is_taken(name):
-        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name")
+        raise name_taken(name)
+
+
+def name_taken(name: str) -> InvalidTraining:
+    """Return the refusal of a name. It is the same whichever project has the name, so that it tells none."""
+    return InvalidTraining(f"name: {name!r} is not available. Choose another name")
 
 
 def free_name(project: Project, method: str) -> str:

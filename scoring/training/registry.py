@@ -19,7 +19,7 @@ from scoring.errors import InvalidTraining
 from scoring.evaluators import EVALUATORS
 from scoring.inputs.offered_models import names_of_others
 from scoring.models import RegisteredModel, Training
-from scoring.training.planning import refuse_name
+from scoring.training.planning import name_taken, refuse_name
 from scoring.training.registering import Registration, card_for, install_registered
 from scoring.training.wake_ups import wake_for_registration
 from scoring.weights.model_archives import ArchiveRefused, install_archive
@@ -142,4 +142,4 @@ def _owned(project: Project, user: User | None, name: str, source: str, **fields
                 project=project, created_by=user, name=name, source=source[:500], **fields
             )
     except IntegrityError as error:  # another request took the name meanwhile
-        raise InvalidTraining(f"name: there is already a model {name!r}. Choose another name") from error
+        raise name_taken(name) from error

@@ -20,6 +20,7 @@ from tests.factories import (
     make_system,
 )
 from tests.scoring.runs.test_planning import rate
+from tests.scoring.training.counted_projects import make_counted_project
 
 pytestmark = pytest.mark.django_db
 
@@ -109,8 +110,12 @@ def test_a_worker_is_woken(project, sent, django_capture_on_commit_callbacks):
 def test_names_are_unique(project):
     planned = plan_training(project, "counting", {})
     start_training(planned, None, "mine")
-    with pytest.raises(InvalidTraining, match="name: there is already a model 'mine'"):
-        start_training(planned, None, "mine")
+    refusals = []
+    for each in (planned, plan_training(make_counted_project(), "counting", {})):
+        with pytest.raises(InvalidTraining, match="name: 'mine' is not available") as refusal:
+            start_training(each, None, "mine")
+        refusals.append(str(refusal.value))
+    assert refusals[0] == refusals[1]  # so it does not tell that another project has the name
     first, second = start_training(planned, None), start_training(planned, None)
     assert second.name == f"{first.name}-2"
 

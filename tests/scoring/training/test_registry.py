@@ -52,7 +52,7 @@ def test_a_model_that_the_operator_installs_is_for_all_projects(file):
 
 
 def test_a_name_that_is_taken_is_refused(file):
-    with pytest.raises(InvalidTraining, match="name: there is already a model 'mine'"):
+    with pytest.raises(InvalidTraining, match="name: 'mine' is not available"):
         install_model(file, "mine.tar", MOST)
 
 
