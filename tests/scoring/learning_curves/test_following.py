@@ -95,7 +95,7 @@ def test_deleting_removes_trainings_and_models_and_keeps_scores(project, curve, 
         delete_curve(curve_of(project, curve.pk), researcher)
     for training in trainings():
         work_on_training(training.pk)
-    with pytest.raises(ModelInUse, match="A run with .* is in progress"):
+    with pytest.raises(ModelInUse, match=r"A run with .* is in progress"):
         delete_curve(curve_of(project, curve.pk), researcher)
     assert len(list(trained_models())) == len(trainings())
     cancel_curve(curve_of(project, curve.pk), researcher)
