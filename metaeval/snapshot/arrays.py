@@ -194,6 +194,7 @@ class HumanRatings:
     def decisions_on(self, key: str) -> Decisions:
         """Return the decisions on the question with this key."""
         return self.decisions.get(key, NO_DECISIONS)
+
     def counted(self, summaries: Bools, group: str, questions: Collection[str] = ()) -> "Counted":
         """Count the ratings of the chosen `summaries`, (summaries,), by raters of `group`.
 
