@@ -13,7 +13,7 @@ from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
 from annotation.imports import views as imports
-from annotation.people import account_views, password_views
+from annotation.people import account_views, password_views, single_sign_on_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import views as projects
@@ -93,6 +93,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
 urlpatterns = [
     path("", projects.home, name="home"),
     path("sign-in/", account_views.sign_in, name="sign_in"),
+    path("sign-in/oidc/", single_sign_on_views.oidc_start, name="oidc_start"),
+    path("sign-in/oidc/return/", single_sign_on_views.oidc_return, name="oidc_return"),
     path("sign-out/", account_views.sign_out, name="sign_out"),
     path("invitations/<str:token>/", account_views.invitation, name="invitation"),
     path("account/", account_views.account, name="account"),

@@ -46,9 +46,11 @@ GET   home                       in     200       200        200     200     200
 GET   components                 in     200       200        200     200     200      200       200
 GET   sign_in                   200     302       302        302     302     302      302       302
 POST  sign_in                   200     302       302        302     302     302      302       302
+POST  oidc_start                404     404       404        404     404     404      404       404
+GET   oidc_return               404     404       404        404     404     404      404       404
 POST  sign_out                   in      in        in         in      in      in       in        in
 GET   invitation                200     200       200        200     200     200      200       200
-POST  invitation                422     302       302        302     302     302      302       302
+POST  invitation                422     302       302        302     302     403      302       302
 GET   account                    in     200       200        200     200     200      200       200
 POST  token_new                  in     200       200        200     200     200      200       200
 POST  token_delete               in     404       404        404     302     404      404       404
@@ -328,6 +330,8 @@ OPEN_TO_ALL = {
     "sign_in",
     "sign_out",
     "invitation",
+    "oidc_start",
+    "oidc_return",
     "password_forgotten",
     "password_reset",
 }

@@ -112,6 +112,21 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # seconds
+# Single sign-on with OpenID Connect, through mozilla-django-oidc.
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")  # empty: passwords only
+OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
+OIDC_RP_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_RP_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_RP_SIGN_ALGO = env.str("OIDC_SIGN_ALGO", default="RS256")
+OIDC_RP_SCOPES = "openid email profile"
+OIDC_USE_PKCE = True
+OIDC_TIMEOUT = 10  # seconds
+OIDC_AUTHENTICATION_CALLBACK_URL = "oidc_return"
+if OIDC_ISSUER:
+    if not (OIDC_RP_CLIENT_ID and OIDC_RP_CLIENT_SECRET):
+        raise environ.ImproperlyConfigured("OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET")
+    AUTHENTICATION_BACKENDS.append("annotation.people.single_sign_on.SingleSignOnBackend")
+
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
@@ -169,7 +184,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "connect-src": [SELF],
         "font-src": [SELF],
-        "form-action": [SELF],
+        # Forms may lead to the provider, whose sign-in page has to be at its issuer's origin.
+        "form-action": [SELF, *(["/".join(OIDC_ISSUER.split("/")[:3])] if OIDC_ISSUER else [])],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
     }

@@ -39,6 +39,7 @@ class Action(TextChoices):
     PASSWORD_LINK_CREATED = "password_link_created", "Created password link"
     PASSWORD_LINK_MAILED = "password_link_mailed", "Mailed password link"
     PASSWORD_RESET = "password_reset", "Reset password by link"
+    SIGN_ON_CONNECTED = "sign_on_connected", "Connected single sign-on"
     EMAIL_CHANGED = "email_changed", "Changed e-mail address"
     # evaluators
     KEY_STORED = "key_stored", "Stored endpoint key"

@@ -1,6 +1,6 @@
 """The models, one file per noun. Django imports all of them from here."""
 
-from annotation.models.access import ApiToken, Invitation, Membership, Role
+from annotation.models.access import ApiToken, Invitation, Membership, Role, SignOnIdentity
 from annotation.models.adjudications import Adjudication
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
@@ -47,6 +47,7 @@ __all__ = [
     "Rating",
     "Rerating",
     "Role",
+    "SignOnIdentity",
     "Summary",
     "System",
 ]

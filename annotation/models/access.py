@@ -86,6 +86,25 @@ class Invitation(models.Model):
         return "open" if self.expires_at > timezone.now() else "expired"
 
 
+class SignOnIdentity(models.Model):
+    """Who a user is at an OpenID Connect provider."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_on_identities"
+    )
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255, help_text="The provider's name for the person, which stays.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="sign_on_identity_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
+
+
 class ApiToken(models.Model):
     """A personal API token. Only its hash is stored, so it is shown once."""
 

@@ -1,5 +1,6 @@
 """Signing in and out, accepting an invitation, and the account page."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
@@ -23,12 +24,20 @@ from annotation.people.account_forms import (
 )
 from annotation.people.invitations import accept_invitation, find_invitation
 from annotation.people.members import delete_api_token, issue_api_token
+from annotation.people.single_sign_on import is_configured
 from annotation.web.request_types import SignedInRequest
+
+
+def _sign_on_name() -> str:
+    """Return the name of single sign-on; empty if passwords are the only way."""
+    return settings.OIDC_NAME if is_configured() else ""
+
 
 sign_in = LoginView.as_view(
     template_name="registration/sign_in.html",
     authentication_form=SignInForm,
     redirect_authenticated_user=True,
+    extra_context={"sign_on": _sign_on_name},
 )
 sign_out = login_not_required(LogoutView.as_view())
 
@@ -119,6 +128,8 @@ def _account_page(
         "new_token": new_token,
         "token_form": token_form or ApiTokenForm(),
         "password_form": password_form or NewPasswordForm(request.user),
+        "sign_on": _sign_on_name(),
+        "identities": request.user.sign_on_identities.count(),
         "email_form": email_form or EmailForm(instance=request.user),
     }
     refused = any((token_form, password_form, email_form))

@@ -34,7 +34,7 @@ class NewPasswordView(PasswordResetConfirmView):
         return response
 
 
-password_reset = NewPasswordView.as_view()
+password_reset = require_http_methods(["GET", "HEAD", "POST"])(NewPasswordView.as_view())
 
 
 @login_not_required

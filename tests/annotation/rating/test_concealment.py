@@ -134,6 +134,7 @@ def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
         "<slug:slug>": slug,
         "<slug:question_key>": "attribution",
         "<str:token>": "invented",
+        "<str:uidb64>": "MA",
         "<str:model_name>": "invented",
         "<slug:name>": "scatter",
         "<slug:kind>": "csv",
