@@ -91,7 +91,7 @@ def _known_addresses(project: Project) -> dict[tuple[str, str], str]:
     invited = Invitation.objects.open().filter(project=project).exclude(email="")
     known = dict.fromkeys(invited.values_list("email", "role"), "has an open invitation. Revoke it first")
     for email, role in members.values_list("user__email", "role"):
-        known[email, role] = f"is {role} already"
+        known[email, role] = f"is already a {role} of the project"
     for email, pseudonym in raters.values_list("user__email", "pseudonym"):
-        known[email, Role.ANNOTATOR.value] = f"is {pseudonym} already. Change their languages on People"
+        known[email, Role.ANNOTATOR.value] = f"already rates as {pseudonym}. Change their languages instead"
     return {(email.lower(), role): why for (email, role), why in known.items()}

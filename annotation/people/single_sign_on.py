@@ -1,6 +1,6 @@
 """Single sign-on with OpenID Connect: whose account a person at the provider has.
 
-mozilla-django-oidc speaks the protocol: authorization code, PKCE, state, nonce and signatures. This module
+mozilla-django-oidc speaks the protocol: code flow, PKCE, state, nonce and signatures. This module
 adds what it leaves out: discovery, the checks of issuer, audience and expiry, and accounts by the provider's
 identifier. E-mail addresses never select an account, since neither side proves them.
 """

@@ -47,12 +47,14 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     links: list[tuple[Invitation, str]] = []
     if form.is_valid():
         invited = invite_all(project, form.cleaned_data["invitees"])
-        links = [
-            (each, request.build_absolute_uri(reverse("invitation", args=[token]))) for each, token in invited
-        ]
-        links = mail_invitations(links)
-        if len(links) < len(invited):
-            mailed = len(invited) - len(links)
+        links = mail_invitations(
+            [
+                (each, request.build_absolute_uri(reverse("invitation", args=[token])))
+                for each, token in invited
+            ]
+        )
+        mailed = len(invited) - len(links)
+        if mailed:
             messages.success(request, f"{noun(mailed, 'invitation,invitations')} sent by e-mail.")
         form = InvitationForm(project)
     raters = project.raters.select_related("user").prefetch_related(

@@ -68,8 +68,8 @@ def test_people_who_are_in_the_project_or_invited_to_it_are_not_invited_again():
     invitation, _ = invite(project, "manager", email="Cem@example.org")
     text = "ADA@example.org\nben@example.org,researcher\ncem@example.org,manager"
     assert problems_of(text, project) == [
-        f"Line 1: ADA@example.org is {rater.pseudonym} already. Change their languages on People.",
-        "Line 2: ben@example.org is researcher already.",
+        f"Line 1: ADA@example.org already rates as {rater.pseudonym}. Change their languages instead.",
+        "Line 2: ben@example.org is already a researcher of the project.",
         "Line 3: cem@example.org has an open invitation. Revoke it first.",
     ]
     revoke_invitation(invitation)
