@@ -15,7 +15,9 @@ class Permission(StrEnum):
     RATE = "rate"
     SEE_TEXTS_AND_RATINGS = "see articles, summaries and ratings"
     MANAGE_PEOPLE = "see names, invite and remove people"
-    MANAGE_PROJECT = "import, export, keep the gold set and change settings"
+    MANAGE_PROJECT = "import, keep the gold set and change settings"
+    CLOSE_PROJECT = "archive and restore the project"
+    EXPORT_RATINGS = "export ratings and the gold set"
     EXPORT_SCORES = "export scores and labels"
     MANAGE_RUNS = "start, cancel and delete runs"
     SEE_PROGRESS = "see progress, runs and scores"
@@ -44,6 +46,18 @@ PUBLISHED = frozenset({Permission.SEE_RESULTS})
 The project's own raters are excepted: while they rate, they see neither scores nor others' answers.
 """
 
+IN_ARCHIVE = frozenset(
+    {
+        Permission.SEE_TEXTS_AND_RATINGS,
+        Permission.SEE_PROGRESS,
+        Permission.SEE_RESULTS,
+        Permission.EXPORT_SCORES,
+        Permission.EXPORT_RATINGS,
+        Permission.CLOSE_PROJECT,
+    }
+)
+"""What the roles may still do in an archived project: reading, exporting and restoring it."""
+
 NO_SUCH_PROJECT = "There is no such project, or you are not a member."
 
 Person = AbstractBaseUser | AnonymousUser
@@ -63,7 +77,8 @@ class _Standing:
 
     def permissions(self, project: Project) -> frozenset[Permission]:
         is_open = project.results_published_at is not None and not self.is_rater
-        return self.granted | PUBLISHED if is_open else self.granted
+        granted = self.granted | PUBLISHED if is_open else self.granted
+        return granted & IN_ARCHIVE if project.archived_at else granted
 
 
 STANDING = f"""
@@ -101,14 +116,17 @@ def permissions_of(user: Person, project: Project) -> frozenset[Permission]:
 
 
 def projects_for(user: Person, permission: Permission) -> QuerySet[Project]:
-    """Return the projects in which a role of `user` permits this, without published projects of others."""
+    """Return the projects in which a role of `user` permits this.
+
+    They are without published projects of others and without archived ones.
+    """
     if not user.is_authenticated:
         return Project.objects.none()
     roles = [role for role in Role if permission in GRANTS[role]]
     places = Q(pk__in=Membership.objects.filter(user=user.pk, role__in=roles).values("project"))
     if Role.ANNOTATOR in roles:
         places |= Q(pk__in=Rater.objects.in_good_standing().filter(user=user.pk).values("project"))
-    return Project.objects.filter(places)
+    return Project.objects.filter(places, archived_at__isnull=True)
 
 
 def project_for(user: Person, slug: str, permission: Permission) -> Project:
@@ -135,6 +153,8 @@ def require(user: Person, project: Project, permission: Permission) -> None:
 def _require(user: Person, standing: _Standing, project: Project, permission: Permission) -> None:
     if permission in standing.permissions(project):
         return
+    if permission in standing.granted:
+        raise NotAllowed(f"{project.name} is archived, so it is read-only. Its manager can restore it.")
     if standing.roles:
         names = ", ".join(sorted(standing.roles))
         raise NotAllowed(f"Your role in {project.name} ({names}) does not allow you to {permission.value}.")

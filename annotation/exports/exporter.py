@@ -29,7 +29,7 @@ class Exporter:
     name: ClassVar[str]
     title: ClassVar[str]
     description: ClassVar[str]
-    permission: ClassVar[Permission] = Permission.MANAGE_PROJECT
+    permission: ClassVar[Permission] = Permission.EXPORT_RATINGS
     Options: ClassVar[type[SummaryFilters]]
     """Frozen dataclass of `annotation.declared.settings.setting` fields."""
     ending: str

@@ -68,7 +68,8 @@ def import_file(
     name `job`, so that it can be undone.
 
     Loading the same file again changes nothing. An invalid file is reported, not raised. Raises
-    ChangedMeanwhile if the project changed during the import, and OSError if `rejected_to` cannot be written.
+    ChangedMeanwhile if the project changed during the import, DomainError if the project is archived, and
+    OSError if `rejected_to` cannot be written.
     """
     report = Report(dry_run=dry_run)
     reading = ProgressReport(importer, progress)
@@ -99,6 +100,8 @@ def import_file(
     with transaction.atomic():
         if report.has_news:
             locked = Project.objects.select_for_update().get(pk=project.pk)
+            if locked.archived_at is not None:
+                raise DomainError(f"{locked.name} is archived, so it is read-only. Restore it first.")
             if choice.proposed:
                 adopt_questionnaire(locked, choice.questionnaire)
             check.load(locked, reading, job)

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import F, Q
@@ -154,6 +155,18 @@ class Project(models.Model):
 
     results_published_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when anybody may see the results."
+    )
+
+    archived_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Since when the project is read-only."
+    )
+    archived_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
     )
 
     revision = models.PositiveBigIntegerField(default=0, editable=False)

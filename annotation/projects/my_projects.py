@@ -21,10 +21,16 @@ class MyProject:
     rated_today: int = 0
 
 
+def archived_projects(user: User) -> list[Project]:
+    """Return the archived projects that `user` manages or researches, by name."""
+    return list(Project.objects.filter(memberships__user=user, archived_at__isnull=False).distinct())
+
+
 def my_projects(user: User) -> list[MyProject]:
-    """Return the projects of `user` by name, in a fixed number of queries."""
+    """Return the projects of `user` by name, in a fixed number of queries, without archived ones."""
     parts: dict[int, MyProject] = {}
-    for membership in Membership.objects.filter(user=user).select_related("project").order_by("role"):
+    current = {"user": user, "project__archived_at__isnull": True}
+    for membership in Membership.objects.filter(**current).select_related("project").order_by("role"):
         part = parts.setdefault(membership.project_id, MyProject(membership.project))
         part.roles.append(Role(membership.role))
     progress = overall_progress([part.project for part in parts.values()])
@@ -36,7 +42,7 @@ def my_projects(user: User) -> list[MyProject]:
         .values_list("rater")
         .annotate(Count("pk"))
     )
-    for rater in Rater.objects.in_good_standing().filter(user=user).select_related("project"):
+    for rater in Rater.objects.in_good_standing().filter(**current).select_related("project"):
         part = parts.setdefault(rater.project_id, MyProject(rater.project))
         part.roles.append(Role.ANNOTATOR)
         part.rater, part.rated_today = rater, today.get(rater.pk, 0)

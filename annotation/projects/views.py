@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.errors import DomainError, NotAllowed
 from annotation.permissions import Permission, may_create_project
 from annotation.projects.forms import ProjectForm, SettingsForm
-from annotation.projects.my_projects import my_projects
+from annotation.projects.my_projects import archived_projects, my_projects
 from annotation.projects.questionnaire_form import QuestionFormSet, QuestionnaireForm, defined
 from annotation.projects.settings import (
     change_settings,
@@ -38,7 +38,11 @@ def favicon(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - a view gets
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     if isinstance(request.user, User):
-        context = {"parts": my_projects(request.user), "may_create": may_create_project(request.user)}
+        context = {
+            "parts": my_projects(request.user),
+            "archived": archived_projects(request.user),
+            "may_create": may_create_project(request.user),
+        }
         return render(request, "annotation/home.html", context)
     if not User.objects.exists():
         return render(request, "annotation/first_run.html")

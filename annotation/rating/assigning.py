@@ -127,7 +127,10 @@ def skip_assignment(rater: Rater, assignment_id: int) -> None:
 
 
 def lock_active_rater(rater: Rater) -> Rater:
-    """Return the rater, locked for this transaction. Raises NotAllowed if suspended or removed."""
+    """Return the rater, locked for this transaction.
+
+    Raises NotAllowed if they are suspended or removed, or the project is archived.
+    """
     locked = (
         Rater.objects.select_for_update(of=("self",))
         .select_related("project__questionnaire")
@@ -138,9 +141,11 @@ def lock_active_rater(rater: Rater) -> Rater:
 
 
 def require_active(rater: Rater) -> None:
-    """Raise NotAllowed if the rater is suspended or removed."""
+    """Raise NotAllowed if the rater is suspended or removed, or the project archived."""
     if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
         raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
+    if rater.project.archived_at is not None:
+        raise NotAllowed(f"{rater.project.name} is archived, so nobody rates in it.")
 
 
 def own_assignment(rater: Rater, assignment_id: int) -> Assignment:

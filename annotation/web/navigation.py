@@ -59,6 +59,12 @@ SECTIONS = (
     Section("Export", "exports", Permission.EXPORT_SCORES),
     Section("People", "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),
     Section("Settings", "project_settings", Permission.MANAGE_PROJECT),
+    Section(
+        "Archive",
+        "project_archived",
+        Permission.CLOSE_PROJECT,
+        is_in=lambda project: bool(project.archived_at),
+    ),
 )
 
 

@@ -75,6 +75,8 @@ PAGES = {
     "qualification": ("demo-manager", "/projects/demo/people/raters/7/qualification/"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
+    "archive": ("demo-manager", "/projects/demo/settings/archive/"),
+    "archived": ("demo-manager", "/projects/demo/archive/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),
     "rate": ("demo-annotator", "/projects/demo/rate/"),
     "rate-languages": ("demo-annotator", "/projects/demo/rate/languages/"),
@@ -83,7 +85,7 @@ PAGES = {
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
-ONLY_FORMS = {"guidelines_default", "round_start", "results_unpublish", "model_import"}
+ONLY_FORMS = {"guidelines_default", "round_start", "results_unpublish", "project_restore", "model_import"}
 """Addresses that answer forms and have no page."""
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 HARMLESS = ("status of 403", "status of 404", "Password forms should have")

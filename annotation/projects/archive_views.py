@@ -1,0 +1,39 @@
+"""Pages that archive a project and restore it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Assignment
+from annotation.permissions import Permission
+from annotation.projects.archiving import archive_project, restore_project
+from annotation.web.navigation import open_project
+from annotation.web.request_types import SignedInRequest
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_archive(request: SignedInRequest, slug: str) -> HttpResponse:
+    project = open_project(request, slug, Permission.CLOSE_PROJECT)
+    if request.method == "POST":
+        archive_project(project, request.user)
+        messages.success(request, f"{project} archived. You can restore it at any time.")
+        return redirect("project_archived", slug)
+    leases = Assignment.objects.filter(
+        rater__project=project, state=Assignment.State.OPEN, round__isnull=True
+    )
+    return render(request, "annotation/project_archive.html", {"leases": leases.count()})
+
+
+@require_safe
+def project_archived(request: SignedInRequest, slug: str) -> HttpResponse:
+    open_project(request, slug, Permission.CLOSE_PROJECT)
+    return render(request, "annotation/project_archived.html")
+
+
+@require_POST
+def project_restore(request: SignedInRequest, slug: str) -> HttpResponse:
+    project = open_project(request, slug, Permission.CLOSE_PROJECT)
+    restore_project(project, request.user)
+    messages.success(request, f"{project} restored.")
+    return redirect("progress", slug)
