@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -11,7 +12,15 @@ from annotation import protocol
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidAnswers, NotFound
-from annotation.models import Assignment, GoldAnswer, GoldRating, Question, Rerating, Summary
+from annotation.models import (
+    Assignment,
+    GoldAnswer,
+    GoldAnswerChange,
+    GoldRating,
+    Question,
+    Rerating,
+    Summary,
+)
 from annotation.open_places import recount_places, wanted_ratings
 
 LONGEST_EXPLANATION = 2000  # characters
@@ -23,20 +32,24 @@ class AgreedAnswer:
     explanation: str
 
 
-def set_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> GoldRating:
+def set_gold_answers(
+    summary: Summary, agreed: Mapping[str, AgreedAnswer], user: User | None = None
+) -> GoldRating:
     """Do what `store_gold_answers` does, and record it in the audit log."""
     with transaction.atomic():
-        gold = store_gold_answers(summary, agreed)
+        gold = store_gold_answers(summary, agreed, user)
         record(Action.GOLD_STORED, summary.project, f"summary {summary.pk}")
         return gold
 
 
-def store_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> GoldRating:
+def store_gold_answers(
+    summary: Summary, agreed: Mapping[str, AgreedAnswer], user: User | None = None
+) -> GoldRating:
     """Add `summary` to the gold set with these answers by question key, or change its gold answers.
 
     It is no longer assigned in production, but a rater who has it open may finish. Finished rounds keep
-    their results. Raises InvalidAnswers unless the answers are complete, valid and explained, and
-    DomainError if the article has no text.
+    their decisions, and changed answers are kept with `user`. Raises InvalidAnswers unless the answers are
+    complete, valid and explained, and DomainError if the article has no text.
     """
     with transaction.atomic():
         locked = (
@@ -51,7 +64,9 @@ def store_gold_answers(summary: Summary, agreed: Mapping[str, AgreedAnswer]) -> 
         if locked.withdrawn_at is not None:
             raise DomainError("This summary is withdrawn. Restore it before you make it gold.")
         _check(locked.project.questionnaire.protocol, agreed)
-        gold, _ = GoldRating.objects.get_or_create(summary=locked)
+        gold, created = GoldRating.objects.get_or_create(summary=locked)
+        if not created:
+            _keep_changes(gold, agreed, user)
         gold.answers.exclude(question__key__in=list(agreed)).delete()
         questions = Question.objects.filter(questionnaire=locked.project.questionnaire_id, key__in=agreed)
         for question in questions:
@@ -87,6 +102,25 @@ def _check(questionnaire: protocol.Questionnaire, agreed: Mapping[str, AgreedAns
         wrong.setdefault(question.key, "Enter the agreed answer.")
     if wrong:
         raise InvalidAnswers(wrong)
+
+
+def _keep_changes(gold: GoldRating, agreed: Mapping[str, AgreedAnswer], user: User | None) -> None:
+    before = dict(gold.answers.values_list("question__key", "value"))
+    after = {key: answer.value for key, answer in agreed.items()}
+    questions = Question.objects.filter(questionnaire=gold.summary.project.questionnaire_id)
+    now = timezone.now()
+    GoldAnswerChange.objects.bulk_create(
+        GoldAnswerChange(
+            gold=gold,
+            question=question,
+            before=before.get(question.key, ""),
+            after=after.get(question.key, ""),
+            changed_at=now,
+            changed_by=user,
+        )
+        for question in questions
+        if before.get(question.key) != after.get(question.key)
+    )
 
 
 def used_in_rounds(summary: Summary) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotation.gold.checks import CheckAccuracy, check_accuracy, unseen_gold
 from annotation.gold.qualification import Decision, QuestionResult
+from annotation.gold.rescoring import RescoredRound, rescored_round
 from annotation.gold.rounds import open_round, round_decision, rounds_used_up
 from annotation.models import CheckSuspension, Project, Qualification, QualificationRound, Rater
 from annotation.protocol import Question
@@ -16,6 +17,7 @@ class RoundRecord:
 
     round: QualificationRound
     questions: Sequence[tuple[Question, QuestionResult]]
+    rescored: RescoredRound | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def qualification_record(rater: Rater) -> list[LanguageRecord]:
 def _round_record(current: QualificationRound) -> RoundRecord:
     if current.decided_at is None:
         return RoundRecord(current, [])
-    return RoundRecord(current, with_questions(current.rater.project, round_decision(current)))
+    results = with_questions(current.rater.project, round_decision(current))
+    return RoundRecord(current, results, rescored_round(current))
 
 
 def with_questions(project: Project, decision: Decision) -> list[tuple[Question, QuestionResult]]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed
 from annotation.gold.answer_sheets import agreed_sheets, given_sheets
-from annotation.gold.qualification import Decision, Thresholds, decide
+from annotation.gold.qualification import Decision, QuestionResult, Thresholds, decide
 from annotation.gold.qualified_languages import qualified_languages, qualify_by_round
 from annotation.gold.sampling import sample_round
 from annotation.guidelines.following import require_confirmed
@@ -170,18 +170,35 @@ def decide_when_finished(current: QualificationRound, now: datetime) -> None:
     """Decide the round once its last summary is rated. Passing qualifies the rater in its language."""
     if current.decided_at is not None or next_in_round(current) is not None:
         return
-    current.passed = round_decision(current).passed
+    decision = decision_today(current)
+    current.passed = decision.passed
+    current.results = {
+        result.question: [result.matched, result.asked, result.threshold] for result in decision.results
+    }
     current.decided_at = now
-    current.save(update_fields=["passed", "decided_at"])
+    current.save(update_fields=["passed", "decided_at", "results"])
     if current.passed:
         qualify_by_round(current, now)
 
 
-def round_decision(current: QualificationRound) -> Decision:
-    """Return the rater's agreement with gold by question, against the project's thresholds."""
+def round_decision(decided: QualificationRound) -> Decision:
+    """Return the rater's agreement with gold by question, as it decided the round."""
+    if not decided.results:
+        return decision_today(decided)
+    return Decision(tuple(QuestionResult(question, *result) for question, result in decided.results.items()))
+
+
+def decision_today(current: QualificationRound) -> Decision:
+    """Return the rater's agreement with today's gold answers, against the thresholds of the round.
+
+    A round that is not decided, and questions that had no gold answer, take the project's thresholds.
+    """
     gold = agreed_sheets(current.assignments.values_list("summary", flat=True))
     given = given_sheets(Rating.objects.filter(round=current))
-    return decide([(gold[pk], given.get(pk, {})) for pk in gold], thresholds(current.rater.project))
+    now = thresholds(current.rater.project)
+    then = {question: threshold for question, (_, _, threshold) in current.results.items()}
+    limits = Thresholds(now.default, {**now.by_question, **then})
+    return decide([(gold[pk], given.get(pk, {})) for pk in gold], limits)
 
 
 def thresholds(project: Project) -> Thresholds:

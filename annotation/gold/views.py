@@ -16,6 +16,7 @@ from annotation.gold.gold_set import (
     used_in_rounds,
 )
 from annotation.gold.proposal import proposed_gold_answers
+from annotation.gold.rescoring import rounds_decided_differently
 from annotation.permissions import Permission
 from annotation.summaries.find_summaries import summary_in
 from annotation.web.navigation import open_project
@@ -29,6 +30,7 @@ def gold_set(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "coverage": gold_coverage(project),
         "shortages": gold_shortages(project),
+        "rescored": rounds_decided_differently(project),
         "questions": project.questionnaire.protocol.questions,
     }
     return render(request, "annotation/gold_set.html", context)
@@ -43,11 +45,13 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
     form = GoldForm(project.questionnaire.protocol, known, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            set_gold_answers(summary, form.agreed())
+            set_gold_answers(summary, form.agreed(), request.user)
         except InvalidAnswers as refused:
             form.refuse(refused.fields)
         else:
             messages.success(request, "Gold answers saved.")
+            if rounds_decided_differently(project):
+                messages.warning(request, "Some past rounds would now be decided differently. See Gold set.")
             return redirect("summary", slug, summary_id)
     context = {"summary": summary, "gold": gold, "form": form, "is_proposed": bool(known) and not gold}
     return render(request, "annotation/gold_answers.html", context, status=422 if form.errors else 200)

@@ -70,6 +70,26 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
+            model_name='qualificationround',
+            name='results',
+            field=models.JSONField(blank=True, default=dict),
+        ),
+        migrations.CreateModel(
+            name='GoldAnswerChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('before', models.CharField(blank=True, max_length=32)),
+                ('after', models.CharField(blank=True, max_length=32)),
+                ('changed_at', models.DateTimeField()),
+                ('changed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('gold', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.goldrating')),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.question')),
+            ],
+            options={
+                'ordering': ['changed_at', 'pk'],
+            },
+        ),
+        migrations.AddField(
             model_name='project',
             name='gold_rounds',
             field=models.PositiveSmallIntegerField(default=0, help_text='Failed rounds after which a manager decides; 0 for no limit.'),

@@ -6,7 +6,14 @@ from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
-from annotation.models.gold import CheckSuspension, GoldAnswer, GoldRating, Qualification, QualificationRound
+from annotation.models.gold import (
+    CheckSuspension,
+    GoldAnswer,
+    GoldAnswerChange,
+    GoldRating,
+    Qualification,
+    QualificationRound,
+)
 from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersion
 from annotation.models.imported import Imported
 from annotation.models.imports import ImportJob
@@ -27,6 +34,7 @@ __all__ = [
     "Changed",
     "CheckSuspension",
     "GoldAnswer",
+    "GoldAnswerChange",
     "GoldRating",
     "GuidelinesConfirmation",
     "GuidelinesVersion",

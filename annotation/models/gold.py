@@ -42,11 +42,31 @@ class GoldAnswer(models.Model):
         return f"{self.question}: {self.value}"
 
 
+class GoldAnswerChange(models.Model):
+    """A change of one agreed answer. `before` or `after` is empty if the question was not to be asked."""
+
+    gold = models.ForeignKey(GoldRating, on_delete=models.CASCADE, related_name="changes")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="+")
+    before = models.CharField(max_length=32, blank=True)
+    after = models.CharField(max_length=32, blank=True)
+    changed_at = models.DateTimeField()
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+    )
+
+    class Meta:
+        ordering = ["changed_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.before} to {self.after}"
+
+
 class QualificationRound(models.Model):
     """A round of gold summaries in one language for one rater. `passed` is null until it is decided.
 
     Numbers count a rater's rounds in all languages. `allowed_by` is the manager who let the rater try again
-    after the last of the rounds that the project's settings allow.
+    after the last of the rounds that the project's settings allow. `results` keeps what decided the round,
+    since gold answers may change: {question key: [matched, asked, threshold]}. Older rounds have none.
     """
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="rounds")
@@ -55,6 +75,7 @@ class QualificationRound(models.Model):
     started_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     passed = models.BooleanField(null=True, blank=True)
+    results = models.JSONField(default=dict, blank=True)
     allowed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from annotation.errors import NotAllowed, NotFound
 from annotation.gold.qualification import QuestionResult
+from annotation.gold.rescoring import RescoredRound, rescored_round
 from annotation.gold.rounds import round_decision
 from annotation.models import GoldAnswer, Rater, Rating
 from annotation.protocol import Question, Questionnaire
@@ -50,6 +51,8 @@ class RoundReview:
     passed: bool
     questions: tuple[tuple[Question, QuestionResult], ...]
     summaries: tuple[ReviewedSummary, ...]
+    rescored: RescoredRound | None
+    """None while one of its summaries is withheld."""
 
 
 def review_round(rater: Rater, number: int) -> RoundReview:
@@ -90,6 +93,7 @@ def review_round(rater: Rater, number: int) -> RoundReview:
             )
             for rating in ratings
         ),
+        rescored=None if gold.intersection(expected) else rescored_round(current),
     )
 
 
