@@ -11,6 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import protocol
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidAnswers, NotFound
 from annotation.lookups import one_of
 from annotation.models import Adjudication, Changed, GoldAnswer, Project, ProjectChange, Rating, Summary
@@ -64,6 +66,8 @@ def decide_answers(
             )
         if made:
             project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
+            keys = sorted(each.question.key for each in made)
+            record(Action.ANSWERS_DECIDED, project, f"summary {summary.pk}", details={"questions": keys})
         return made
 
 
@@ -83,6 +87,8 @@ def withdraw_decision(project: Project, user: User, summary_id: int, question_ke
         if not ended:
             raise NotFound("There is no decision on this question. It may have been withdrawn.")
         project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
+        details = {"questions": [question_key]}
+        record(Action.DECISION_WITHDRAWN, project, f"summary {summary.pk}", details=details)
 
 
 def decisions_on(summary: Summary) -> AdjudicationQuerySet:

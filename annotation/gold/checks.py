@@ -11,6 +11,8 @@ from random import SystemRandom
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import acting_as, record
 from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, decide
 from annotation.gold.rounds import thresholds
@@ -67,6 +69,9 @@ def settle_check(rater: Rater, rating: Rating, language: str, now: datetime) -> 
     summaries = list(held.values_list("summary", flat=True))
     held.update(state=Assignment.State.RELEASED)
     recount_places(summaries)
+    with acting_as(lambda: None):  # it is not the rater who does this
+        details = {"language": language, "matched": found.matched, "asked": found.asked}
+        record(Action.RATER_SUSPENDED_BY_CHECKS, project, rater, details=details)
 
 
 def lift_suspensions(rater: Rater) -> None:

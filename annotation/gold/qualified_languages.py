@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed
 from annotation.models import Assignment, Project, Qualification, QualificationRound, Rater, Summary
 from annotation.open_places import recount_places
@@ -116,7 +118,10 @@ def qualify_rater(rater: Rater, user: User, language: str) -> Qualification:
             raise DomainError(f"{rater.pseudonym} does not rate in {language!r}. Add the language first.")
         if rater.status == Rater.Status.REMOVED:
             raise NotAllowed(f"{rater.pseudonym} is removed. Reinstate them first.")
-        return _qualify(rater, language, timezone.now(), {"decided_by": user})
+        qualification, is_new = _qualify(rater, language, timezone.now(), {"decided_by": user})
+        if is_new:
+            record(Action.RATER_QUALIFIED, rater.project, rater, details={"language": language})
+        return qualification
 
 
 def withdraw_qualification(rater: Rater, user: User, language: str) -> None:
@@ -138,6 +143,7 @@ def withdraw_qualification(rater: Rater, user: User, language: str) -> None:
         held.update(state=Assignment.State.RELEASED)
         recount_places(summaries)
         renew_status(rater)
+        record(Action.QUALIFICATION_WITHDRAWN, rater.project, rater, details={"language": language})
 
 
 def qualified_raters(project: Project) -> dict[int, set[str]]:
@@ -155,12 +161,13 @@ def _locked(rater: Rater) -> Rater:
 
 def _qualify(
     rater: Rater, language: str, now: datetime, how: dict[str, QualificationRound | User]
-) -> Qualification:
-    qualification, _ = Qualification.objects.get_or_create(
+) -> tuple[Qualification, bool]:
+    """Return the qualification and whether it is new."""
+    qualification, is_new = Qualification.objects.get_or_create(
         rater=rater, language=language, defaults={"since": now, **how}
     )
     renew_status(rater)
-    return qualification
+    return qualification, is_new
 
 
 def renew_status(rater: Rater) -> None:

@@ -11,6 +11,8 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed
 from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, QuestionResult, Thresholds, decide
@@ -84,6 +86,7 @@ def allow_round(rater: Rater, user: User, language: str) -> QualificationRound:
         _check_may_train(rater, language)
         if open_round(rater, language) is not None or not rounds_used_up(rater, language):
             raise DomainError(f"{rater.pseudonym} can already do a round in {language_name(language)}.")
+        record(Action.ROUND_ALLOWED, rater.project, rater, details={"language": language})
         return _new_round(rater, language, user)
 
 

@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import ManyToOneRel, Model, Q, QuerySet
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError
 from annotation.gold.gold_set import remove_from_gold_set
 from annotation.models import Assignment, GoldRating, Imported, ImportJob, Project, Rating, Summary
@@ -79,6 +81,7 @@ def undo_import(job: ImportJob, user: User) -> None:
         job.undone_at, job.undone_by = timezone.now(), user
         job.save(update_fields=["undone_at", "undone_by"])
         project.bump_revision()
+        record(Action.IMPORT_UNDONE, project, job.file_name)
 
 
 def _rows(model: type[Model], job: ImportJob) -> QuerySet[Model]:

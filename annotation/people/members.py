@@ -144,6 +144,7 @@ def set_rater_languages(rater: Rater, languages: Sequence[str]) -> None:
             return
         locked.save(update_fields=["languages"])
         _release_open(rater, other_than=locked.languages)
+        renew_status(locked)
         details = {"languages": {"before": before, "after": locked.languages}}
         record(Action.RATER_LANGUAGES_CHANGED, rater.project, rater, details=details)
 

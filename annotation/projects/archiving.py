@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError
 from annotation.models import Assignment, ImportJob, Project
 from annotation.open_places import recount_places
@@ -49,3 +51,4 @@ def _store(project: Project, *, archived: bool, user: User) -> None:
     project.archived_by = user if archived else None
     project.save(update_fields=["archived_at", "archived_by"])
     project.bump_revision()
+    record(Action.PROJECT_ARCHIVED if archived else Action.PROJECT_RESTORED, project, project.name)

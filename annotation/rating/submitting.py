@@ -294,7 +294,8 @@ def correct_answer(
 
     It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
     corrections, for voided ratings, in gold rounds and once the gold answers of a check were shown,
-    AssignmentGone for others' ratings, GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer be complete and valid.
+    AssignmentGone for others' ratings, GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer
+    be complete and valid.
     """
     now = now or timezone.now()
     with transaction.atomic():

@@ -8,8 +8,8 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import replace_url
 
-from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.errors import ContradictoryAnswers, DomainError, GuidelinesUnconfirmed, InvalidAnswers
+from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress

@@ -8,6 +8,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidFields
 from annotation.lookups import one_of
 from annotation.models import Changed, Project, ProjectChange, Rating
@@ -44,7 +46,7 @@ def void_rating(project: Project, user: User, rating_id: int, reason: str) -> Ra
         if rating.voided_at is not None:
             return rating
         rating.voided_at, rating.voided_by, rating.void_reason = timezone.now(), user, reason
-        return _stored(project, rating)
+        return _stored(project, rating, Action.RATING_VOIDED)
 
 
 def restore_rating(project: Project, user: User, rating_id: int) -> Rating:
@@ -58,7 +60,7 @@ def restore_rating(project: Project, user: User, rating_id: int) -> Rating:
         if rating.voided_at is None:
             raise DomainError("This rating is not voided, so there is nothing to restore.")
         rating.voided_at, rating.voided_by, rating.void_reason = None, None, ""
-        return _stored(project, rating)
+        return _stored(project, rating, Action.RATING_RESTORED)
 
 
 def _locked(project: Project, rating_id: int) -> Rating:
@@ -66,8 +68,9 @@ def _locked(project: Project, rating_id: int) -> Rating:
     return one_of(rows, rating_id, "rating")
 
 
-def _stored(project: Project, rating: Rating) -> Rating:
+def _stored(project: Project, rating: Rating, action: Action) -> Rating:
     rating.save(update_fields=["voided_at", "voided_by", "void_reason"])
     recount_places([rating.summary_id])
     project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+    record(action, project, f"rating {rating.pk}", reason=rating.void_reason)
     return rating

@@ -1,9 +1,12 @@
 """Raters' flags of articles: listing them, resolving them with a note, and opening them again."""
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidFields
 from annotation.lookups import one_of
 from annotation.models import ArticleFlag, Project
@@ -36,7 +39,9 @@ def resolve_flag(project: Project, user: User, flag_id: int, note: str) -> Artic
         raise InvalidFields({"note": f"Found {len(note)} characters. The limit is {LONGEST_NOTE}."})
     flag = one_of(flags_in(project), flag_id, "flag")
     flag.resolved_at, flag.resolved_by, flag.note = timezone.now(), user, note
-    flag.save(update_fields=["resolved_at", "resolved_by", "note"])
+    with transaction.atomic():
+        flag.save(update_fields=["resolved_at", "resolved_by", "note"])
+        record(Action.FLAG_RESOLVED, project, f"flag {flag.pk}", reason=note)
     return flag
 
 
@@ -50,5 +55,7 @@ def reopen_flag(project: Project, user: User, flag_id: int) -> ArticleFlag:
     if flag.resolved_at is None:
         raise DomainError("This flag is already open.")
     flag.resolved_at, flag.resolved_by = None, None
-    flag.save(update_fields=["resolved_at", "resolved_by"])
+    with transaction.atomic():
+        flag.save(update_fields=["resolved_at", "resolved_by"])
+        record(Action.FLAG_REOPENED, project, f"flag {flag.pk}")
     return flag

@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError
 from annotation.lookups import one_of
 from annotation.models import Assignment, GoldRating, Project, Summary
@@ -29,7 +31,7 @@ def withdraw_summary(project: Project, user: User, summary_id: int) -> Summary:
         leases = summary.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
         leases.update(state=Assignment.State.RELEASED)
         summary.withdrawn_at, summary.withdrawn_by = timezone.now(), user
-        return _stored(project, summary)
+        return _stored(project, summary, Action.SUMMARY_WITHDRAWN)
 
 
 def restore_summary(project: Project, user: User, summary_id: int) -> Summary:
@@ -43,7 +45,7 @@ def restore_summary(project: Project, user: User, summary_id: int) -> Summary:
         if summary.withdrawn_at is None:
             raise DomainError("This summary is not withdrawn, so there is nothing to restore.")
         summary.withdrawn_at, summary.withdrawn_by = None, None
-        return _stored(project, summary)
+        return _stored(project, summary, Action.SUMMARY_RESTORED)
 
 
 def _locked(project: Project, summary_id: int) -> Summary:
@@ -51,8 +53,9 @@ def _locked(project: Project, summary_id: int) -> Summary:
     return one_of(rows, summary_id, "summary")
 
 
-def _stored(project: Project, summary: Summary) -> Summary:
+def _stored(project: Project, summary: Summary, action: Action) -> Summary:
     summary.save(update_fields=["withdrawn_at", "withdrawn_by"])
     recount_places([summary.pk])
     project.bump_revision()
+    record(action, project, f"summary {summary.pk}")
     return summary

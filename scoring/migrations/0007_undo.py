@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0004_undo'),
+        ('annotation', '0007_undo'),
         ('scoring', '0006_registered_models'),
     ]
 

@@ -10,12 +10,12 @@ from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
 from annotation.exports.exporter import open_export
 from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, set_gold_answers
+from annotation.gold.qualified_languages import qualify_rater
 from annotation.models import AuditEntry
 from annotation.people.invitations import accept_invitation, invite, revoke_invitation
 from annotation.people.members import (
     delete_api_token,
     issue_api_token,
-    qualify_rater,
     reinstate_rater,
     remove_member,
     remove_rater,
@@ -48,7 +48,7 @@ def test_people_and_their_invitations_are_recorded_with_who_acted():
         _, token = invite(project, "researcher", note="Ada")
         revoke_invitation(invite(project, "annotator", ["de"])[0])
         accept_invitation(token, invited)
-        qualify_rater(rater)
+        qualify_rater(rater, manager, "en")
         suspend_rater(rater, "Away.")
         reinstate_rater(rater)
         remove_rater(rater)

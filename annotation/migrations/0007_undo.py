@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0003_guidelines'),
+        ('annotation', '0006_sign_on_identities'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

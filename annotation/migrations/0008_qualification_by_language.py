@@ -48,7 +48,7 @@ def keep_what_was_known(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0003_guidelines'),
+        ('annotation', '0007_undo'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -13,7 +13,7 @@ def delete_changes_by_decisions(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0003_guidelines'),
+        ('annotation', '0008_qualification_by_language'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
