@@ -5,6 +5,7 @@ EXPORTERS = {
     "seahorse": "annotation.exports.formats.seahorse.SeahorseExporter",
     "summeval": "annotation.exports.formats.summeval.SummEvalExporter",
     "examples": "annotation.exports.formats.examples.ExamplesExporter",
+    "adjudications": "annotation.exports.formats.adjudications.AdjudicationsExporter",
     "gold": "annotation.exports.formats.gold.GoldExporter",
 }
 """Name of the format -> its class. Apps above add theirs by `register` when they are ready."""

@@ -1,0 +1,61 @@
+"""Decisions on answers about which raters disagree, with their history."""
+
+from collections.abc import Iterator, Sequence
+
+from annotation.exports.exporter import Exporter
+from annotation.exports.files import csv_chunks, utc
+from annotation.exports.filters import SummaryFilters
+from annotation.exports.spreadsheet import answer_cell, plain_cell
+from annotation.models import Adjudication
+
+HEADER = (
+    "article_id",
+    "system",
+    "language",
+    "dataset",
+    "question",
+    "value",
+    "note",
+    "adjudicator",
+    "decided_at",
+    "ended_at",
+)
+
+
+class AdjudicationsExporter(Exporter):
+    name = "adjudications"
+    title = "Adjudications (CSV)"
+    description = (
+        "One decision per row, oldest first, with its note. Changed and withdrawn decisions have an end. "
+        "Adjudicators are numbered; no file names them."
+    )
+    Options = SummaryFilters
+    ending = "csv"
+    content_type = "text/csv; charset=utf-8"
+
+    options: SummaryFilters
+
+    def written(self) -> Iterator[bytes]:
+        return csv_chunks(HEADER, self._rows())
+
+    def _rows(self) -> Iterator[Sequence[object]]:
+        of_project = Adjudication.objects.filter(summary__project=self.project)
+        numbers: dict[int | None, int] = {}
+        for user in of_project.order_by("pk").values_list("decided_by", flat=True):
+            numbers.setdefault(user, len(numbers) + 1)
+        chosen = of_project.filter(self.options.summaries("summary__")).order_by("pk")
+        rows = chosen.select_related("summary__article", "summary__system", "question")
+        for each in rows.defer("summary__text", "summary__article__text").iterator(chunk_size=500):
+            article = each.summary.article
+            yield (
+                plain_cell(article.external_id),
+                plain_cell(each.summary.system.name),
+                plain_cell(article.language),
+                plain_cell(article.dataset),
+                plain_cell(each.question.key),
+                answer_cell(each.value),
+                plain_cell(each.note),
+                f"adjudicator-{numbers[each.decided_by_id]}",
+                utc(each.decided_at),
+                utc(each.ended_at) if each.ended_at else "",
+            )
