@@ -197,6 +197,13 @@ def test_the_end_is_forecast_from_the_ratings_of_the_last_full_days(project):
     assert "at 1.5 a day, the mean of 2 full days" in " ".join(page.content.decode().split())
 
 
+def test_a_project_in_which_nothing_can_be_rated_has_no_expected_end(project):
+    make_summary(project, article=make_article(project, text=""))
+    text = text_of(client_of(project), project)
+    assert "<b>0</b> of 0" in text
+    assert "Expected end" not in text
+
+
 def test_days_count_collected_and_imported_ratings_by_finishing_day(project):
     rater, of_file = make_rater(project), make_rater(project, user=None)
     for ago in (0, 13, 14):
