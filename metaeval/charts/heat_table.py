@@ -26,7 +26,7 @@ class HeatCell:
     """Letters; values of a column that share one do not differ significantly."""
     is_best: bool = False
     few_units: str = ""
-    """If the value is computed from much fewer units than its neighbors: from how many, and why."""
+    """If the value is computed from much fewer units than its neighbours: from how many, and why."""
 
     @property
     def is_defined(self) -> bool:

@@ -91,31 +91,42 @@ class Column:
             found |= dict(zip(those, LEVELS[level].estimates(chosen, own), strict=True))
         return [found[place] for place in places]
 
-    def intervals(self, method: Method, bootstrap: Bootstrap | None) -> dict[str, Interval]:
-        """Return the interval of each evaluator by its key, from articles that it has not seen.
-
-        `bootstrap` is one over all articles, if it was drawn already and none was seen.
-        """
-        found: dict[str, Interval] = {}
-        for places, counted in self._seen_alike:
-            rows = self.rows.with_scores(self.rows.scores[places])
-            each = intervals(
-                method.interval,
-                method.level,
-                method.coefficient,
-                rows.at(counted) if self.is_any_seen else rows,
-                method.resampling,
-                bootstrap=bootstrap,
-                constant=method.constant,
-            )
-            found |= {self.evaluators[place].key: own for place, own in zip(places, each, strict=True)}
-        return found
-
     def are_units_equal(self, method: Method, places: Sequence[int]) -> bool:
         """Return whether the figures of the evaluators at `places` are computed from the same summaries."""
         chosen = coefficient_at(method.level, method.coefficient, method.constant)
         rows = self.rows.with_scores(self.rows.scores[list(places)])
         return are_units_equal(LEVELS[method.level], chosen, rows)
+
+    @cached_property
+    def unseen_rows(self) -> Rows:
+        """The rows without those that every evaluator loses because they were seen."""
+        by_all = self.seen.sum(axis=0) == len(self.seen)
+        return self.rows.at(~by_all) if self.is_any_seen else self.rows
+
+    def intervals(self, method: Method, bootstrap: Bootstrap | None) -> dict[str, Interval]:
+        """Return the interval of each evaluator by its key, from articles that it has not seen.
+
+        `bootstrap` is one over articles of the `unseen_rows`, if it was drawn already.
+        """
+        found = self._intervals_of(range(len(self.evaluators)), self.unseen_rows, method, bootstrap)
+        for places, counted in self._seen_alike:
+            if counted.sum() < len(self.unseen_rows):
+                found |= self._intervals_of(places, self.rows.at(counted), method, None)
+        return found
+
+    def _intervals_of(
+        self, places: Sequence[int], rows: Rows, method: Method, bootstrap: Bootstrap | None
+    ) -> dict[str, Interval]:
+        found = intervals(
+            method.interval,
+            method.level,
+            method.coefficient,
+            rows.with_scores(rows.scores[list(places)]),
+            method.resampling,
+            bootstrap=bootstrap,
+            constant=method.constant,
+        )
+        return {self.evaluators[place].key: own for place, own in zip(places, found, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -184,13 +195,12 @@ def uncertainty(
     keys = [evaluator.key for evaluator in column.evaluators]
     found: dict[str, Interval] = {}
     bootstrap = None
-    is_over_articles = method.interval != NONE and INTERVALS[method.interval].scheme == "articles"
-    if is_over_articles and keys and not column.is_any_seen:
+    if method.interval != NONE and INTERVALS[method.interval].scheme == "articles" and keys:
         bootstrap = Bootstrap(
             "articles",
             method.level,
             method.coefficient,
-            column.rows,
+            column.unseen_rows,
             method.resampling,
             constant=method.constant,
         )

@@ -1,6 +1,6 @@
 """Articles to all of whose summaries an evaluator gave the same score, though their labels differ.
 
-A correlation within such an article is undefined. Left out, it favors an evaluator that orders few articles:
+A correlation within such an article is undefined. Left out, it favours an evaluator that orders few articles:
 its mean is over these few. Counted as 0, an article that the evaluator does not order earns it nothing.
 Articles with equal labels are always left out, because no evaluator could order them.
 """
