@@ -183,3 +183,23 @@ def test_summevals_copy_rate_is_behind_rouge_by_default(summeval):
     assert rows["Copy rate"]["counted_as_zero"] == {"articles with all scores equal": 90}
     assert (rows["ROUGE-L"].get("is_best"), rows["Copy rate"].get("is_best")) == (True, None)
     assert (rows["ROUGE-L"]["cluster"], rows["Copy rate"]["cluster"]) == ("a", "b")
+
+
+def test_what_one_evaluator_has_seen_changes_nothing_between_two_others():
+    rng = np.random.default_rng(4)
+    labels = rng.normal(size=(ARTICLES, SYSTEMS))
+    scores = {name: labels + rng.normal(size=labels.shape) for name in ("First", "Second", "Learnt")}
+    method = Method(resamples=100, correction="none")
+    three = rows_of(make_table(labels, scores, method, seen={"Learnt": range(10)}))
+    two = rows_of(make_table(labels, {name: scores[name] for name in ("First", "Second")}, method))
+    assert three["First"]["differences"][0] == two["First"]["differences"][0]
+    assert (three["First"]["low"], three["First"]["high"]) == (two["First"]["low"], two["First"]["high"])
+    unseen = {name: each[10:] for name, each in scores.items()}
+    without = rows_of(make_table(labels[10:], unseen, method))
+    learnt, alone = three["Learnt"], without["Learnt"]
+    assert (learnt["value"], learnt["low"], learnt["high"]) == (alone["value"], alone["low"], alone["high"])
+    assert learnt["differences"] == alone["differences"]
+    assert learnt["left_out"] == {"articles seen by Learnt": 10}
+    shared = rows_of(make_table(labels, scores, Method(resamples=100, items="common"), {"Learnt": range(10)}))
+    assert all(shared[name]["value"] == without[name]["value"] for name in shared)
+    assert all(shared[name]["low"] == without[name]["low"] for name in shared)
