@@ -18,7 +18,8 @@ def fisher_interval(coefficient: str, value: float, n: int) -> tuple[float, floa
     keeps the order). Pairs that come in clusters, as the summaries of one article, are not independent: over
     all summaries the interval is then too narrow. Simulated (benchmarks/coverage_intervals.py) with articles
     that have two fifths of the variance, it holds the true value in 86% of studies for Pearson's r, 86% for
-    Spearman's ρ and 82% for Kendall's τ-b, however many the articles.
+    Spearman's ρ and 82% for Kendall's τ-b, however many the articles; with three
+    quarters of it in 68%, 69% and 63%.
 
     Parameters
     ----------

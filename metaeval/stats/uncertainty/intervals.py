@@ -14,10 +14,17 @@ from metaeval.stats.uncertainty.bca_interval import bca_interval
 from metaeval.stats.uncertainty.bootstrap import SCHEMES, Bootstrap
 from metaeval.stats.uncertainty.delong import delong_interval
 from metaeval.stats.uncertainty.fisher_interval import fisher_interval
+from metaeval.stats.uncertainty.jackknife_interval import jackknife_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
 
 JACKKNIFE_GROUPS = 500
 """With more clusters, groups of them are left out in turn; the acceleration hardly changes."""
+
+CORRELATIONS = ("pearson", "spearman", "kendall_b")
+"""Coefficients whose intervals are computed on Fisher's scale."""
+
+SHARES = ("roc_auc", "acc_eq", "acc_eq_calibrated")
+"""Coefficients that are shares, from 0 to 1."""
 
 INDEPENDENT = ("pooled", "system")
 """Levels of a single coefficient, for which there are formulas."""
@@ -48,7 +55,13 @@ INTERVALS: dict[str, CoefficientInterval] = {
         _drawn("bootstrap_both", "bootstrap over articles and systems", "both"),
         _drawn("bca_articles", "BCa bootstrap over articles", "articles", is_bca=True),
         _drawn("bca_systems", "BCa bootstrap over systems", "systems", is_bca=True),
-        CoefficientInterval("analytic", "by formula", "95% interval by formula"),
+        CoefficientInterval(
+            "jackknife_articles",
+            "jackknife over articles",
+            "95% jackknife: articles left out in turn, each with all its summaries",
+            "articles",
+        ),
+        CoefficientInterval("analytic", "by formula, summaries independent", "95% interval by formula"),
     )
 }
 
@@ -66,6 +79,8 @@ def intervals(
     """Return a 95% interval of each evaluator's coefficient.
 
     `bootstrap_*` are percentile intervals and `bca_*` BCa intervals of the resamples of `Bootstrap`.
+    `jackknife_articles` is the jackknife's over articles, on Fisher's scale for correlations: as fast as a
+    formula, at any level but over systems' means, and right for summaries that resemble others of an article.
     `analytic` is Fisher's interval, with Bonett and Wright's variances, for Pearson's r, Spearman's ρ and
     Kendall's τ-b, pooled and over systems' means, and DeLong's interval for pooled ROC AUC.
 
@@ -81,7 +96,8 @@ def intervals(
 
     In simulations (benchmarks/coverage_intervals.py), percentile and BCa intervals over 50 or 100 articles
     hold the true value in 92% to 96% of studies, over 20 articles in 89% to 94%. The formulas take summaries
-    as independent and hold it in 80% to 90%, pooled.
+    as independent: pooled, they hold it in 80% to 90% if articles have two fifths of the variance, and in
+    62% to 70% if they have three quarters. The jackknife holds it in 91% to 97%.
 
     Raises what `Bootstrap` raises.
     """
@@ -96,6 +112,13 @@ def intervals(
         ]
     if bootstrap is None:
         bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling, constant=constant)
+    if name == "jackknife_articles":
+        return [
+            _jackknifed(method, coefficient, estimate, why_not, without)
+            for estimate, why_not, without in zip(
+                estimates, bootstrap.why_not, bootstrap.jackknife(JACKKNIFE_GROUPS), strict=True
+            )
+        ]
     jackknife = bootstrap.jackknife(JACKKNIFE_GROUPS) if method.is_bca else np.empty((len(rows.scores), 0))
     return [
         _bootstrapped(method, estimate, why_not, drawn, without, resampling.seed)
@@ -124,6 +147,26 @@ def _bootstrapped(
         )
         return Interval.found(definition, lambda: bca_interval(estimate.value, replicates, jackknife))
     return Interval.found(definition, lambda: percentile_interval(replicates))
+
+
+def _jackknifed(
+    method: CoefficientInterval, coefficient: str, estimate: Estimate, why_not: str, without: Floats
+) -> Interval:
+    is_correlation = coefficient in CORRELATIONS
+    scale = ", on Fisher's scale" if is_correlation else ""
+    groups = f", in {JACKKNIFE_GROUPS} groups if there are more" if len(without) == JACKKNIFE_GROUPS else ""
+    definition = f"{method.definition}{groups}{scale}; Student's t."
+    if why_not or estimate.reason:
+        return Interval(np.nan, np.nan, definition, _undefined(estimate) or why_not)
+    return Interval.found(
+        definition,
+        lambda: jackknife_interval(
+            estimate.value,
+            without,
+            is_correlation=is_correlation,
+            least=0.0 if coefficient in SHARES else -1.0,
+        ),
+    )
 
 
 def _by_formula(

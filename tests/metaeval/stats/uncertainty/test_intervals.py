@@ -12,7 +12,7 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.intervals import INTERVALS, JACKKNIFE_GROUPS, intervals
 
-BOOTSTRAPS = [name for name, method in INTERVALS.items() if method.scheme]
+BOOTSTRAPS = [name for name in INTERVALS if name.startswith(("bootstrap_", "bca_"))]
 
 
 def make_study(articles=40, systems=5, *, seed=0, yes_no=False):
@@ -193,6 +193,53 @@ def test_perfect_agreement_has_no_interval():
 )
 def test_coefficients_without_a_formula_have_no_analytic_interval(level, coefficient):
     assert reason_of("analytic", level, coefficient).startswith("there is no formula")
+
+
+def test_a_mean_has_the_jackknife_interval_of_the_t_test():
+    """The mean over articles of tau is a mean of independent numbers."""
+    data = make_study(systems=8)
+    taus = [
+        scipy.stats.kendalltau(data["labels"][there], data["scores"][0][there]).statistic
+        for there in (data["articles"] == article for article in range(40))
+    ]
+    mean, error = np.mean(taus), np.std(taus, ddof=1) / math.sqrt(40)
+    (found,) = intervals("jackknife_articles", "article", "kendall_c", Rows(**data))
+    by_t_test = scipy.stats.t.interval(0.95, 39, *_of_kendall_c(data))
+    assert (found.low, found.high) == pytest.approx(by_t_test)
+    (of_tau_b,) = intervals("jackknife_articles", "article", "kendall_b", Rows(**data))
+    assert of_tau_b.low < mean < of_tau_b.high
+    assert of_tau_b.high - of_tau_b.low == pytest.approx(2 * 2.02 * error, rel=0.1)
+    assert "on Fisher's scale" in of_tau_b.definition
+
+
+def _of_kendall_c(data):
+    each = [
+        estimate("pooled", "kendall_c", **{**data, **_only(data, data["articles"] == article)}).value
+        for article in range(40)
+    ]
+    return np.mean(each), np.std(each, ddof=1) / math.sqrt(40)
+
+
+def _only(data, there):
+    return {
+        "labels": data["labels"][there],
+        "scores": data["scores"][:, there],
+        "articles": data["articles"][there],
+        "systems": data["systems"][there],
+    }
+
+
+def test_a_jackknife_over_articles_is_wider_than_a_formula_where_articles_differ():
+    rng = np.random.default_rng(5)
+    label, score = 0.3 * rng.normal(size=(2, 50, 6)) + rng.normal(size=(2, 50, 1))
+    article, system = np.indices(label.shape)
+    rows = Rows(label.ravel(), score.reshape(1, -1), article.ravel(), system.ravel())
+    (by_formula,), (by_article,) = (
+        intervals(name, "pooled", "spearman", rows) for name in ("analytic", "jackknife_articles")
+    )
+    assert by_article.high - by_article.low > 1.8 * (by_formula.high - by_formula.low)
+    (drawn,) = intervals("bootstrap_articles", "pooled", "spearman", rows)
+    assert by_article.high - by_article.low == pytest.approx(drawn.high - drawn.low, rel=0.15)
 
 
 def test_roc_auc_has_no_interval_over_systems():
