@@ -54,6 +54,10 @@ def _rows(card: EvaluatorCard, price: RunPrice) -> Iterator[dict[str, object]]:
         yield from _alternative(figure)
     basis = Basis(price.summaries, definition=price.definition)
     yield _row("price", "seconds per 1,000 summaries", price.seconds_per_thousand, basis, reason=price.reason)
+    if price.tokens:
+        yield _row("price", "tokens", price.tokens, basis)
+    if price.dollars:
+        yield _row("price", "US dollars", float(price.dollars), basis)
 
 
 def _alternative(figure: AlternativeFigure) -> Iterator[dict[str, object]]:

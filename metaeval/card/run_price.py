@@ -2,15 +2,17 @@
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 from annotation.models import Project
-from scoring.models import Run, Setup
+from scoring.models import Run, Score, Setup
 
 NOT_RECORDED = "not recorded: these scores were computed elsewhere and imported"
 NO_RUN = "not recorded: no run has finished"
 DEFINITION = (
-    "Duration of its finished runs, divided by the summaries that they scored. Other runs may have shared the"
-    " machine. Tokens and fees are not included."
+    "Duration of its finished runs, divided by the scores that they computed; a summary that two runs scored"
+    " counts in both. Other runs may have shared the machine. Tokens and dollars are those of the replies"
+    " that these runs received, as the endpoint reports them; other costs are not included."
 )
 
 
@@ -20,26 +22,37 @@ class RunPrice:
 
     seconds: float
     """Duration of all finished runs."""
+    scored: int
+    """Summaries scored by these runs, without reused scores; one that two runs scored counts twice."""
     summaries: int
-    """Scored by these runs, without reused scores."""
+    """Different summaries among them with a score of these runs."""
+    tokens: int = 0
+    """Of prompts and completions; 0 without requests to a model."""
+    dollars: Decimal = Decimal(0)
+    """Hidden, as 0, from those who see published results only."""
     reason: str = ""
     definition: str = DEFINITION
 
     @property
     def seconds_per_thousand(self) -> float:
-        return 1000 * self.seconds / self.summaries if self.summaries else math.nan
+        return 1000 * self.seconds / self.scored if self.scored else math.nan
 
 
 def run_price(project: Project, evaluator_key: str) -> RunPrice:
     """Return the price of the setup with this key."""
     setup = Setup.objects.get(project=project, pk=evaluator_key)
     runs = Run.objects.of_scores().filter(setup=setup, status=Run.Status.DONE)
-    times = runs.values_list("started_at", "finished_at", "total")
-    timed = [
-        ((end - begin).total_seconds(), total)
-        for begin, end, total in times
-        if begin and end and end > begin and total
-    ]
-    if timed:
-        return RunPrice(sum(seconds for seconds, _ in timed), sum(count for _, count in timed))
-    return RunPrice(math.nan, 0, NOT_RECORDED if times else NO_RUN)
+    timed = {
+        run: (run.finished_at - run.started_at).total_seconds()
+        for run in runs
+        if run.started_at and run.finished_at and run.finished_at > run.started_at and run.total
+    }
+    if not timed:
+        return RunPrice(math.nan, 0, 0, reason=NOT_RECORDED if runs else NO_RUN)
+    return RunPrice(
+        seconds=sum(timed.values()),
+        scored=sum(run.total for run in timed),
+        summaries=Score.objects.filter(run__in=timed).values("summary").distinct().count(),
+        tokens=sum(run.prompt_tokens + run.completion_tokens for run in timed),
+        dollars=Decimal(0) if project.only_published else sum((run.spent for run in timed), Decimal(0)),
+    )

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.models import Summary
 from metaeval.charts import Links, Range, legend_mark, system_means
 from metaeval.comparison.comparison import Comparison, ComparisonFigure, Pairs
 from metaeval.comparison.pair_charts import pair_charts
@@ -20,6 +21,8 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.groups import Groups
 from metaeval.stats.ranks import value_codes
 
+AT_ONCE = 10_000
+"""Ids in one query."""
 MOST_APART = 3
 """Summaries shown on each side: ranked too high, and too low."""
 
@@ -101,7 +104,7 @@ def chosen_cell(
         charts=pair_charts(
             figure,
             pairs,
-            snapshot.summary_ids,
+            lambda places: _articles(snapshot.summary_ids[places]),
             names,
             _links(choices, figure, snapshot.summary_ids[pairs.places]),
         ),
@@ -113,6 +116,16 @@ def chosen_cell(
             pairs, snapshot.summary_ids, names, higher_is_better=evaluator.higher_is_better
         ),
     )
+
+
+def _articles(summary_ids: Ints) -> list[str]:
+    """Return the external id of the article of each summary."""
+    ids = summary_ids.tolist()
+    named: dict[int, str] = {}
+    for start in range(0, len(ids), AT_ONCE):
+        some = Summary.objects.filter(pk__in=ids[start : start + AT_ONCE])
+        named |= dict(some.values_list("pk", "article__external_id"))
+    return [named.get(each, "") for each in ids]
 
 
 def _links(choices: ComparisonChoices, figure: ComparisonFigure, summary_ids: Ints) -> Links:

@@ -1,6 +1,6 @@
 """The charts of one evaluator on one dimension: its scores and the human labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from annotation import protocol
 from metaeval.charts import Links, Range, histogram, histogram_bars, scatter, shared_grid, two_distributions
@@ -13,14 +13,15 @@ from metaeval.stats.arrays import Floats, Ints
 def pair_charts(
     figure: ComparisonFigure,
     pairs: Pairs,
-    summary_ids: Ints,
+    articles_of: Callable[[Ints], Sequence[str]],
     system_names: Sequence[str],
     links: Links | None = None,
 ) -> list[Chart]:
     """Return a scatter plot and the distributions of labels and scores; empty if no summary has both.
 
-    Both distributions share an axis if all scores lie on the labels' scale. `summary_ids` are (summaries,);
-    `links` are those of the scatter plot on its page.
+    Both distributions share an axis if all scores lie on the labels' scale. `articles_of` returns the
+    articles' ids of the summaries at places among all, for the scatter plot's file; `links` are those of the
+    scatter plot on its page.
     """
     if not len(pairs.labels):
         return []
@@ -31,17 +32,19 @@ def pair_charts(
     left_out = left_out_sentence(figure)
 
     def points() -> FileRows:
-        ids = summary_ids[pairs.places].tolist()
-        columns = zip(ids, pairs.systems.tolist(), pairs.labels.tolist(), pairs.scores.tolist(), strict=True)
+        articles = articles_of(pairs.places)
+        columns = zip(
+            articles, pairs.systems.tolist(), pairs.labels.tolist(), pairs.scores.tolist(), strict=True
+        )
         return [
             {
                 **named,
-                "summary": summary,
+                "article": article,
                 "system": system_names[system] if system >= 0 else "",
                 "label": label,
                 "score": score,
             }
-            for summary, system, label, score in columns
+            for article, system, label, score in columns
         ]
 
     def drawn_scatter(links: Links | None) -> str:

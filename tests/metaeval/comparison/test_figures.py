@@ -52,9 +52,8 @@ def test_the_scatter_csv_lists_labels_and_scores_of_summaries(rated_project_read
     assert [(float(row["label"]), float(row["score"])) for row in rows] == [
         (1, 1), (2, 3), (3, 2), (4, 2), (5, 4), (5, 6),
     ]  # fmt: skip
-    assert {row["summary"] for row in rows} == {
-        str(pk) for pk in rated_project.summaries.values_list("pk", flat=True)
-    }
+    named = rated_project.summaries.order_by("pk").values_list("article__external_id", "system__name")
+    assert [(row["article"], row["system"]) for row in rows] == list(named)
 
 
 def test_a_downloaded_drawing_states_its_exclusions(rated_project_reader, rated_project):
