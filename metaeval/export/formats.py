@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from annotation.texts.spreadsheet import plain_cell
 from metaeval.stats.result import each_once
@@ -27,6 +28,7 @@ LATEX_ESCAPES = str.maketrans(
         "[": "{[}",  # else taken for an argument where it begins a line
         "]": "{]}",
         "α": r"$\alpha$",
+        "κ": r"$\kappa$",
         "ρ": r"$\rho$",
         "τ": r"$\tau$",
     }
@@ -36,6 +38,10 @@ LATEX_ESCAPES = str.maketrans(
 MARKDOWN_ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~&$#"})
 
 FEW = "†"
+
+MOST_COLUMNS = 4
+"""Columns of values in a LaTeX table; with intervals, more do not fit the width of a page."""
+
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 
 
@@ -95,10 +101,21 @@ def _difference(pair: Row) -> str:
 
 
 def as_latex(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
-    """Return a LaTeX table (booktabs), with definitions, exclusions and reasons as comments."""
-    head, *lines = _laid_out(
-        rows, down, across, lambda name: _latex_text(titles.get(name, name)), _latex_value
-    )
+    """Return a LaTeX table (booktabs), with definitions, exclusions and reasons as comments.
+
+    More than MOST_COLUMNS columns are split into several tables, as equal as possible, one below the other.
+    """
+    laid_out = _laid_out(rows, down, across, lambda name: _latex_text(titles.get(name, name)), _latex_value)
+    n_columns = len(laid_out[0]) - 1
+    n_tables = max(1, -(-n_columns // MOST_COLUMNS))
+    ends = [1 + n_columns * table // n_tables for table in range(n_tables + 1)]
+    tables = [_tabular([[line[0], *line[begin:end]] for line in laid_out]) for begin, end in pairwise(ends)]
+    notes = [f"% {' '.join(note.split())}" for note in _notes(rows, (down, *across))]
+    return "\n".join(["\n\n\\bigskip\n".join(tables), *notes, ""])
+
+
+def _tabular(table: Sequence[Sequence[str]]) -> str:
+    head, *lines = table
     return "\n".join(
         [
             rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
@@ -108,8 +125,6 @@ def as_latex(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapp
             *(f"{' & '.join(line)} \\\\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
-            *(f"% {' '.join(note.split())}" for note in _notes(rows, (down, *across))),
-            "",
         ]
     )
 

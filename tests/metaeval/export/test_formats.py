@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from metaeval.agreement.statistics import STATISTICS
 from metaeval.export.formats import FORMATS, written
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
 
 
 def make_row(evaluator="ROUGE-1", dimension="coherence", value=0.25, **fields):
@@ -89,6 +92,26 @@ def test_latex_escapes_special_characters():
     assert r"100\% \& \textbackslash{}input\{x\}\_1 & $-0.250$ & --" in text
     assert r"main\_ideas" in text
     assert r"$\rho$ & -- & undefined" in text
+
+
+def test_latex_splits_wide_tables():
+    names = [f"d{number}" for number in range(6)]
+    text = write([make_row(dimension=name) for name in names], "latex")
+    assert text.count(r"\begin{tabular}{lrrr}") == text.count(r"\end{tabular}") == 2
+    first, second = text.split(r"\bigskip")
+    assert r" & d0 & d1 & d2 \\" in first
+    assert r" & d3 & d4 & d5 \\" in second
+    assert first.count("ROUGE-1 &") == second.count("ROUGE-1 &") == 1
+    narrow = write([make_row(dimension=name) for name in names[:4]], "latex")
+    assert narrow.count(r"\begin{tabular}{lrrrr}") == 1
+
+
+def test_latex_writes_the_names_of_all_statistics_for_pdflatex():
+    """It knows Greek letters in formulas only."""
+    for declared in (STATISTICS, COEFFICIENTS, LEVELS):
+        for each in declared.values():
+            (head, *_) = write([make_row(each.label)], "latex").split("% ")
+            assert head.isascii(), each.label
 
 
 def test_every_format_accepts_no_rows(subtests):
