@@ -176,16 +176,18 @@ class HumanRatings:
     def described_of(self, group: str) -> str:
         """Return which ratings count, after 'Counted are'."""
         if group in ("", ALL):
-            together = f", of all groups together ({', '.join(self.groups)})" if self.groups else ""
-            return f"{self.described}{together}"
+            return f"{self.described},{self._together}" if self.groups else self.described
         return f"{self.described}, of the group {group}"
 
     def raters_of(self, group: str) -> str:
         """Return whose ratings count, to follow 'over'."""
         if group in ("", ALL):
-            together = f" of all groups together ({', '.join(self.groups)})" if self.groups else ""
-            return f"raters in good standing{together}"
+            return f"raters in good standing{self._together}"
         return f"raters of the group {group}"
+
+    @property
+    def _together(self) -> str:
+        return f" of all groups together ({', '.join(self.groups)})" if self.groups else ""
 
     def on(self, key: str) -> QuestionRatings:
         """Return the ratings of the question with this key."""
