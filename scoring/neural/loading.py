@@ -80,7 +80,7 @@ def load_model(
     """Return the folder's model as `model_class` builds it, on the device, in evaluation mode.
 
     Raises MissingWeights if files are missing or damaged, hold NaN, or lack parameters, which would be
-    random; `may_lack` has the beginnings of names that may be missing.
+    random; `may_lack` has the beginnings of names that may be missing, also within a model's encoder.
     """
     tensor_files(folder)  # since the library's errors about an index do not name it
     try:
@@ -95,14 +95,15 @@ def load_model(
         )
     except UNREADABLE as error:
         raise MissingWeights(f"The model in {folder} cannot be loaded: {_said(error)}.") from error
-    missing = sorted(name for name in info["missing_keys"] if not name.startswith(may_lack or ("\0",)))
+    spared = (*may_lack, *(f"{model.base_model_prefix}.{name}" for name in may_lack))
+    missing = sorted(name for name in info["missing_keys"] if not name.startswith(spared))
     if missing:
         raise MissingWeights(
             f"The files in {folder} lack weights that a {type(model).__name__} needs, such as {missing[0]}; "
             "they would be random. Is it the right model?"
         )
     moved: PreTrainedModel = model.to(device()).eval()
-    _refuse_not_finite(moved.state_dict(), folder, may_lack)
+    _refuse_not_finite(moved.state_dict(), folder, spared)
     return moved
 
 

@@ -58,6 +58,7 @@ def test_unused_weights_may_be_missing(folder):
     with pytest.raises(MissingWeights, match=r"pooler\.dense"):
         load_model(folder)
     load_model(folder, may_lack=("pooler.",))
+    load_model(folder, transformers.AutoModelForSequenceClassification, may_lack=("pooler.", "classifier."))
 
 
 def test_pickled_weights_are_not_loaded(folder):
