@@ -16,7 +16,7 @@ class Permission(StrEnum):
     SEE_TEXTS_AND_RATINGS = "see articles, summaries and ratings"
     MANAGE_PEOPLE = "see names, invite and remove people"
     MANAGE_PROJECT = "import, keep the gold set and change settings"
-    CLOSE_PROJECT = "archive and restore the project"
+    CLOSE_PROJECT = "archive, restore and delete the project"
     EXPORT_RATINGS = "export ratings and the gold set"
     EXPORT_SCORES = "export scores and labels"
     MANAGE_RUNS = "start, cancel and delete runs"
@@ -56,7 +56,7 @@ IN_ARCHIVE = frozenset(
         Permission.CLOSE_PROJECT,
     }
 )
-"""What the roles may still do in an archived project: reading, exporting and restoring it."""
+"""What the roles may still do in an archived project: reading, exporting, restoring and deleting it."""
 
 NO_SUCH_PROJECT = "There is no such project, or you are not a member."
 

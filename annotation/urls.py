@@ -45,6 +45,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("settings/", projects.project_settings, "project_settings"),
     ("archive/", archive_views.project_archived, "project_archived"),
     ("archive/restore/", archive_views.project_restore, "project_restore"),
+    ("archive/delete/", archive_views.project_delete, "project_delete"),
     ("settings/archive/", archive_views.project_archive, "project_archive"),
     ("settings/publish/", projects.results_publish, "results_publish"),
     ("settings/unpublish/", projects.results_unpublish, "results_unpublish"),

@@ -1,13 +1,15 @@
-"""Pages that archive a project and restore it."""
+"""Pages that archive a project, restore it and delete it."""
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.errors import InvalidFields
 from annotation.models import Assignment
 from annotation.permissions import Permission
 from annotation.projects.archiving import archive_project, restore_project
+from annotation.projects.deleting import counts_below, delete_project
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -37,3 +39,22 @@ def project_restore(request: SignedInRequest, slug: str) -> HttpResponse:
     restore_project(project, request.user)
     messages.success(request, f"{project} restored.")
     return redirect("progress", slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Ask for the slug of an archived project, and delete the project."""
+    project = open_project(request, slug, Permission.CLOSE_PROJECT)
+    if project.archived_at is None:
+        return redirect("project_archived", slug)
+    typed, error = request.POST.get("slug", ""), ""
+    if request.method == "POST":
+        try:
+            delete_project(project, request.user, typed)
+        except InvalidFields as refused:
+            error = refused.fields["slug"]
+        else:
+            messages.success(request, f"{project} deleted.")
+            return redirect("home")
+    context = {"counts": counts_below(project), "typed": typed, "error": error}
+    return render(request, "annotation/project_delete.html", context, status=422 if error else 200)

@@ -77,6 +77,7 @@ PAGES = {
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
     "archive": ("demo-manager", "/projects/demo/settings/archive/"),
     "archived": ("demo-manager", "/projects/demo/archive/"),
+    "project-delete": ("demo-manager", "/projects/demo/archive/delete/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),
     "rate": ("demo-annotator", "/projects/demo/rate/"),
     "rate-languages": ("demo-annotator", "/projects/demo/rate/languages/"),

@@ -1,0 +1,75 @@
+from datetime import timedelta
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.errors import DomainError, InvalidFields, NotAllowed
+from annotation.models import Project, Role
+from annotation.projects.archiving import archive_project
+from annotation.projects.deleting import counts_below, delete_project
+from scoring.models import Batch
+from tests.annotation.rating.rating_steps import signed_in, text_of
+from tests.campaigns import make_campaign
+from tests.factories import make_member, make_project, make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+def row_counts():
+    """Return how many rows each table has that may belong to a project."""
+    models = (*apps.get_app_config("annotation").get_models(), *apps.get_app_config("scoring").get_models())
+    return {model.__name__: model.objects.count() for model in models if model.__name__ != "ApiToken"}
+
+
+def test_a_project_is_deleted_with_everything_below_it_and_nothing_else(
+    settings, tmp_path, django_capture_on_commit_callbacks
+):
+    settings.MEDIA_ROOT = tmp_path
+    make_summary(make_project())
+    before = row_counts()
+    campaign = make_campaign("own")
+    project, manager = campaign.project, campaign.users["manager"]
+    with pytest.raises(DomainError, match="Archive it first"):
+        delete_project(project, manager, project.slug)
+    archive_project(project, manager)
+    assert counts_below(project)["ratings"] > 0
+    with pytest.raises(InvalidFields, match="expected"):
+        delete_project(project, manager, "another")
+    with pytest.raises(NotAllowed):
+        delete_project(project, campaign.users["researcher"], project.slug)
+    Batch.objects.filter(run__setup__project=project).update(
+        leased_until=timezone.now() + timedelta(minutes=1), finished_at=None
+    )
+    with pytest.raises(DomainError, match="busy"):
+        delete_project(project, manager, project.slug)
+    Batch.objects.update(leased_until=None)
+
+    assert any(tmp_path.rglob("*upload*"))
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_project(project, manager, f" {project.slug} ")
+    connection.check_constraints()
+    after = row_counts()
+    questions = {"Questionnaire", "Question"}  # they belong to no project
+    assert {name: n for name, n in after.items() if name not in questions} == {
+        name: n for name, n in before.items() if name not in questions
+    }
+    assert not any(tmp_path.rglob("*upload*"))
+
+
+def test_the_page_asks_for_the_projects_slug():
+    project = make_project()
+    manager = make_member(project, Role.MANAGER)
+    browser = signed_in(manager)
+    delete = reverse("project_delete", args=[project.slug])
+    archived = reverse("project_archived", args=[project.slug])
+    assert browser.get(delete).url == archived
+    archive_project(project, manager)
+    assert delete in browser.get(archived).content.decode()
+    assert "cannot be undone" in text_of(browser.get(delete))
+    refused = browser.post(delete, {"slug": "x"})
+    assert (refused.status_code, project.slug in text_of(refused)) == (422, True)
+    assert browser.post(delete, {"slug": project.slug}).url == reverse("home")
+    assert not Project.objects.exists()
