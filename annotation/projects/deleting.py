@@ -40,13 +40,11 @@ def delete_project(project: Project, user: User, typed: str) -> None:
 
 
 def counts_below(project: Project) -> dict[str, int]:
-    """Return what deleting the project deletes: the plural of each kind of row with its number."""
-    found = {
+    """Return what deleting the project deletes: the plural of each kind of row with its number, also 0."""
+    return {
         str(model._meta.verbose_name_plural): model._base_manager.filter(**{path: project.pk}).count()
         for model, path in _paths_to_project().items()
-        if model is not Project
     }
-    return {name: count for name, count in found.items() if count}
 
 
 def _paths_to_project() -> dict[type[Model], str]:

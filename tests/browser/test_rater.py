@@ -218,6 +218,8 @@ def test_everything_works_by_touch_at_360_pixels(open_context: OpenContext, plat
         page.get_by_role("button", name="Submit").last.tap()
         wait_for_next_stage(page, address, stage)
     expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo last rating")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_everything_works_without_javascript(open_context: OpenContext, platform: Platform):
