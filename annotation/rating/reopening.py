@@ -49,7 +49,9 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
     with transaction.atomic():
         rater = lock_active_rater(rater)
         require_confirmed(rater)
-        rating = _production_and_gold(rater).filter(pk=rating_id).first()
+        # Locked, because its manager may be voiding it.
+        own = _production_and_gold(rater).select_for_update(of=("self",))
+        rating = own.filter(pk=rating_id).first()
         if rating is None or rating.assignment is None:
             raise AssignmentGone("You have no such finished rating.")
         reopened = _reopened(rater).first()
