@@ -14,8 +14,8 @@ from annotation.protocol import Scale
 def answered(project: Project, question: Question) -> RatingQuerySet:
     """Return the ratings whose answer to `question` counts. The answer is `answers__value`.
 
-    These are finished ratings outside gold rounds, neither voided nor by removed raters, with the latest
-    revision of the answer. Labels, statistics, exports and pools all use this rule.
+    These are finished ratings outside gold rounds and hidden checks, neither voided nor by removed raters,
+    with the latest revision of the answer. Labels, statistics, exports and pools all use this rule.
     """
     return Rating.objects.countable().filter(
         summary__project=project, answers__is_current=True, answers__question=question

@@ -16,6 +16,7 @@ class Action(TextChoices):
     RESULTS_UNPUBLISHED = "results_unpublished", "Unpublished results"
     PROJECT_ARCHIVED = "project_archived", "Archived project"
     PROJECT_RESTORED = "project_restored", "Restored project"
+    PROJECT_DELETED = "project_deleted", "Deleted project"
     GUIDELINES_PUBLISHED = "guidelines_published", "Published guidelines"
     # people
     INVITATION_CREATED = "invitation_created", "Created invitation"

@@ -26,7 +26,7 @@ class RatingQuerySet(models.QuerySet["Rating"]):
         )
 
     def countable(self) -> Self:
-        """Return ratings that count: `finished`, and not by removed raters."""
+        """Return ratings that count: those of `finished` by raters who were not removed."""
         return self.finished().exclude(rater__status=Rater.Status.REMOVED)
 
 

@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import SET_NULL, ManyToOneRel, Model, QuerySet
 from django.utils import timezone
 
+from annotation.audit.actions import Action
+from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidFields
 from annotation.models import ImportJob, Leased, Project
 from annotation.permissions import Permission, require
@@ -33,6 +35,7 @@ def delete_project(project: Project, user: User, typed: str) -> None:
         _refuse_busy(locked, paths)
         files = _uploaded_files(locked)
         _forget(locked, paths)
+        record(Action.PROJECT_DELETED, locked, f"{locked.name} ({locked.slug})")
         for model, path in reversed(paths.items()):
             rows = model._base_manager.filter(**{path: locked.pk})
             rows._raw_delete(rows.db)

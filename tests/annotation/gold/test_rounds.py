@@ -1,4 +1,8 @@
+from itertools import product
+from random import Random
+
 import pytest
+from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed
 from annotation.gold.rounds import (
@@ -10,6 +14,7 @@ from annotation.gold.rounds import (
     round_decision,
     start_round,
 )
+from annotation.gold.sampling import unevenness
 from annotation.models import Rater, Rating
 from annotation.rating.assigning import skip_assignment, take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
@@ -137,3 +142,32 @@ def test_after_the_allowed_rounds_a_manager_decides(project, rater):
     rater.refresh_from_db()
     assert rater.status == Rater.Status.QUALIFIED
     assert raters_waiting(project) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_over_random_gold_sets_no_summary_returns_while_unseen_ones_of_its_language_are_left(seed):
+    chance = Random(seed)
+    made = make_project(gold_round_size=chance.randint(1, 5), gold_retry_size=chance.randint(1, 4))
+    sets: dict[str, dict[int, dict[str, str]]] = {"de": {}, "en": {}}
+    for language, sheets in sets.items():
+        for _ in range(chance.randint(1, 9)):
+            sheet = {key: chance.choice(["yes", "no"]) for key in ALL_YES} | {"comprehensibility": "yes"}
+            sheet = sheet if chance.random() < 0.8 else {"comprehensibility": "no"}
+            sheets[make_gold(made, sheet, language=language).summary_id] = sheet
+    trainee = make_rater(made, status=Rater.Status.TRAINING, languages=["de", "en"])
+    seen: set[int] = set()
+    for language in chance.choices(["de", "en"], k=8):
+        sheets = sets[language]
+        unseen = set(sheets) - seen
+        current = start_round(trainee, language)
+        taken = list(current.assignments.values_list("summary", flat=True))
+        assert set(taken) <= set(sheets)
+        assert unseen <= set(taken) or set(taken) <= unseen
+        if set(taken) <= unseen:
+            fresh = {pk: sheets[pk] for pk in unseen}
+            for old, new in product(taken, unseen - set(taken)):
+                exchanged = [new if pk == old else pk for pk in taken]
+                assert unevenness(fresh, taken) <= unevenness(fresh, exchanged)
+        seen |= set(taken)
+        current.assignments.update(state="done")
+        trainee.rounds.filter(pk=current.pk).update(decided_at=timezone.now(), passed=False)
