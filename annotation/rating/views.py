@@ -10,6 +10,7 @@ from django_htmx.http import replace_url
 
 from annotation.errors import ContradictoryAnswers, DomainError, GuidelinesUnconfirmed, InvalidAnswers
 from annotation.gold.qualified_languages import current_language, work_languages
+from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
@@ -32,6 +33,7 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "annotation/rate_suspended.html", status=403)
     language = current_language(rater)
     if not language:
+        require_confirmed(rater)
         return redirect("rate_languages", slug)
     assignment = next_assignment(rater)
     if assignment is not None:
