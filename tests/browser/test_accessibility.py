@@ -69,6 +69,7 @@ def answer_with(answer: APIResponse) -> Callable[[Route], None]:
 
 def test_axe_finds_no_violation_on_any_page(open_context: OpenContext, platform: Platform):
     sessions, unseen = json.loads(platform.run(MAKE_CAMPAIGN))
+    del unseen["oidc_return"]  # without a page of its own: it leads on or back
     found: dict[str, list[str]] = {}
     for role, session in sessions.items():
         context = open_context()
