@@ -422,6 +422,8 @@ REFUSED_IN_THIS_STATE = {
     "flag_reopen": "manager",
     "import_undo": "manager",
     "rater_allow_round": "manager",
+    "oidc_start": "annotator",
+    "oidc_return": "annotator",
 }
 """Address -> the role that may use it, although the table's object is in another state."""
 
