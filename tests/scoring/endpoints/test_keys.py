@@ -43,6 +43,13 @@ def test_stored_endpoint_does_not_show_the_key(stored):
     assert KEY not in repr(stored)
 
 
+def test_the_audit_log_names_the_address_and_not_the_key(stored, manager):
+    remove_key(stored, manager)
+    entries = stored.project.audit_entries.filter(action__startswith="key_")
+    assert list(entries.values_list("action", "object")) == [("key_removed", HERE), ("key_stored", HERE)]
+    assert KEY not in serializers.serialize("json", entries)
+
+
 def test_same_key_is_encrypted_differently_each_time(stored, manager):
     before = stored.encrypted_key
     set_key(stored, KEY, manager)

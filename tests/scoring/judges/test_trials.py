@@ -186,6 +186,11 @@ def test_opening_scores_the_sealed_part_with_the_same_setup_and_is_counted(label
         open_sealed(version, user)
     delete_run(opening.run, user)
     assert openings_of(project).count() == 1, "deleting the run does not delete the opening"
+    entries = project.audit_entries.filter(action__in=["sealed_labels_opened", "run_deleted"])
+    assert list(entries.values_list("action", "object")) == [
+        ("run_deleted", f"run {opening.run_id}"),
+        ("sealed_labels_opened", str(version)),
+    ]
 
 
 def test_new_sealed_labels_can_be_opened_again(labelled, version):
