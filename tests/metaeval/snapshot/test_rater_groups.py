@@ -1,5 +1,6 @@
 """Groups of raters that differ are named wherever their answers are mixed without a choice."""
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -7,6 +8,7 @@ from annotation import protocol
 from metaeval.agreement.report import agreement_rows
 from metaeval.comparison.report import comparison_rows
 from metaeval.live.choices import ComparisonChoices
+from metaeval.snapshot import arrays
 from metaeval.snapshot.rater_groups import differing_groups
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.method import Method
@@ -41,6 +43,16 @@ def test_only_questions_on_which_groups_differ_are_named(project):
     (found,) = differing_groups(snapshot.summaries, snapshot.human)
     assert (found.question, found.first, found.second) == ("coherence", "crowd", "expert")
     assert found.said.startswith("crowd and expert differ in judgement (")
+
+
+@pytest.mark.parametrize("cells", [1, 48, 2**24])
+def test_ratings_are_counted_alike_in_tables_of_any_size(project, monkeypatch, cells):
+    monkeypatch.setattr(arrays, "LARGEST_TABLE", cells)
+    human = snapshot_of(project).human
+    first_half = np.arange(24) < 12
+    assert human.counted(first_half, "") == (60, 12, 5)
+    assert human.counted(first_half, "expert", ["fluency"]) == (24, 12, 2)
+    assert human.counted(first_half, "", ["relevance"]) == (0, 0, 0)
 
 
 def test_every_export_says_so_until_a_group_is_chosen(project):
