@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks, utc
 from annotation.exports.filters import SummaryFilters
-from annotation.exports.spreadsheet import answer_cell, plain_cell
 from annotation.models import Adjudication
+from annotation.texts.spreadsheet import answer_cell, plain_cell
 
 HEADER = (
     "article_id",
