@@ -129,8 +129,8 @@ GET   project_archive            in     403       403        403     200     404
 POST  project_archive            in     403       403        403     302     404      404       404
 GET   project_archived           in     403       403        403     200     404      404       404
 POST  project_restore            in     403       403        403     302     404      404       404
-GET   project_delete             in     403       403        403     302     404      404       404
-POST  project_delete             in     403       403        403     302     404      404       404
+GET   project_delete             in     403       403        403     200     404      404       404
+POST  project_delete             in     403       403        403     422     404      404       404
 GET   results_publish            in     403       403        403     200     404      404       404
 POST  results_publish            in     403       403        403     302     404      404       404
 POST  results_unpublish          in     403       403        403     302     404      404       404

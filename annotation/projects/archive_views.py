@@ -45,8 +45,6 @@ def project_restore(request: SignedInRequest, slug: str) -> HttpResponse:
 def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
     """Ask for the slug of an archived project, and delete the project."""
     project = open_project(request, slug, Permission.CLOSE_PROJECT)
-    if project.archived_at is None:
-        return redirect("project_archived", slug)
     typed, error = request.POST.get("slug", ""), ""
     if request.method == "POST":
         try:

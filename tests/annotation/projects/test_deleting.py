@@ -65,7 +65,8 @@ def test_the_page_asks_for_the_projects_slug():
     browser = signed_in(manager)
     delete = reverse("project_delete", args=[project.slug])
     archived = reverse("project_archived", args=[project.slug])
-    assert browser.get(delete).url == archived
+    assert "Only an archived project can be deleted" in text_of(browser.get(delete))
+    assert browser.post(delete, {"slug": project.slug}).status_code == 400
     archive_project(project, manager)
     assert delete in browser.get(archived).content.decode()
     assert "cannot be undone" in text_of(browser.get(delete))
