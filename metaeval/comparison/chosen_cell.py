@@ -104,7 +104,7 @@ def chosen_cell(
         charts=pair_charts(
             figure,
             pairs,
-            lambda places: _articles(snapshot.summary_ids[places]),
+            lambda places: _articles(snapshot, places),
             names,
             _links(choices, figure, snapshot.summary_ids[pairs.places]),
         ),
@@ -118,9 +118,11 @@ def chosen_cell(
     )
 
 
-def _articles(summary_ids: Ints) -> list[str]:
-    """Return the external id of the article of each summary."""
-    ids = summary_ids.tolist()
+def _articles(snapshot: Snapshot, places: Ints) -> list[str]:
+    """Return the external id of the article of each summary; a number in published results."""
+    if snapshot.is_published:
+        return [str(code) for code in snapshot.summaries.articles[places].tolist()]
+    ids = snapshot.summary_ids[places].tolist()
     named: dict[int, str] = {}
     for start in range(0, len(ids), AT_ONCE):
         some = Summary.objects.filter(pk__in=ids[start : start + AT_ONCE])

@@ -65,6 +65,8 @@ class Snapshot:
     for which the sealed part was opened is among `evaluators`, too."""
     without_scores: tuple[str, ...]
     """Labels of the others."""
+    is_published: bool = False
+    """Whether it holds only what anybody may know; articles' ids, which the database has, are not."""
 
     def labels(self, group: str = "", rule: str = "mean") -> tuple[Labels, ...]:
         """Return the human labels of each question by one of `LABEL_RULES`.
@@ -102,6 +104,7 @@ class Snapshot:
             evaluators=published_evaluators(self.evaluators),
             tried=(),
             without_scores=tuple(map(public_name, self.without_scores)),
+            is_published=True,
         )
 
 
