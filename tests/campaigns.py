@@ -116,8 +116,8 @@ def make_campaign(mark: str) -> Campaign:
     retired.save()
     start_and_fail_round(raters["trainee"])
     summaries = [_summary(project, mark, text) for text in ("The harbour froze.", "Ships waited.")]
-    finished = finish_rating(raters["annotator"])
     check = finish_check(raters["annotator"])
+    finished = finish_rating(raters["annotator"])
     open_assignment = take_assignment(raters["annotator"])
     colleague = make_rater(project, user=None, pseudonym=f"{mark}-pseudonym")
     add_rating(summaries[0], colleague, f"{mark}-comment")
