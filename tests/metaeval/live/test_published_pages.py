@@ -28,7 +28,7 @@ QUICK = {"interval": "analytic", "test": "williams"}
 COMPARISON_CHOICES = (
     QUICK,
     {**QUICK, "level": "system"},
-    {**QUICK, "level": "article", "coefficient": "roc_auc"},
+    {**QUICK, "level": "article", "coefficient": "roc_auc", "test": "paired_t"},
     {**QUICK, "group": "crowd"},
 )
 OTHER_CHOICES = ({}, {"group": "crowd"})
