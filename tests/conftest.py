@@ -55,8 +55,12 @@ LOW_PRIORITY = 10
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark tests that use the database before -m selects, then put the longest tests first."""
+    if config.getoption("--hypothesis-profile") != "thorough":
+        further = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=further)
+        items[:] = [item for item in items if item not in set(further)]
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser"))):

@@ -579,6 +579,7 @@ def test_each_role_gets_the_status_of_the_table(world):
     assert wrong == []
 
 
+@pytest.mark.thorough
 def test_parts_of_pages_are_refused_like_the_pages(world):
     """Some views answer htmx requests in their own way."""
     wrong = []

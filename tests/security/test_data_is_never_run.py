@@ -16,7 +16,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("role", ["trainee", "annotator", "researcher", "manager"])
-@pytest.mark.parametrize("htmx", [{}, {"HX-Request": "true"}], ids=["page", "part"])
+@pytest.mark.parametrize(
+    "htmx",
+    [
+        pytest.param({}, id="page"),
+        pytest.param({"HX-Request": "true"}, id="part", marks=pytest.mark.thorough),
+    ],
+)
 def test_names_and_texts_are_shown_and_never_run(open_as, campaign, role, htmx):
     client = open_as(role)
     shown = 0

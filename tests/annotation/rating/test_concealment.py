@@ -201,17 +201,17 @@ def at_stage(assignment: Assignment, stage: int) -> Assignment:
     return assignment
 
 
-@pytest.mark.parametrize("stage", [1, 2])
+@pytest.mark.parametrize("stage", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_no_address_reveals_the_article_or_data_hidden_from_raters(project, article, stage):
     assert leaks(at_stage(production(project, article), stage), ARTICLE + NEVER) == []
 
 
-@pytest.mark.parametrize("stage", [1, 2])
+@pytest.mark.parametrize("stage", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_no_address_reveals_a_gold_summarys_article_or_answers(project, article, stage):
     assert leaks(at_stage(gold(project, article), stage), ARTICLE + NEVER + GOLD) == []
 
 
-@pytest.mark.parametrize("stage", [1, 2])
+@pytest.mark.parametrize("stage", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_no_address_reveals_a_hidden_check(project, article, stage):
     opened = at_stage(hidden_check(project, article), stage)
     assert opened.is_check

@@ -53,7 +53,7 @@ def assert_scores_as_validated(folder, data, trained):
     assert loss == pytest.approx(trained.measures["validation_loss"], abs=1e-5)
 
 
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("base", ["mt5", "bert", pytest.param("t5, tied", marks=pytest.mark.thorough)])
 def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_path, record_property):
     watch = Watching()
     data, trained = train(tmp_path, watch=watch, model=str(BASES[base]()), epochs="18", best_by="loss")
@@ -124,7 +124,11 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_others(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("base", "settings"), [("mt5", {"epochs": "15"}), ("bert", {"epochs": "30", "learning_rate": "0.005"})]
+    ("base", "settings"),
+    [
+        ("mt5", {"epochs": "15"}),
+        pytest.param("bert", {"epochs": "30", "learning_rate": "0.005"}, marks=pytest.mark.thorough),
+    ],
 )
 def test_several_questions_share_one_model_that_reads_the_question(base, settings, tmp_path):
     items = [
