@@ -50,9 +50,10 @@ class Ice(AskingEvaluator):
 
     The mode says how replies become a score: `greedy`, the paper's, takes one reply; `samples` takes the mean
     of several, and gives no score if one of them cannot be read; `expected` takes the mean of the marks 1 to
-    5 by their probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), and keeps the
-    probability of all marks together; `candidates` takes the mean of marks by their probabilities as whole
-    replies of a local model. One mode never replaces another.
+    5 by their probabilities as the reply's first token, or P(Yes) / (P(Yes) + P(No)), where yes and YES count
+    as Yes, keeps the probability of all marks together, and gives no score if that is less than half;
+    `candidates` takes the mean of marks by their probabilities as whole replies of a local model. One mode
+    never replaces another.
 
     Prompts of the form `described` describe the dimension, and put marks in the texts that imitate the prompt
     (`Score:`, `###`, `<|im_start|>`) into square brackets; `paper` has no such protection.
@@ -153,6 +154,9 @@ class Ice(AskingEvaluator):
 
     def provenance(self) -> dict[str, object]:
         tokenizer = self.params.tokenizer
+        spellings = list(MARKS[self.params.marks].spellings)
+        # Earlier versions counted one spelling, so only setups with several differ from theirs.
+        is_spelt = self.params.mode == "expected" and len(spellings) > len(MARKS[self.params.marks].menu)
         return {
             "prompts": self._prompting.files,
             "descriptions": {
@@ -160,6 +164,7 @@ class Ice(AskingEvaluator):
             },
             "examples": {dimension: [each.id for each in drawn] for dimension, drawn in self._drawn.items()},
             "reader": READER_VERSION,
+            **({"spellings": spellings} if is_spelt else {}),
             **({"tokenizer": digest(tokenizer_file(tokenizer))} if tokenizer else {}),
             **({"weights": digest(self._folder), "libraries": versions()} if self._is_local else {}),
         }

@@ -24,6 +24,11 @@ class MarkMenu:
         steps = len(self.menu) - 1
         return {mark: place / steps for place, mark in enumerate(self.menu)}
 
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Spelling -> its mark: "yes", "Yes" and "YES" -> "Yes". Numbers have one."""
+        return {spelt: mark for mark in self.menu for spelt in (mark, mark.lower(), mark.upper())}
+
     @property
     def are_single_tokens(self) -> bool:
         """Whether each mark is one token in common tokenizers, so that its probability can be read."""

@@ -36,6 +36,7 @@ class Unread(StrEnum):
     """Why a reply gives no score."""
 
     UNPARSABLE = "unparsable"
+    OFF_MARKS = "too little probability on the marks"
     REFUSED = "refused"
     FILTERED = "filtered"
     TRUNCATED = "truncated"

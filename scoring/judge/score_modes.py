@@ -94,9 +94,10 @@ class Probabilities:
     """The expected mark: the sum of p x worth over the sum of p, for all marks on the menu.
 
     FIRST_TOKEN takes a mark's probability as the first token of a reply (Liu et al. 2023, G-Eval, section
-    2.1): for Yes and No this is P(Yes) / (P(Yes) + P(No)). Marks that an endpoint does not show count as 0,
-    and with less than LEAST_SHARE on all marks together the reply is unparsable. LIKELIHOOD takes it as a
-    whole reply of a local model, whatever the sum. The probabilities are kept as JSON.
+    2.1): for Yes and No this is P(Yes) / (P(Yes) + P(No)), with the spellings yes and YES added. Marks that
+    an endpoint does not show count as 0, and with less than LEAST_SHARE on all marks together there is no
+    score. LIKELIHOOD takes it as a whole reply of a local model, whatever the sum. The probabilities are kept
+    as JSON.
     """
 
     marks: MarkMenu
@@ -104,23 +105,32 @@ class Probabilities:
     count: ClassVar[int] = 1
 
     def requests(self, question: Request) -> list[Request]:
-        return [replace(question, wanted=self.wanted, marks=self.marks.menu)]
+        is_token = self.wanted == Wanted.FIRST_TOKEN
+        marks = tuple(self.marks.spellings) if is_token else self.marks.menu
+        return [replace(question, wanted=self.wanted, marks=marks)]
 
     def verdict(self, replies: Sequence[Reply], quality: str) -> Verdict:  # noqa: ARG002 - no words are read
         [reply] = replies
         if reply.problem not in (None, Unread.TRUNCATED):  # a reply that was cut has its first token
             return math.nan, reply.problem
-        found = {mark: reply.probabilities.get(mark, 0.0) for mark in self.marks.menu}
-        share = math.fsum(found.values())
+        share = self._share_on_marks(reply)
+        if not reply.probabilities:
+            return math.nan, Unread.UNPARSABLE if reply.text.strip() else Unread.EMPTY
         if not share or (self.wanted == Wanted.FIRST_TOKEN and share < LEAST_SHARE):
-            is_empty = not reply.probabilities and not reply.text.strip()
-            return math.nan, Unread.EMPTY if is_empty else Unread.UNPARSABLE
-        expected = math.fsum(p * self.marks.worth[mark] for mark, p in found.items()) / share
-        return min(expected, 1.0), None
+            return math.nan, Unread.OFF_MARKS
+        expected = math.fsum(
+            reply.probabilities.get(spelt, 0.0) * self.marks.worth[mark]
+            for spelt, mark in self.marks.spellings.items()
+        )
+        return min(expected / share, 1.0), None
+
+    def _share_on_marks(self, reply: Reply) -> float:
+        """Return the probability of all marks together, in any spelling."""
+        return math.fsum(reply.probabilities.get(spelt, 0.0) for spelt in self.marks.spellings)
 
     def kept(self, replies: Sequence[Reply]) -> str:
         [reply] = replies
-        share = math.fsum(reply.probabilities.get(mark, 0.0) for mark in self.marks.menu)
+        share = self._share_on_marks(reply)
         told = {"probabilities": dict(reply.probabilities), "share_on_marks": round(share, 6)}
         return _as_text(told | {"text": reply.text} | _problem_of(reply))
 

@@ -144,7 +144,10 @@ class LocalModel:
         """Return the ids of the request's marks as replies."""
         found = tuple(self._prompts.reply(request, mark) for mark in request.marks)
         if request.wanted == Wanted.FIRST_TOKEN:
-            several = [mark for mark, ids in zip(request.marks, found, strict=True) if len(ids) != 1]
+            lengths = {mark: len(ids) for mark, ids in zip(request.marks, found, strict=True)}
+            # Of "Yes", "yes" and "YES" the first is the mark, and a model may lack the others.
+            first = {mark.casefold(): mark for mark in reversed(request.marks)}
+            several = [mark for mark in first.values() if lengths[mark] != 1]
             if several:
                 raise EvaluatorError(
                     f"{several[0]!r} is not a single token for the model in {self._folder}, so its "

@@ -9,6 +9,7 @@ import pytest
 from scoring.contract.evaluator import EvaluatorError, Need
 from scoring.contract.fingerprints import fingerprint, signature
 from scoring.evaluators import load_evaluator
+from scoring.judge.score_marks import Unread
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.llm.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
@@ -78,10 +79,19 @@ class TestSamples:
 class TestExpected:
     @pytest.mark.parametrize("api", ["chat", "completions"])
     def test_yes_and_no_are_weighted_by_their_probabilities(self, endpoint, api):
-        answer = Answer(" Yes", probabilities={" Yes": 0.5, "Yes": 0.1, " No": 0.2, " The": 0.2})
+        answer = Answer(
+            " Yes", probabilities={" Yes": 0.5, " yes": 0.05, "YES": 0.05, " No": 0.1, "no": 0.1, " The": 0.2}
+        )
         value, kept = score_once(endpoint, answer, mode="expected", marks="yes_no", api=api)
         assert value == pytest.approx(0.75)
         assert json.loads(kept)["share_on_marks"] == pytest.approx(0.8)
+
+    def test_only_setups_with_several_spellings_have_them_in_the_provenance(self):
+        assert "spellings" not in ice(mode="expected", marks="1-5").provenance()
+        assert "spellings" not in ice(marks="yes_no", dimensions="consistency").provenance()
+        assert (
+            "yes" in ice(mode="expected", marks="yes_no", dimensions="consistency").provenance()["spellings"]
+        )
 
     def test_marks_1_to_5_are_weighted_by_their_probabilities(self, endpoint):
         answer = Answer("4", probabilities={"4": 0.6, "5": 0.3, "0": 0.1})
@@ -91,7 +101,7 @@ class TestExpected:
 
     def test_reply_with_little_probability_on_marks_has_no_score(self, endpoint):
         answer = Answer("The answer is 4", probabilities={"The": 0.7, "4": 0.3})
-        assert score_once(endpoint, answer, mode="expected", marks="1-5")[0] == "unparsable"
+        assert score_once(endpoint, answer, mode="expected", marks="1-5")[0] == Unread.OFF_MARKS
 
     def test_endpoint_without_probabilities_is_refused_in_mode_expected(self, endpoint):
         with pytest.raises(EvaluatorError, match="mode expected") as refused:

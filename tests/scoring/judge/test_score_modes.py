@@ -98,11 +98,17 @@ class TestExpected:
     def test_expected_requests_the_probabilities_of_all_marks(self):
         [asked] = mode("expected", "yes_no").requests(QUESTION)
         assert asked.wanted is Wanted.FIRST_TOKEN
-        assert asked.marks == ("No", "Yes")
+        assert asked.marks == ("No", "no", "NO", "Yes", "yes", "YES")
         assert (asked.temperature, asked.sample) == (0, 0)
 
     def test_yes_and_no_by_hand(self):
         assert self.found({"Yes": 0.6, "No": 0.3}, "yes_no") == pytest.approx(2 / 3)
+
+    def test_spellings_of_a_word_count_together(self):
+        spelt = {"Yes": 0.3, "yes": 0.2, "YES": 0.1, "no": 0.2, "yEs": 0.1}
+        assert self.found(spelt, "yes_no") == pytest.approx(0.6 / 0.8)
+        kept = mode("expected", "yes_no").kept([Reply("Yes", None, spelt)])
+        assert json.loads(kept)["share_on_marks"] == 0.8
 
     def test_one_to_five_by_hand(self):
         assert self.found({"3": 0.2, "4": 0.6, "5": 0.1}) == pytest.approx(
@@ -117,7 +123,7 @@ class TestExpected:
 
     def test_too_small_a_share_on_marks_gives_no_score(self):
         assert self.found({"4": LEAST_SHARE}) == 0.75
-        assert self.found({"4": LEAST_SHARE - 0.01}) == "unparsable"
+        assert self.found({"4": LEAST_SHARE - 0.01}) == "too little probability on the marks"
 
     def test_text_does_not_replace_missing_probabilities(self):
         assert self.found({}) == "unparsable"
@@ -157,7 +163,7 @@ class TestCandidates:
         assert verdict(mode("candidates"), reply) == pytest.approx(0.4)
 
     def test_no_likelihood_gives_no_score(self):
-        assert verdict(mode("candidates"), Reply("", None, {"0.20": 0.0})) == "unparsable"
+        assert verdict(mode("candidates"), Reply("", None, {"0.20": 0.0})) == Unread.OFF_MARKS
 
 
 class TestStructured:

@@ -277,6 +277,15 @@ def test_likelihoods_of_all_marks_sum_to_less_than_1():
     assert whole.text == max(whole.probabilities, key=whole.probabilities.get)
 
 
+def test_only_the_usual_spelling_of_a_mark_must_be_a_single_token():
+    model = local_model("llama", is_chat=True)
+    spelt = request("The cat", Wanted.FIRST_TOKEN, ("No", "NO", "Yes", "YES"))
+    [reply] = model.replies([spelt])
+    assert reply.probabilities["Yes"] > 0
+    with pytest.raises(EvaluatorError, match="'YES' is not a single token"):
+        model.replies([replace(spelt, marks=("YES", "Yes"))])
+
+
 def test_mark_of_several_tokens_is_refused():
     with pytest.raises(EvaluatorError, match=r"'0\.50' is not a single token") as raised:
         local_model("llama").replies([request(wanted=Wanted.FIRST_TOKEN, marks=("1", "0.50"))])
