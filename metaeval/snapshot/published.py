@@ -11,8 +11,8 @@ from metaeval.snapshot.arrays import Scores, SetupScores, read_only
 
 PRIVATE_PARAMETERS = ("base_url:", "api_key_env:")
 """Where a worker sends texts, and which of its variables holds the key."""
-ADDRESS = re.compile(r", at [^\s,+]+")
-"""How the name of a setup says its endpoint: "ICE, gpt-4o, at localhost:8000"."""
+PRIVATE_PHRASE = re.compile(r", (?:at|API key variable) [^\s,+]+")
+"""How the name of a setup says these: "ICE, gpt-4o, at localhost:8000, API key variable X_API_KEY"."""
 NO_REASON = "reasons are not published"
 
 
@@ -36,8 +36,8 @@ def published_evaluators(evaluators: Iterable[SetupScores]) -> tuple[SetupScores
 
 
 def public_name(label: str) -> str:
-    """Return the name of a setup without the addresses of endpoints."""
-    return ADDRESS.sub("", label)
+    """Return the name of a setup without the addresses of endpoints and the variables with their keys."""
+    return PRIVATE_PHRASE.sub("", label)
 
 
 def _without_reasons(scores: Scores) -> Scores:

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.django_db
 HIDDEN = "SECRET"
 """Part of each text, name and address that only members may see."""
 SIGNATURE = f"ice|model:m-1|base_url:http://{HIDDEN}/v1|api_key_env:{HIDDEN}_API_KEY|v:1"
-NAME = f"ICE, m-1, at {HIDDEN}:8000"
+NAME = f"ICE, m-1, at {HIDDEN}:8000, API key variable {HIDDEN}_API_KEY"
 HTMX = {"HTTP_HX_REQUEST": "true"}
 LINK = re.compile(r'(?:href|src|action|hx-get|hx-post)="([^"]*)"')
 QUICK = {"interval": "analytic", "test": "williams"}
 COMPARISON_CHOICES = (
     QUICK,
     {**QUICK, "level": "system"},
-    {**QUICK, "level": "article", "coefficient": "roc_auc", "test": "paired_t"},
+    {**QUICK, "level": "article", "coefficient": "roc_auc", "test": "none"},
     {**QUICK, "group": "crowd"},
 )
 OTHER_CHOICES = ({}, {"group": "crowd"})
