@@ -67,6 +67,8 @@ class ExperimentEstimate:
 
     requests: int
     """Requests to send."""
+    is_extrapolated: bool
+    """Whether the requests of some run are extrapolated from a sample."""
     cost: Decimal | None
     """Expected US dollars; None if the cost of some run is unknown."""
     cost_at_most: Decimal | None
@@ -82,6 +84,7 @@ def estimate_experiment(planned: ExperimentPlan) -> ExperimentEstimate | None:
     at_most = [found.cost_at_most for found in each if found.cost_at_most is not None]
     return ExperimentEstimate(
         requests=sum(found.to_send for found in each),
+        is_extrapolated=any(found.is_extrapolated for found in each),
         cost=sum(costs, Decimal(0)) if len(costs) == len(each) else None,
         cost_at_most=sum(at_most, Decimal(0)) if len(at_most) == len(each) else None,
         no_cost=next((found.no_cost for found in each if found.no_cost), ""),

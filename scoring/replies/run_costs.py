@@ -6,12 +6,14 @@ from decimal import Decimal
 
 from django.db.models import Count
 
+from annotation.models import Summary
 from scoring.contract.requests import Address
 from scoring.endpoints.known_models import address_of, known_model
 from scoring.endpoints.prices import price_of
 from scoring.evaluators import UnknownEvaluator
-from scoring.models import EndpointModel, Run
+from scoring.models import EndpointModel, Run, Score
 from scoring.replies.budgets import Spending, spending_of
+from scoring.replies.repeated_texts import repeated_texts
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class RunCosts:
     problems: Mapping[str, int]
     """Reason -> number of incomplete replies, most frequent first, without those replaced since."""
     spending: Spending
+    repeated: int
+    """Summaries that got the reply to another one of the same article and text; 0 until the run is done."""
 
     @property
     def is_priced(self) -> bool:
@@ -52,4 +56,11 @@ def costs_of(run: Run) -> RunCosts | None:
         model=known_model(run.setup.project_id, address),
         problems=dict(troubled.order_by("-number", "problem")),
         spending=spending_of(run),
+        repeated=_repeated(run) if run.status == Run.Status.DONE else 0,
     )
+
+
+def _repeated(run: Run) -> int:
+    replied = Score.objects.filter(run=run).exclude(explanation="").values("summary")
+    texts = Summary.objects.filter(pk__in=replied).values_list("article", "text")
+    return repeated_texts(texts.iterator())

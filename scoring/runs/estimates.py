@@ -8,14 +8,17 @@ from math import ceil, floor
 
 from django.db.models import Count, Sum
 
+from annotation.database.portions import portions
+from annotation.models import Summary
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
 from scoring.contract.requests import Address, Request, Usage
 from scoring.endpoints.known_models import known_model
 from scoring.endpoints.prices import most_used, price_of
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
-from scoring.inputs.items import items_of
+from scoring.inputs.items import CHUNK, items_of
 from scoring.models import EndpointModel
+from scoring.replies.repeated_texts import repeated_texts
 from scoring.replies.stored_replies import stored
 from scoring.runs.planning import RunPlan
 
@@ -44,6 +47,8 @@ class RunEstimate:
     summaries: int
     sampled: int
     """Summaries from which the numbers are extrapolated."""
+    repeated: int
+    """Summaries with the text of an earlier one of the same article, whose replies they get."""
     requests: int
     stored: int
     """Requests whose replies are stored."""
@@ -73,7 +78,20 @@ def estimate(planned: RunPlan) -> RunEstimate | None:
     if not isinstance(evaluator, AskingEvaluator):
         return None
     items = items_of(spread(planned.to_score, MOST_SAMPLED), planned.needs)
-    return _estimate(evaluator, list(items.values()), len(planned.to_score), planned.project.pk)
+    repeated = repeated_texts(_texts(evaluator, planned.to_score))
+    return _estimate(evaluator, list(items.values()), len(planned.to_score), repeated, planned.project.pk)
+
+
+def _texts(evaluator: AskingEvaluator, summary_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield article (primary key) and text of the summaries that the model is asked about."""
+    for ids in portions(summary_ids, CHUNK):
+        rows = Summary.objects.filter(pk__in=ids).values_list(
+            "article", "article__external_id", "article__text_digest", "article__language", "text"
+        )
+        for article, external_id, digest, language, text in rows:
+            item = Item("", text, article_id=external_id, article_digest=digest, language=language)
+            if evaluator.is_asked_about(item):
+                yield article, text
 
 
 def estimate_without_project(evaluator: Evaluator, items: Sequence[Item]) -> RunEstimate | None:
@@ -81,11 +99,14 @@ def estimate_without_project(evaluator: Evaluator, items: Sequence[Item]) -> Run
     if not isinstance(evaluator, AskingEvaluator):
         return None
     sampled = [items[place] for place in spread(range(len(items)), MOST_SAMPLED)]
-    return _estimate(evaluator, sampled, len(items), None)
+    repeated = repeated_texts(
+        (item.article or "", item.summary) for item in items if evaluator.is_asked_about(item)
+    )
+    return _estimate(evaluator, sampled, len(items), repeated, None)
 
 
 def _estimate(
-    evaluator: AskingEvaluator, items: Sequence[Item], summaries: int, project_id: int | None
+    evaluator: AskingEvaluator, items: Sequence[Item], summaries: int, repeated: int, project_id: int | None
 ) -> RunEstimate:
     asked = {item.id: evaluator.requests(item) for item in items if evaluator.is_asked_about(item)}
     distinct = list(dict.fromkeys(request for requests in asked.values() for request in requests))
@@ -105,6 +126,7 @@ def _estimate(
     return RunEstimate(
         summaries=summaries,
         sampled=len(items),
+        repeated=repeated,
         requests=ceil(len(distinct) * whole),
         stored=floor((len(distinct) - len(to_send)) * whole),
         expected=likely,

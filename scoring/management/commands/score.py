@@ -237,7 +237,7 @@ def _estimate_in_words(found: RunEstimate) -> Iterator[str]:
     yield "==="
     likely, most = found.expected, found.at_most
     stored = f" ({found.stored:,} from stored replies, at no cost)" if found.stored else ""
-    yield f"Requests: {found.requests:,}{stored}."
+    yield f"Requests: {'about ' if found.is_extrapolated else ''}{found.requests:,}{stored}."
     yield (
         f"Tokens: about {likely.prompt_tokens:,} to send (at most {most.prompt_tokens:,}), "
         f"about {likely.completion_tokens:,} to receive (at most {most.completion_tokens:,})."
@@ -248,6 +248,11 @@ def _estimate_in_words(found: RunEstimate) -> Iterator[str]:
         yield f"Cost: about {in_dollars(found.cost)}, at most {in_dollars(found.cost_at_most)}."
     if found.is_extrapolated:
         yield f"Extrapolated from {found.sampled:,} of {found.summaries:,} summaries."
+    if found.repeated:
+        yield (
+            f"Same text as another summary of the same article: {found.repeated:,}. The model is asked about "
+            "such a text once, and all get its reply."
+        )
     yield "Nothing was sent."
 
 

@@ -189,15 +189,18 @@ class TestAskingModels:
         assert not Run.objects.exists()
 
     def test_dry_run_of_a_file_has_no_price(self, endpoint, tmp_path):
+        texts = [*range(199), 198]
         rows = [
-            {"id": f"s{number}", "summary": f"Summary {number}.", "article": f"Text {number}."}
+            {"id": f"s{number}", "summary": f"Summary {text}.", "article": f"Text {text}."}
             | ({"labels": {"attribution": 1}, "split": "train"} if number == 0 else {})
-            for number in range(200)
+            for number, text in enumerate(texts)
         ]
         file = tmp_path / "examples.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         output = run_command(*self.arguments(endpoint, "--input", str(file), "--dry-run"))
+        assert "Requests: about " in output
         assert "Extrapolated from 120 of 200 summaries." in output
+        assert "Same text as another summary of the same article: 1." in output
         assert "Cost: unknown. Prices are set in projects." in output
         assert not endpoint.asked
 

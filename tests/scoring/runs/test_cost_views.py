@@ -9,12 +9,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.models import Summary
 from scoring.models import Reservation, Run, StoredReply
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
-from tests.factories import make_member
+from tests.factories import make_member, make_summary, make_system
 from tests.scoring.asking_projects import asking_project, asking_run, price
-from tests.scoring.scripted_endpoint import ScriptedEndpoint
+from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +85,18 @@ def test_page_shows_requests_tokens_problems_and_the_endpoint(client, run):
     assert "http://127.0.0.1:9/v1" in page
     assert "<b>unknown</b>" in page
     assert reverse("endpoints", args=[run.setup.project.slug]) in page
+
+
+def test_finished_run_says_how_many_summaries_share_a_reply(client, project):
+    twin = Summary.objects.get(text="Summary number 1.")
+    make_summary(project, article=twin.article, system=make_system(project, "other"), text=twin.text)
+    with ScriptedEndpoint(lambda _: Answer("0.5")) as endpoint:
+        run = asking_run(project, endpoint)
+        shared = "1 summary has the same text as another of the same article"
+        assert shared not in text_of(client.get(at("run", run)))
+        work_on_run(run.pk, slice_s=600)
+        assert len(endpoint.asked) == 3
+    assert shared in text_of(client.get(at("run", run)))
 
 
 def test_page_shows_the_budget_and_its_reservations(client, project, endpoint):

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from annotation.models import Summary
 from scoring.contract.requests import Request
 from scoring.endpoints.prices import most_used
 from scoring.inputs.items import items_of
@@ -11,6 +12,7 @@ from scoring.models import StoredReply
 from scoring.runs import estimates
 from scoring.runs.estimates import estimate, spread
 from scoring.runs.planning import plan
+from tests.factories import make_summary, make_system
 from tests.scoring.asking_projects import asking_plan, asking_project, price
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
 
@@ -123,6 +125,18 @@ def test_large_run_is_extrapolated_from_a_sample(project, endpoint, monkeypatch)
     assert (found.summaries, found.sampled, found.is_extrapolated) == (11, 5, True)
     assert found.requests == pytest.approx(whole.requests, abs=2)
     assert found.at_most.prompt_tokens == pytest.approx(whole.at_most.prompt_tokens, rel=0.2)
+
+
+def test_estimate_counts_summaries_with_the_text_of_another_of_their_article(project, endpoint):
+    one, other = make_system(project, "one"), make_system(project, "other")
+    twin = Summary.objects.get(text="Summary number 3.")
+    make_summary(project, article=twin.article, system=one, text="Summary  number 3. ")
+    make_summary(project, article=twin.article, system=other, text="Summary number 3, longer.")
+    make_summary(project, text="Summary number 3.")
+    example = Summary.objects.get(text="The example.")
+    make_summary(project, article=example.article, system=one, text="The example.")
+    found = estimate(asking_plan(project, endpoint))
+    assert (found.repeated, found.requests) == (1, 12), "what the evaluator has seen is not asked about"
 
 
 def test_estimate_has_three_complete_prompts(project, endpoint):

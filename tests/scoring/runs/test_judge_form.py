@@ -1,5 +1,6 @@
 """The form of a run with a language model: estimate, budget and three prompts."""
 
+import re
 from decimal import Decimal
 from html import unescape
 
@@ -14,6 +15,7 @@ from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.inputs.items import items_of
 from scoring.llm.capabilities import Abilities
 from scoring.models import JudgedDimension, Run, StoredReply
+from scoring.runs import estimates
 from scoring.runs.planning import plan
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project
@@ -68,6 +70,13 @@ def test_preview_shows_requests_tokens_and_cost(client, project, model):
     assert "80 in replies; at most" in page
     assert "<dt>Cost</dt> <dd> about <b>$0.00" in page
     assert "the maximum length" in page
+
+
+def test_preview_marks_extrapolated_requests(client, project, model, monkeypatch):
+    monkeypatch.setattr(estimates, "MOST_SAMPLED", 2)
+    page = text_of(posted(client, project))
+    assert re.search(r"<dt>Requests</dt> <dd> about \d+ </dd>", page)
+    assert "Requests, tokens and cost are extrapolated from 2 summaries" in page
 
 
 def test_preview_counts_stored_replies(client, project, model):
