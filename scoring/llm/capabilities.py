@@ -22,6 +22,8 @@ QUESTION = Request(
     max_tokens=16,
 )
 _LONG_ENOUGH = 256
+_NO_BATCH = "batch_0000000000000000000000000000"
+"""A name in the form of OpenAI's that no endpoint gives."""
 _UNKNOWN_TO_IT = (400, 404, 405, 422, 500, 501)
 """Statuses that mean an unknown feature; any other error says nothing about it."""
 
@@ -79,7 +81,7 @@ def unable(abilities: Abilities, requests: Iterable[Request], model: str = "it")
 
 
 def find_abilities(address: Address, key: str | None, question: Request = QUESTION) -> Abilities:
-    """Return what the model can do, found out with at most nine short requests in turn.
+    """Return what the model can do, found out with at most ten short requests in turn.
 
     `question` is one that the endpoint should answer, for endpoints that know only some. If it refuses that
     one although key and model are right, nothing is known. Raises EvaluatorError, as a run would, if the
@@ -175,16 +177,32 @@ class _Probe:
         return isinstance(score, dict) and set(score) == {"score"} and isinstance(score["score"], int)
 
     async def _has_batches(self) -> bool | None:
+        """Return whether it lists batches and nothing else, and denies having one that nobody started.
+
+        Servers and proxies exist that answer any address, or an unknown one with a list of their models.
+        """
+        listed = await self._fetched("/batches?limit=1")
+        if listed is None or listed is False:
+            return listed
+        batches = listed.get("data") if isinstance(listed, dict) else None
+        if not isinstance(batches, list) or not all(
+            isinstance(each, dict) and each.get("object") == "batch" for each in batches
+        ):
+            return False
+        invented = await self._fetched(f"/batches/{_NO_BATCH}")
+        return None if invented is None else invented is False
+
+    async def _fetched(self, path: str) -> object:
+        """Return the answer to GET; False if the endpoint does not know the path; None if that is unknown."""
         import openai
 
         try:
             async with asyncio.timeout(self.address.timeout_s):
-                listed = await self.client.get("/batches?limit=1", cast_to=object)
+                return await self.client.get(path, cast_to=object)
         except openai.APIStatusError as error:
             return False if error.status_code in _UNKNOWN_TO_IT else None
         except (openai.APIError, TimeoutError, ValueError):
             return None
-        return isinstance(listed, dict) and isinstance(listed.get("data"), list)
 
     async def _tried(
         self, request: Request, manner: openai_format.Manner, choices: int = 1

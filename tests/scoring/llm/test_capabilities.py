@@ -85,6 +85,19 @@ class TestFinding:
         assert found(server) == Abilities(batches=True)
         assert found(server, question=Request("Text: a cat.", max_tokens=4)).logprobs == 20
 
+    def test_endpoint_that_answers_every_address_has_no_batch_api(self, server, monkeypatch):
+        def answers(told):
+            monkeypatch.setattr(server.batches, "get", lambda _: (200, told))
+            return found(server).batches
+
+        assert answers({"object": "list", "data": []}) is False
+        assert answers({"object": "list", "data": [{"id": "tiny", "object": "model"}]}) is False
+        assert answers({"status": "ok"}) is False
+
+    def test_endpoint_with_batches_of_others_has_a_batch_api(self, server):
+        server.batches.batches["batch_0"] = {"id": "batch_0", "object": "batch"}
+        assert found(server).batches is True
+
     @pytest.mark.parametrize("status", [408, 429, 502, 503])
     def test_outage_leaves_an_ability_unknown(self, server, status):
         broken = Interruption(status)
