@@ -176,7 +176,16 @@ class Evaluator:
         """Return the parts of the setup's name: the headline, then what differs from the defaults."""
         beginning, said = self.headline()
         setups = {member.name: member.label for member in self.members}
-        return [beginning, *parameter_phrases(self.params, said, setups)]
+        unsaid = said | self.unused_params(self.params)
+        return [beginning, *parameter_phrases(self.params, unsaid, setups)]
+
+    @classmethod
+    def unused_params(cls, params: Any) -> frozenset[str]:  # noqa: ARG003 - subclasses use it
+        """Return the parameters that change no score beside the others, such as a timeout.
+
+        They are in neither the fingerprint nor the name of a setup.
+        """
+        return frozenset()
 
     @classmethod
     def queue_for(cls, params: Any) -> Queue:  # noqa: ARG003 - subclasses use it

@@ -1,6 +1,8 @@
 """What an evaluator's scores depend on, as a hash and in words."""
 
-from annotation.declared.settings import settings_as_json, value_as_text
+from collections.abc import Collection
+
+from annotation.declared.settings import settings_as_json, settings_of, value_as_json, value_as_text
 from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Member
@@ -9,12 +11,17 @@ from scoring.contract.items import Member
 def identity(evaluator: Evaluator) -> dict[str, object]:
     """Return everything the evaluator's scores depend on, as JSON.
 
-    Call `fit` and `see_corpus` first if the evaluator needs them.
+    Parameters that change no score have their defaults. Call `fit` and `see_corpus` first if the evaluator
+    needs them.
     """
+    return _identity(evaluator, evaluator.unused_params(evaluator.params))
+
+
+def _identity(evaluator: Evaluator, unused: Collection[str]) -> dict[str, object]:
     return {
         "name": evaluator.name,
         "version": evaluator.version,
-        "params": settings_as_json(evaluator.params),
+        "params": _params(evaluator, unused),
         "pool": {"examples": list(evaluator.seen.example_ids), "sha256": evaluator.seen.digest},
         "provenance": dict(evaluator.provenance()),
         **({"corpus": evaluator.corpus_digest} if evaluator.corpus_digest else {}),
@@ -27,13 +34,28 @@ def fingerprint(evaluator: Evaluator) -> str:
     return sha256_of(identity(evaluator))
 
 
+def earlier_fingerprint(evaluator: Evaluator) -> str:
+    """Return the fingerprint of setups made when unused parameters counted, too."""
+    return sha256_of(_identity(evaluator, ()))
+
+
+def _params(evaluator: Evaluator, unused: Collection[str]) -> dict[str, object]:
+    defaults = {
+        each.name: value_as_json(each.default)
+        for each in settings_of(type(evaluator.params))
+        if each.name in unused
+    }
+    return settings_as_json(evaluator.params) | defaults
+
+
 def signature(evaluator: Evaluator) -> str:
     """Return the readable short form, such as `rouge|variant:L|stem:no|v:1`.
 
     It lists all parameters, so that a later change of a default does not change what an old signature means.
     """
     parts = [evaluator.name]
-    parts += [f"{key}:{value_as_text(value)}" for key, value in settings_as_json(evaluator.params).items()]
+    params = _params(evaluator, evaluator.unused_params(evaluator.params))
+    parts += [f"{key}:{value_as_text(value)}" for key, value in params.items()]
     if evaluator.seen.digest:
         parts.append(f"pool:{evaluator.seen.digest[:8]}")
     if evaluator.corpus_digest:

@@ -122,6 +122,10 @@ class Ice(AskingEvaluator):
         return frozenset(needs)
 
     @classmethod
+    def unused_params(cls, params: IceParams) -> frozenset[str]:
+        return params.unused
+
+    @classmethod
     def queue_for(cls, params: IceParams) -> Queue:
         return "gpu" if params.api in LOCAL_APIS else cls.queue
 

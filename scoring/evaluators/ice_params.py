@@ -257,6 +257,17 @@ class IceParams:
                 "is no labelled pool to name them"
             )
 
+    @property
+    def unused(self) -> frozenset[str]:
+        """The parameters that change no score, beside this API, mode and number of examples."""
+        names = {"api_key_env", "timeout_s"}
+        names |= {"base_url"} if self.api in LOCAL_APIS else {"precision"}
+        if self.mode != "samples":
+            names |= {"samples", "temperature"}
+        if not self.examples:
+            names |= {"sampling", "pool_articles", "seed"}
+        return frozenset(names)
+
     def judged(self, dimensions: Sequence[str]) -> dict[str, Dimension]:
         """Return name -> the dimension as prompts need it. Raises ValueError if a parameter lacks it."""
         sees = seen_beside(dimensions, self.sees)

@@ -33,8 +33,11 @@ def _differences(evaluator: Evaluator, other: Mapping[str, Any]) -> Iterator[str
     own: Any = identity(evaluator)
     params = other.get("params", {})
     setups = {member.name: member.label for member in evaluator.members}
+    unused = evaluator.unused_params(evaluator.params)
     for each in settings_of(type(evaluator.params)):
         value = getattr(evaluator.params, each.name)
+        if each.name in unused:
+            continue
         if value_as_json(value) != params.get(each.name, value_as_json(each.default)):
             yield parameter_phrase(each, value, setups)
     if own["version"] != other.get("version"):

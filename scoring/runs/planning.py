@@ -23,7 +23,7 @@ from scoring.contract.evaluator import (
     language_problem,
     score_unseen,
 )
-from scoring.contract.fingerprints import fingerprint, identity, signature
+from scoring.contract.fingerprints import earlier_fingerprint, fingerprint, identity, signature
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import read_params
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE
@@ -126,7 +126,7 @@ def plan(
         corpus = tuple(wanted) if Need.CORPUS in needs else ()
         if corpus:
             evaluator.see_corpus(StoredCorpus(corpus, needs, evaluator.members))
-        evaluator_fingerprint = fingerprint(evaluator)
+        evaluator_fingerprint = _fingerprint_in(project, evaluator)
     except (UnknownEvaluator, ValueError, EvaluatorError) as error:
         raise InvalidRun(str(error)) from error
     reused = _already_scored(project, evaluator, evaluator_fingerprint, wanted)
@@ -143,6 +143,13 @@ def plan(
         reused=len(reused),
         foreseen=_foreseen(evaluator, to_score),
     )
+
+
+def _fingerprint_in(project: Project, evaluator: Evaluator) -> str:
+    """Return the evaluator's fingerprint, or the earlier one if the project has a setup with it."""
+    earlier = earlier_fingerprint(evaluator)
+    is_known = Setup.objects.filter(project=project, fingerprint=earlier).exists()
+    return earlier if is_known else fingerprint(evaluator)
 
 
 def plan_run(
@@ -270,15 +277,19 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
 
 
 def stored_setup(planned: RunPlan) -> Setup:
-    """Return the setup with the plan's fingerprint, created if needed, and locked."""
+    """Return the setup with the plan's fingerprint, created if needed, and locked.
+
+    It takes the plan's timeout and other parameters that are not in the fingerprint.
+    """
     evaluator = planned.evaluator
+    params = settings_as_json(evaluator.params)
     setup, _ = Setup.objects.get_or_create(
         project=planned.project,
         fingerprint=planned.fingerprint,
         defaults={
             "evaluator": evaluator.name,
             "label": label_for(planned.project, evaluator),
-            "params": settings_as_json(evaluator.params),
+            "params": params,
             "signature": signature(evaluator)[: Setup._meta.get_field("signature").max_length],
             "provenance": identity(evaluator),
             "pool": planned.pool,
@@ -286,6 +297,9 @@ def stored_setup(planned: RunPlan) -> Setup:
         },
     )
     setup = Setup.objects.select_for_update().get(pk=setup.pk)
+    if setup.params != params:
+        setup.params = params
+        setup.save(update_fields=["params"])
     store_seen(setup, evaluator)
     return setup
 

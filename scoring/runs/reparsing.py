@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from scoring.contract.evaluator import Evaluator, EvaluatorError
-from scoring.contract.fingerprints import fingerprint, identity
+from scoring.contract.fingerprints import earlier_fingerprint, fingerprint, identity
 from scoring.contract.params import with_defaults
 from scoring.contract.scores import Scored
 from scoring.errors import InvalidRun
@@ -47,7 +47,8 @@ class Reparsing:
 
     @property
     def is_by_another_reader(self) -> bool:
-        return fingerprint(self.evaluator) != self.setup.fingerprint
+        known = fingerprint(self.evaluator), earlier_fingerprint(self.evaluator)
+        return self.setup.fingerprint not in known
 
     @property
     def replies(self) -> int:
@@ -160,7 +161,8 @@ def _asked_differently(then: Mapping[str, Any], evaluator: Evaluator) -> list[st
     """
     one = _parts({**then, "params": with_defaults(type(evaluator), then.get("params", {}))})
     two = _parts(json.loads(json.dumps(identity(evaluator))))
-    return sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
+    unused = {f"parameter {name}" for name in evaluator.unused_params(evaluator.params)}
+    return sorted(name for name in (one.keys() | two.keys()) - unused if one.get(name) != two.get(name))
 
 
 def _parts(found: Mapping[str, Any]) -> dict[str, Any]:

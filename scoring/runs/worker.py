@@ -8,8 +8,9 @@ from functools import partial
 
 from django.db import OperationalError
 
+from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, score_unseen
-from scoring.contract.fingerprints import fingerprint
+from scoring.contract.fingerprints import earlier_fingerprint, fingerprint
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.contract.scores import Scored
@@ -40,7 +41,7 @@ RECORDING_ATTEMPTS, RECORDING_PAUSE_S = 3, 0.5
 LOADED_EVALUATORS = 2
 """Evaluators that a process keeps loaded, with their weights."""
 
-_loaded: OrderedDict[str, Evaluator] = OrderedDict()
+_loaded: OrderedDict[tuple[str, str], Evaluator] = OrderedDict()
 logger = logging.getLogger(__name__)
 
 
@@ -73,17 +74,18 @@ def evaluator_of(setup: SetupBase) -> Evaluator:
 
     Raises EvaluatorError if this worker cannot build it with the planned fingerprint.
     """
-    if setup.fingerprint in _loaded:
-        _loaded.move_to_end(setup.fingerprint)
-        return _loaded[setup.fingerprint]
+    key = setup.fingerprint, sha256_of(setup.params)  # a setup's timeout may change
+    if key in _loaded:
+        _loaded.move_to_end(key)
+        return _loaded[key]
     evaluator = fitted(setup)
-    if fingerprint(evaluator) != setup.fingerprint:
+    if setup.fingerprint not in (fingerprint(evaluator), earlier_fingerprint(evaluator)):
         raise EvaluatorError(
             "The scores would differ from those planned: the version of the evaluator or of a library, the "
             "weights or the pool's texts are different on this worker. Start a new run instead.",
             permanent=True,
         )
-    _loaded[setup.fingerprint] = evaluator
+    _loaded[key] = evaluator
     if len(_loaded) > LOADED_EVALUATORS:
         _loaded.popitem(last=False)
     return evaluator

@@ -4,18 +4,20 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from redis import Redis
 
+from scoring.contract.fingerprints import earlier_fingerprint
 from scoring.models import Run
 from scoring.replies.stored_replies import StoredReplies
 from scoring.runs import worker
 from scoring.runs.asking import with_stored_replies
-from scoring.runs.planning import FIRST_BATCH, plan_run
+from scoring.runs.planning import FIRST_BATCH, plan_run, start
 from scoring.runs.worker import evaluator_of, work_on_run
 from tests.factories import make_project, make_summary
-from tests.scoring.asking_projects import asking_project, asking_run, price
+from tests.scoring.asking_projects import asking_plan, asking_project, asking_run, price
 from tests.scoring.claims import claimed
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
@@ -46,6 +48,30 @@ def work(run: Run) -> Run:
     work_on_run(run.pk, slice_s=600)
     run.refresh_from_db()
     return run
+
+
+def test_another_timeout_or_key_variable_makes_no_new_setup_and_is_used(endpoint, monkeypatch):
+    monkeypatch.setenv("LAB_API_KEY", "any-key")
+    project = asking_project(2)
+    first = work(asking_run(project, endpoint))
+    make_summary(project)
+    again = asking_run(project, endpoint, timeout_s=7.5, api_key_env="LAB_API_KEY", temperature=1.5)
+    assert (again.setup, again.reused) == (first.setup, 2)
+    assert work(again).status == Run.Status.DONE
+    address = evaluator_of(again.setup).address
+    assert (address.timeout_s, address.api_key_env) == (7.5, "LAB_API_KEY")
+    assert asking_run(project, endpoint, mode="samples", temperature=1.5).setup != first.setup
+
+
+def test_setup_whose_fingerprint_has_the_timeout_keeps_its_scores_and_works(endpoint):
+    project = asking_project(2)
+    planned = asking_plan(project, endpoint, timeout_s=7.5)
+    earlier = replace(planned, fingerprint=earlier_fingerprint(planned.evaluator))
+    assert earlier.fingerprint != planned.fingerprint
+    first = work(start(earlier))
+    assert first.status == Run.Status.DONE
+    again = asking_run(project, endpoint, timeout_s=7.5)
+    assert (again.setup, again.reused) == (first.setup, 2)
 
 
 def test_requests_in_flight_stay_within_the_managers_limit(endpoint):

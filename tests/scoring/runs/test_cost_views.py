@@ -179,8 +179,8 @@ def test_run_that_failed_at_once_says_that_nothing_was_scored(client, run):
 def test_reused_replies_of_earlier_runs_are_counted_separately(client, project, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     with ScriptedEndpoint() as served:
-        for patience_s in (60, 61):  # another setup with the same requests
-            run = asking_run(project, served, timeout_s=patience_s)
+        for context_tokens in (0, 100_000):  # another setup with the same requests
+            run = asking_run(project, served, context_tokens=context_tokens)
             work_on_run(run.pk)
         asked = len(served.asked)
     run.refresh_from_db()
