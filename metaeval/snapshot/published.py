@@ -12,7 +12,7 @@ from metaeval.snapshot.arrays import Scores, SetupScores, read_only
 PRIVATE_PARAMETERS = ("base_url:", "api_key_env:")
 """Where a worker sends texts, and which of its variables holds the key."""
 PRIVATE_PHRASE = re.compile(r", (?:at|API key variable) [^\s,+]+")
-"""How the name of a setup says these: "ICE, gpt-4o, at localhost:8000, API key variable X_API_KEY"."""
+"""How the name of a setup says these: "ICE, gpt-4o, at localhost, API key variable ..."."""
 NO_REASON = "reasons are not published"
 
 
