@@ -3,7 +3,10 @@
 import math
 import random
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
+
+from django.utils import timezone
 
 from annotation import protocol
 from annotation.adjudication.decisions import DecidedAnswer, decide_answers, withdraw_decision
@@ -11,11 +14,14 @@ from annotation.errors import DomainError
 from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, restore_to_gold_set, set_gold_answers
 from annotation.imports.import_file import import_file
 from annotation.imports.reading.importer import open_import
-from annotation.models import Assignment, Project, Question, Rater, Rating, Summary
+from annotation.models import Assignment, Project, Rater, Rating, Summary
 from annotation.people.members import reinstate_rater, remove_rater, suspend_rater
 from annotation.projects.settings import change_settings, store_questionnaire
-from annotation.rating.assigning import take_assignment
+from annotation.rating.assigning import release_expired, skip_assignment, take_assignment
+from annotation.rating.reopening import reopen_rating
 from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.voiding import restore_rating, void_rating
+from annotation.summaries.withdrawing import restore_summary, withdraw_summary
 from scoring.contract.scores import Scored
 from scoring.models import Batch, Run, SeenArticle, Setup
 from scoring.runs.claims import claim_batch
@@ -46,7 +52,14 @@ class RandomHistory:
         self._folder = folder
         self.happened: Counter[str] = Counter()
         store_questionnaire(questionnaire)
-        self.project = make_project(questionnaire, extra_share=0.4, extra_redundancy=2)
+        self.project = make_project(
+            questionnaire,
+            extra_share=0.4,
+            extra_redundancy=2,
+            check_rate=0.5,
+            check_threshold=0.3,
+            check_minimum=2,
+        )
         self._questionnaire = questionnaire
         self._manager = make_member(self.project, "manager")
         for number in range(6):
@@ -60,9 +73,16 @@ class RandomHistory:
                 )
         for number in range(4):
             make_rater(self.project, group=("expert", "crowd")[number % 2])
+        for summary in Summary.objects.filter(project=self.project).order_by("pk")[:3]:
+            self._make_gold(summary)
         make_setup(self.project, "the first setup")
 
     def act_at_random(self) -> None:
+        """Do something that is possible now."""
+        while not self._try_at_random():
+            pass
+
+    def _try_at_random(self) -> bool:
         action = self._chance.choices(
             (
                 self._rate,
@@ -78,14 +98,20 @@ class RandomHistory:
                 self._import_scores,
                 self._change_settings,
                 self._adjudicate,
+                self._expire,
+                self._skip,
+                self._reopen,
+                self._void_or_restore_rating,
+                self._withdraw_or_restore_summary,
             ),
-            weights=(18, 10, 5, 1, 1, 2, 8, 1, 2, 1, 1, 1, 3),
+            weights=(20, 8, 5, 1, 1, 3, 5, 1, 2, 1, 1, 3, 3, 2, 2, 6, 6, 4),
         )[0]
         try:
             action()
         except DomainError:
-            return
+            return False
         self.happened[action.__name__.strip("_")] += 1
+        return True
 
     def _rater(self) -> Rater:
         return self._chance.choice(
@@ -106,16 +132,53 @@ class RandomHistory:
                 for each in self._questionnaire.stage(assignment.stage)
             }
             assignment = submit_stage(rater, assignment.pk, assignment.stage, given)
-            if self._chance.random() < 0.1:
+            if self._chance.random() < 0.2:
                 return
 
     def _correct(self) -> None:
-        ratings = list(Rating.objects.countable().filter(rater__user__isnull=False).order_by("pk"))
-        if not ratings:
-            raise DomainError("nothing to correct")
-        rating = self._chance.choice(ratings)
+        rating = self._finished_rating()
         question = self._chance.choice(self._questionnaire.questions)
         correct_answer(rating.rater, rating.pk, question.key, GivenAnswer(self._answer(question)))
+
+    def _finished_rating(self) -> Rating:
+        finished = Rating.objects.filter(summary__project=self.project, completed_at__isnull=False)
+        if not finished.exists():
+            raise DomainError("nothing is rated")
+        return self._chance.choice(list(finished.order_by("pk")))
+
+    def _held(self) -> Assignment:
+        held = Assignment.objects.filter(rater__project=self.project, state=Assignment.State.OPEN)
+        if not held.exists():
+            raise DomainError("nobody holds a summary")
+        return self._chance.choice(list(held.order_by("pk")))
+
+    def _expire(self) -> None:
+        now = timezone.now()
+        Assignment.objects.filter(pk=self._held().pk).update(leased_until=now - timedelta(minutes=1))
+        release_expired(self.project, now)
+
+    def _skip(self) -> None:
+        held = self._held()
+        skip_assignment(held.rater, held.pk)
+
+    def _reopen(self) -> None:
+        rating = self._finished_rating()
+        reopen_rating(rating.rater, rating.pk)
+
+    def _void_or_restore_rating(self) -> None:
+        rating = self._finished_rating()
+        if rating.voided_at is None:
+            void_rating(self.project, self._manager, rating.pk, "Too quick.")
+        else:
+            restore_rating(self.project, self._manager, rating.pk)
+
+    def _withdraw_or_restore_summary(self) -> None:
+        summary = self._summary()
+        change = withdraw_summary if summary.withdrawn_at is None else restore_summary
+        change(self.project, self._manager, summary.pk)
+
+    def _summary(self) -> Summary:
+        return self._chance.choice(list(Summary.objects.filter(project=self.project).order_by("pk")))
 
     def _remove_or_reinstate(self) -> None:
         rater = self._chance.choice(list(Rater.objects.filter(project=self.project).order_by("pk")))
@@ -129,19 +192,21 @@ class RandomHistory:
         make_rater(self.project, group="late")
 
     def _change_gold_set(self) -> None:
-        summary = self._chance.choice(list(Summary.objects.filter(project=self.project).order_by("pk")))
+        summary = self._summary()
         how = self._chance.randrange(4)
         if how == 0:
             remove_from_gold_set(summary, to_be_rated=self._chance.random() < 0.5)
         elif how == 1:
             restore_to_gold_set(summary)
         else:
-            keys = Question.objects.filter(questionnaire=self.project.questionnaire)
-            answers = {each.key: each.protocol.scale.choices[:1] or ("1",) for each in keys}
-            set_gold_answers(summary, {key: AgreedAnswer(value, "why") for key, (value,) in answers.items()})
+            self._make_gold(summary)
+
+    def _make_gold(self, summary: Summary) -> None:
+        choices = {each.key: each.scale.choices[:1] or ("1",) for each in self._questionnaire.questions}
+        set_gold_answers(summary, {key: AgreedAnswer(value, "why") for key, (value,) in choices.items()})
 
     def _adjudicate(self) -> None:
-        summary = self._chance.choice(list(Summary.objects.filter(project=self.project).order_by("pk")))
+        summary = self._summary()
         question = self._chance.choice(self._questionnaire.questions)
         if self._chance.random() < 0.2:
             withdraw_decision(self.project, self._manager, summary.pk, question.key)
@@ -215,4 +280,5 @@ class RandomHistory:
             raise DomainError("nothing new")
 
     def _change_settings(self) -> None:
-        change_settings(self.project, {"redundancy": self._chance.randrange(1, 4)})
+        changes = {"redundancy": self._chance.randrange(1, 4), "check_rate": self._chance.choice((0, 0.5, 1))}
+        change_settings(self.project, changes)

@@ -1,13 +1,16 @@
 """Snapshots updated by the recorded changes, which must equal complete reads."""
 
 from dataclasses import fields, is_dataclass
+from random import Random
 from threading import Event, Thread
 
 import numpy as np
 import pytest
 from django.db import connection, transaction
+from hypothesis import settings
 
 from annotation import protocol
+from annotation.gold import checks
 from annotation.models import Answer, Project, ProjectChange, Question, Rating
 from annotation.models import projects as projects_module
 from annotation.models.changes import Changed
@@ -20,10 +23,17 @@ from metaeval.snapshot.snapshot import snapshot_of
 from tests.factories import make_project, make_rater, make_summary
 from tests.metaeval.random_history import NUMBERS_AND_POINTS, RandomHistory
 from tests.metaeval.rated_projects import RATED_AT, make_setup, rate, score
+from tests.metaeval.rating_invariants import RatingInvariants
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RATING, RATER = ProjectChange.Kind.RATING, ProjectChange.Kind.RATER
+
+
+@pytest.fixture(autouse=True)
+def _repeatable_checks(monkeypatch):
+    chance = Random(0)
+    monkeypatch.setattr(checks, "SystemRandom", lambda: chance)
 
 
 @pytest.fixture
@@ -59,15 +69,17 @@ def differences(one, other, where="snapshot"):
 
 
 @pytest.mark.parametrize("questionnaire", [protocol.SEAHORSE, NUMBERS_AND_POINTS], ids=lambda each: each.key)
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", range(settings().max_examples // 10))
 def test_updated_snapshots_equal_complete_reads_after_random_changes(
     questionnaire, seed, tmp_path, complete_reads
 ):
     history = RandomHistory(seed, questionnaire, tmp_path)
     shown = snapshot_of(history.project)
     renewed = 0
+    invariants = RatingInvariants(history.project)
     for step in range(48):
         history.act_at_random()
+        assert invariants.broken() == [], history.happened
         if step % 3:
             continue  # so that some updates cover several changes
         before, earlier = len(complete_reads), shown
@@ -75,10 +87,11 @@ def test_updated_snapshots_equal_complete_reads_after_random_changes(
         if shown is earlier:
             continue  # a new member or setup changes no results
         renewed += len(complete_reads) == before
+        assert invariants.wrongly_counted(shown) == [], history.happened
         kept = module._kept[history.project.pk]
         assert differences(shown, read_completely(history.project)) == [], history.happened
         module._kept[history.project.pk] = kept
-    assert renewed >= 5
+    assert renewed
 
 
 def test_random_histories_contain_every_action(tmp_path):
@@ -97,6 +110,11 @@ def test_random_histories_contain_every_action(tmp_path):
         "import_ratings",
         "import_scores",
         "change_settings",
+        "expire",
+        "skip",
+        "reopen",
+        "void_or_restore_rating",
+        "withdraw_or_restore_summary",
     }
     for _ in range(1000):
         history.act_at_random()
