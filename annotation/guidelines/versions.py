@@ -29,7 +29,14 @@ def set_default_language(project: Project, user: Person, language: str) -> None:
     """Choose the guidelines of raters whose own languages have none. Raises DomainError."""
     require(user, project, Permission.MANAGE_PROJECT)
     _check_language(project, language)
-    Project.objects.filter(pk=project.pk).update(default_language=language)
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        before, locked.default_language = locked.default_language, language
+        if before == language:
+            return
+        locked.save(update_fields=["default_language"])
+        details = {"default_language": {"before": before, "after": language}}
+        record(Action.SETTINGS_CHANGED, locked, "default_language", details=details)
 
 
 def draft_in(project: Project, language: str) -> GuidelinesVersion:

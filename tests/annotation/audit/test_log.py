@@ -11,6 +11,7 @@ from annotation.audit.log import acting_as, record
 from annotation.exports.exporter import open_export
 from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, set_gold_answers
 from annotation.gold.qualified_languages import qualify_rater
+from annotation.guidelines.versions import set_default_language
 from annotation.models import AuditEntry
 from annotation.people.invitations import accept_invitation, invite, revoke_invitation
 from annotation.people.members import (
@@ -103,6 +104,17 @@ def test_the_project_and_its_data_are_recorded():
     assert changed.details == {"redundancy": {"before": 1, "after": 2}}
     assert project.audit_entries.get(action="file_exported").details["language"] == ["en"]
     assert "SECRET" not in json.dumps(list(project.audit_entries.values("object", "reason", "details")))
+
+
+def test_a_new_default_language_is_recorded_once():
+    project = make_project()
+    manager = make_member(project, "manager")
+    make_summary(project, language="de")
+    for _ in range(2):
+        set_default_language(project, manager, "de")
+    assert actions_of(project) == ["project_created", "settings_changed"]
+    details = project.audit_entries.get(action="settings_changed").details
+    assert details == {"default_language": {"before": "en", "after": "de"}}
 
 
 def test_tokens_are_recorded_without_a_project_and_commands_without_a_person():
