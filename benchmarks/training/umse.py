@@ -5,7 +5,7 @@
 DATA has the folders summeval, cnndm_llm_summaries, goyal2022 and scitldr; ENCODER is a folder with
 all-MiniLM-L6-v2, as in benchmarks/summeval_results.py. Each network and its scores are kept in a folder of
 WORK and not made again, and a training that was stopped goes on. `--only GROUP` makes the networks of one
-group, `--only report` none; the report has all that are in WORK.
+group, `--only length-32` one network, `--only report` none; the report has all that are in WORK.
 """
 
 import argparse
@@ -42,7 +42,8 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--only", choices=[*GROUPS, "baselines", "report"], action="append")
+    names = [network.name for networks in GROUPS.values() for network in networks]
+    parser.add_argument("--only", choices=[*GROUPS, *names, "baselines", "report"], action="append")
     parser.add_argument("--articles", type=int, default=3000, help="to train the main network")
     parser.add_argument("--ablation-articles", type=int, default=600, help="to train each other network")
     parser.add_argument("--test-articles", type=int, default=100, help="of SummEval")
@@ -51,11 +52,12 @@ def main() -> None:
     wanted = given.only or [*GROUPS, "baselines"]
     rows = read_rows(given.data / "summeval")[: given.test_articles]
     bench = Bench(Work(given.work, len(rows)), given.encoder, rows, training_items(given.data))
-    for group in (each for each in GROUPS if each in wanted):
+    for group, networks in GROUPS.items():
         articles, seeds = (given.articles, 1) if group == "main" else (given.ablation_articles, given.seeds)
         for seed in range(seeds):
-            for network in GROUPS[group]:
-                bench.train_and_score(network, articles, seed)
+            for network in networks:
+                if not {group, network.name}.isdisjoint(wanted):
+                    bench.train_and_score(network, articles, seed)
     if "baselines" in wanted:
         bench.score_baselines()
     sys.stdout.write(report(bench.work, rows))

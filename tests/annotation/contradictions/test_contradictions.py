@@ -124,7 +124,7 @@ class TestNotice:
         on = make_project(contradiction_notice=True)
         make_gold(on)
         trainee = make_rater(on, status=Rater.Status.TRAINING)
-        in_round = at_stage(next_in_round(start_round(trainee)), 3)
+        in_round = at_stage(next_in_round(start_round(trainee, "en")), 3)
         assert submit_stage(trainee, in_round.pk, 3, given).state == Assignment.State.DONE
 
     def test_nothing_is_stored_before_the_rater_decides(self, assignment):

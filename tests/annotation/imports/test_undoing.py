@@ -155,7 +155,7 @@ def test_imported_gold_answers_are_undone_until_a_round_has_used_them(project, m
     assert (GoldRating.objects.exists(), summary.open_places) == (False, 1)
 
     job = imported(project, manager, "gold", "gold.jsonl", json.dumps(gold))
-    start_round(make_rater(project, status=Rater.Status.TRAINING))
+    start_round(make_rater(project, status=Rater.Status.TRAINING), "en")
     assert effect_of_undoing(job).dependents == {"assignments": 1}
 
 

@@ -6,8 +6,9 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.audit.actions import Action
 from annotation.errors import DomainError, InvalidFields, NotAllowed
-from annotation.models import Project, Role
+from annotation.models import AuditEntry, Project, Role
 from annotation.projects.archiving import archive_project
 from annotation.projects.deleting import counts_below, delete_project
 from scoring.models import Batch
@@ -52,10 +53,11 @@ def test_a_project_is_deleted_with_everything_below_it_and_nothing_else(
         delete_project(project, manager, f" {project.slug} ")
     connection.check_constraints()
     after = row_counts()
-    questions = {"Questionnaire", "Question"}  # they belong to no project
-    assert {name: n for name, n in after.items() if name not in questions} == {
-        name: n for name, n in before.items() if name not in questions
+    kept = {"Questionnaire", "Question", "AuditEntry"}  # questions belong to no project; the log is for ever
+    assert {name: n for name, n in after.items() if name not in kept} == {
+        name: n for name, n in before.items() if name not in kept
     }
+    assert AuditEntry.objects.first().action == Action.PROJECT_DELETED
     assert not any(tmp_path.rglob("*upload*"))
 
 

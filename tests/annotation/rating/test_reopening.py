@@ -155,7 +155,7 @@ def test_a_gold_rating_is_re_opened_until_its_round_is_decided():
     rater = make_rater(project, status=Rater.Status.TRAINING)
     make_gold(project)
     make_gold(project)
-    current_round = start_round(rater)
+    current_round = start_round(rater, "en")
     first = ended_by_gate(next_in_round(current_round))
     reopened = reopen_rating(rater, first.pk)
     assert next_in_round(current_round) == reopened

@@ -77,7 +77,8 @@ def test_tables_are_files(researcher, rated):
         ("all", "3"),
     ]
     printed = file_of(researcher, rated, "collected", "tex").content.decode()
-    assert "Turkish, mlsum & 1 & 2 & 1 & 0 & 1" in printed
+    assert "Turkish, mlsum & 1 & 2 \\\\" in printed
+    assert "Turkish, mlsum & 1 & 0 & 1" in printed, "five columns are two tables"
     assert "German" in file_of(researcher, rated, "systems", "tex").content.decode()
     assert "undefined" in file_of(researcher, rated, "questions", "md").content.decode()
     assert file_of(researcher, rated, "nothing", "csv").status_code == 404
