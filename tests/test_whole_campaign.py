@@ -192,6 +192,10 @@ class Player:
     def choose(self, language: str) -> None:
         assert self.client.post(self.address("rate_languages"), {"language": language}).status_code == 302
 
+    def rate_in(self, language: str, most: int) -> int:
+        self.choose(language)
+        return self.rate(most=most)
+
     def play_round(self, answers: Answers = truth) -> bool:
         """Rate all of a gold round; return whether it was passed."""
         assert self.client.post(self.address("round_start")).status_code == 302
@@ -226,17 +230,11 @@ class Player:
         return rated
 
 
-def rate_everything(players: list[Player]) -> int:
-    """Let the players take turns until no summary is left in any of their languages."""
-    rated = 0
-    while True:
-        before = rated
-        for player in players:
-            for language in player.rater.languages:
-                player.choose(language)
-                rated += player.rate(most=8)
-        if rated == before:
-            return rated
+def rate_everything(players: list[Player]) -> None:
+    """Let the players take turns of eight summaries until none is left in any of their languages."""
+    turns = [(player, language) for player in players for language in player.rater.languages]
+    while turns:
+        turns = [(player, language) for player, language in turns if player.rate_in(language, most=8) == 8]
 
 
 def ratings_that_count(slug: str = NEWS) -> Counter[str]:
