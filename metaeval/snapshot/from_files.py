@@ -1,5 +1,6 @@
 """Ratings, labels and scores read from files into the arrays of a snapshot. No database."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -72,12 +73,13 @@ def read_ratings(path: Path, options: Mapping[str, object] | None = None) -> tup
 
 
 def read_scored_examples(
-    examples_path: Path, scores_paths: Sequence[Path]
+    examples_path: Path, scores_paths: Sequence[Path], left_out: Counter[Path] | None = None
 ) -> tuple[Summaries, tuple[Labels, ...], tuple[SetupScores, ...]]:
     """Return the labels of an examples file, and an evaluator named after each scores file.
 
     A dimension whose labels are all 0 or 1 becomes a yes/no question. Articles without a score because they
-    were seen are seen articles of the evaluator. Raises FileRefused with everything invalid,
+    were seen are seen articles of the evaluator. Rows of other summaries than the examples are counted in
+    `left_out`, by scores file, or are invalid if it is None. Raises FileRefused with everything invalid,
     and FileRefused for a file without labels, a scores file given twice, and one without scores on a labelled
     dimension.
     """
@@ -93,7 +95,7 @@ def read_scored_examples(
         raise FileRefused.because(again.name, 0, "file", "given twice", "each evaluator's scores once")
     stems = [path.name.partition(".")[0] for path in scores_paths]
     evaluators = tuple(
-        _evaluator(path, stem if stems.count(stem) == 1 else str(path), examples, summaries)
+        _evaluator(path, stem if stems.count(stem) == 1 else str(path), examples, summaries, left_out)
         for path, stem in zip(scores_paths, stems, strict=True)
     )
     for path, evaluator in zip(scores_paths, evaluators, strict=True):
@@ -187,7 +189,13 @@ def _labels(dimension: str, examples: Sequence[Example], path: Path) -> Labels:
     )
 
 
-def _evaluator(path: Path, label: str, examples: Sequence[Example], summaries: Summaries) -> SetupScores:
+def _evaluator(
+    path: Path,
+    label: str,
+    examples: Sequence[Example],
+    summaries: Summaries,
+    left_out: Counter[Path] | None,
+) -> SetupScores:
     places = {example.item.id: place for place, example in enumerate(examples)}
     columns: dict[str, dict[int, float | str]] = {}
     lines: dict[int, int] = {}
@@ -195,8 +203,12 @@ def _evaluator(path: Path, label: str, examples: Sequence[Example], summaries: S
     for entry in _whole(open_import("scores", path).entries()):
         identifier = str(entry.row["id"]) if isinstance(entry.row, Mapping) else ""
         place = places.get(identifier)
+        if place is None and left_out is not None:
+            left_out[path] += 1
+            continue
         if place is None:
-            problems.append(Problem(entry.file, entry.line, "id", repr(identifier), "an id of the examples"))
+            expected = "an id of the examples (--only-known leaves others out)"
+            problems.append(Problem(entry.file, entry.line, "id", repr(identifier), expected))
             continue
         first = lines.setdefault(place, entry.line)
         if first != entry.line:

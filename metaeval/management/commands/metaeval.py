@@ -1,5 +1,6 @@
 """manage.py metaeval: agreement of evaluators with human labels, of a project or of files."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -46,6 +47,11 @@ class Command(BaseCommand):
             default=[],
             metavar="SCORES",
             help="with --input: one evaluator's scores, JSONL; repeat for several evaluators",
+        )
+        parser.add_argument(
+            "--only-known",
+            action="store_true",
+            help="with --input: leave out scores of summaries that are no examples, and count them",
         )
         parser.add_argument("--level", choices=LEVELS, default="pooled")
         parser.add_argument("--coefficient", choices=COEFFICIENTS, default="spearman")
@@ -116,8 +122,8 @@ class Command(BaseCommand):
         self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
 
     def _of_project(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:
-        if options["scores"]:
-            raise CommandError("--scores needs --input", returncode=BAD_ARGUMENTS)
+        if options["scores"] or options["only_known"]:
+            raise CommandError("--scores and --only-known need --input", returncode=BAD_ARGUMENTS)
         project = named_project(options["project"])
         choices = ComparisonChoices(
             language=options["language"],
@@ -135,7 +141,11 @@ class Command(BaseCommand):
             raise CommandError("--input needs --scores, a file of scores", returncode=BAD_ARGUMENTS)
         if options["group"] or options["labels"] != "mean":
             raise CommandError("--group and --labels go with --project only", returncode=BAD_ARGUMENTS)
-        summaries, labels, evaluators = read_scored_examples(options["input"], options["scores"])
+        left_out: Counter[Path] | None = Counter() if options["only_known"] else None
+        summaries, labels, evaluators = read_scored_examples(options["input"], options["scores"], left_out)
+        for path, number in (left_out or {}).items():
+            rows = "row" if number == 1 else "rows"
+            self.stderr.write(f"{path.name}: left out {number:,} {rows} of summaries that are not examples")
         comparison = compare(
             summaries,
             evaluators,

@@ -99,7 +99,7 @@ def test_csv_table_and_latex_show_the_same_values(project):
         (["agreement", "--input", "nowhere.csv"], "no such file"),
         (["metaeval", "--input", "nowhere.jsonl", "--scores", "s"], "no such file"),
         (["metaeval", "--input", "x.jsonl"], "needs --scores"),
-        (["metaeval", "--project", "p", "--scores", "x"], "--scores needs --input"),
+        (["metaeval", "--project", "p", "--scores", "x"], "--scores and --only-known need --input"),
         (
             ["metaeval", "--input", "x", "--scores", "y", "--group", "g"],
             "--group and --labels go with --project only",
@@ -183,6 +183,28 @@ def test_exit_codes_reach_the_shell(files):
         )
         assert done.returncode == 2
         assert done.stdout == b""
+
+
+def test_scores_of_other_summaries_are_left_out_and_counted(files, capsys):
+    scores = files / "more.jsonl"
+    others = '{"id": "other-1", "scores": {"general": 1}}\n{"id": "other-2", "scores": {"general": 2}}\n'
+    scores.write_text((files / "rouge.jsonl").read_text() + others)
+    arguments = (
+        "metaeval",
+        "--input",
+        str(files / "examples.jsonl"),
+        "--interval",
+        "none",
+        "--format",
+        "csv",
+    )
+    with pytest.raises(CommandError, match="--only-known leaves others out") as refused:
+        run(*arguments, "--scores", str(scores))
+    assert refused.value.returncode == 2
+    told = run(*arguments, "--scores", str(scores), "--only-known")
+    assert capsys.readouterr().err == "more.jsonl: left out 2 rows of summaries that are not examples\n"
+    known = run(*arguments, "--scores", str(files / "rouge.jsonl"))
+    assert told.replace("more", "rouge") == known
 
 
 def test_evaluators_and_dimensions_are_selected_by_name(project, files):

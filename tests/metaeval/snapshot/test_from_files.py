@@ -1,6 +1,7 @@
 """Reading ratings, labels and scores from files without a database."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -244,6 +245,18 @@ class TestScoredExamples:
         examples = file("examples.jsonl", jsonl(EXAMPLES))
         scores = [file("e.jsonl", scores_of({"1": 1, "2": 2, "3": 3, "4": 4}))]
         assert self.rows(examples, scores, language="en")["e", "coherence"]["value"] == -1.0
+
+    def test_rows_of_other_summaries_are_left_out_and_counted_on_request(self, file):
+        examples = file("examples.jsonl", jsonl(EXAMPLES))
+        path = file("e.jsonl", scores_of({"1": 1, "9": 2, "8": 2}))
+        left_out = Counter()
+        _, _, [evaluator] = read_scored_examples(examples, [path], left_out)
+        assert left_out == {path: 2}
+        assert evaluator.on("coherence").values[0] == 1
+        with pytest.raises(FileRefused, match=r"found '9', expected an id of the examples .--only-known"):
+            read_scored_examples(examples, [path])
+        with pytest.raises(FileRefused, match="no score"):
+            read_scored_examples(examples, [file("f.jsonl", scores_of({"9": 2}))], left_out)
 
     @pytest.mark.parametrize(
         ("lines", "message"),
