@@ -65,9 +65,9 @@ def decide_answers(
                 )
             )
         if made:
-            project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
             keys = sorted(each.question.key for each in made)
             record(Action.ANSWERS_DECIDED, project, f"summary {summary.pk}", details={"questions": keys})
+            project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
         return made
 
 
@@ -86,9 +86,9 @@ def withdraw_decision(project: Project, user: User, summary_id: int, question_ke
         )
         if not ended:
             raise NotFound("There is no decision on this question. It may have been withdrawn.")
-        project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
         details = {"questions": [question_key]}
         record(Action.DECISION_WITHDRAWN, project, f"summary {summary.pk}", details=details)
+        project.bump_revision(Changed(ProjectChange.Kind.DECISION, summary.pk))
 
 
 def decisions_on(summary: Summary) -> AdjudicationQuerySet:

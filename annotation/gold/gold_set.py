@@ -37,9 +37,8 @@ def set_gold_answers(
 ) -> GoldRating:
     """Do what `store_gold_answers` does, and record it in the audit log."""
     with transaction.atomic():
-        gold = store_gold_answers(summary, agreed, user)
         record(Action.GOLD_STORED, summary.project, f"summary {summary.pk}")
-        return gold
+        return store_gold_answers(summary, agreed, user)
 
 
 def store_gold_answers(
@@ -157,10 +156,10 @@ def remove_from_gold_set(summary: Summary, *, to_be_rated: bool) -> None:
             wanted = wanted_ratings(locked.project, locked.article.external_id, locked.system.name)
             Summary.objects.filter(pk=locked.pk).update(ratings_wanted=wanted)
             recount_places([locked.pk])
-        locked.project.bump_revision()
         record(
             Action.GOLD_REMOVED, locked.project, f"summary {locked.pk}", details={"to_be_rated": to_be_rated}
         )
+        locked.project.bump_revision()
 
 
 def restore_to_gold_set(summary: Summary) -> None:
@@ -169,5 +168,5 @@ def restore_to_gold_set(summary: Summary) -> None:
     with transaction.atomic():
         if not retired.update(retired_at=None):
             raise NotFound("This summary was not retired from the gold set.")
-        summary.project.bump_revision()
         record(Action.GOLD_RESTORED, summary.project, f"summary {summary.pk}")
+        summary.project.bump_revision()

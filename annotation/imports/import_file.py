@@ -108,7 +108,6 @@ def import_file(
         if before_commit is not None:
             before_commit(report)
         if report.has_news:
-            locked.bump_revision()
             new = {what: tally.new for what, tally in report.counts.items()}
             record(
                 Action.FILE_IMPORTED,
@@ -116,6 +115,7 @@ def import_file(
                 importer.file.name,
                 details={"format": importer.name, "new": new},
             )
+            locked.bump_revision()
     return report
 
 

@@ -80,8 +80,8 @@ def undo_import(job: ImportJob, user: User) -> None:
         recount_places(rated)
         job.undone_at, job.undone_by = timezone.now(), user
         job.save(update_fields=["undone_at", "undone_by"])
-        project.bump_revision()
         record(Action.IMPORT_UNDONE, project, job.file_name)
+        project.bump_revision()
 
 
 def _rows(model: type[Model], job: ImportJob) -> QuerySet[Model]:

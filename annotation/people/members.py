@@ -102,8 +102,8 @@ def remove_rater(rater: Rater, reason: str = "") -> None:
         Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.REMOVED, status_before=status)
         _release_open(rater)
         _recount_rated(rater)
-        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
         record(Action.RATER_REMOVED, rater.project, rater, reason=reason)
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
 
 
 def reinstate_rater(rater: Rater, reason: str = "") -> None:
@@ -120,8 +120,8 @@ def reinstate_rater(rater: Rater, reason: str = "") -> None:
         renew_status(locked)
         lift_suspensions(locked)
         _recount_rated(rater)
-        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
         record(Action.RATER_REINSTATED, rater.project, rater, reason=reason)
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATER, rater.pk))
 
 
 def _change_status(rater: Rater, to: Rater.Status, allowed_from: list[Rater.Status]) -> None:

@@ -50,5 +50,5 @@ def _store(project: Project, *, archived: bool, user: User) -> None:
     project.archived_at = timezone.now() if archived else None
     project.archived_by = user if archived else None
     project.save(update_fields=["archived_at", "archived_by"])
-    project.bump_revision()
     record(Action.PROJECT_ARCHIVED if archived else Action.PROJECT_RESTORED, project, project.name)
+    project.bump_revision()

@@ -132,7 +132,6 @@ def change_settings(project: Project, changes: Mapping[str, object]) -> int:
         affected = 0
         if any(before[name] != getattr(locked, name) for name in REDUNDANCY):
             affected = _apply_redundancy(locked)
-        locked.bump_revision()
         changed = {
             name: {"before": before[name], "after": value}
             for name, value in changes.items()
@@ -140,6 +139,7 @@ def change_settings(project: Project, changes: Mapping[str, object]) -> int:
         }
         if changed:
             record(Action.SETTINGS_CHANGED, locked, ", ".join(changed), details=changed)
+        locked.bump_revision()
         return affected
 
 

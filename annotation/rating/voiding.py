@@ -71,6 +71,6 @@ def _locked(project: Project, rating_id: int) -> Rating:
 def _stored(project: Project, rating: Rating, action: Action) -> Rating:
     rating.save(update_fields=["voided_at", "voided_by", "void_reason"])
     recount_places([rating.summary_id])
-    project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
     record(action, project, f"rating {rating.pk}", reason=rating.void_reason)
+    project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
     return rating

@@ -56,6 +56,6 @@ def _locked(project: Project, summary_id: int) -> Summary:
 def _stored(project: Project, summary: Summary, action: Action) -> Summary:
     summary.save(update_fields=["withdrawn_at", "withdrawn_by"])
     recount_places([summary.pk])
-    project.bump_revision()
     record(action, project, f"summary {summary.pk}")
+    project.bump_revision()
     return summary
