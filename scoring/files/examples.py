@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from annotation.exports.gzipped import open_for_writing
 from annotation.imports.reading.fields import SPLITS, Fields
 from annotation.imports.reading.json_rows import json_lines
 from annotation.imports.reading.lines import TextFile, half_a_pair
@@ -79,13 +80,14 @@ def unit_labels(example: Example, label_scale: tuple[float, float]) -> dict[str,
 
 
 def write_scores(path: Path | str, rows: Iterable[tuple[str, Scored]]) -> None:
-    """Write (id, scored) rows to a scores file, which appears complete or not at all."""
+    """Write (id, scored) rows to a scores file, which appears complete or not at all; gzip if .gz."""
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
+        with open_for_writing(unfinished, target.name) as file:
             for identifier, scored in rows:
-                file.write(json.dumps(scores_as_json(identifier, scored), ensure_ascii=False) + "\n")
+                line = json.dumps(scores_as_json(identifier, scored), ensure_ascii=False)
+                file.write(f"{line}\n".encode())
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from annotation.declared.settings import Setting, SettingsRefused, settings_of
 from annotation.errors import DomainError
 from annotation.exports.exporter import exporter_class, open_export
 from annotation.exports.formats import EXPORTERS
+from annotation.exports.gzipped import open_for_writing
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("format", help=", ".join(EXPORTERS))
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="the file; gzip if .gz")
         group = parser.add_argument_group("options of formats")
         for option, formats in _declared().values():
             of = "all formats" if len(formats) == len(EXPORTERS) else ", ".join(formats)
@@ -48,8 +49,9 @@ class Command(BaseCommand):
             return
         unfinished = given["output"].with_name(f"{given['output'].name}.part")
         try:
-            with unfinished.open("wb") as file:
-                written = _write(export.chunks(), file)
+            with open_for_writing(unfinished, given["output"].name) as file:
+                _write(export.chunks(), file)
+            written = unfinished.stat().st_size
             unfinished.replace(given["output"])
         except OSError as error:
             raise CommandError(f"{given['output']}: {error.strerror}", returncode=BAD_ARGUMENTS) from error
@@ -76,5 +78,6 @@ def _add(group: Any, option: Setting, text: str) -> None:
     group.add_argument(option.flag, dest=option.name, help=text.replace("%", "%%"), **shape)
 
 
-def _write(chunks: Iterator[bytes], file: BinaryIO) -> int:
-    return sum(file.write(chunk) for chunk in chunks)
+def _write(chunks: Iterator[bytes], file: BinaryIO) -> None:
+    for chunk in chunks:
+        file.write(chunk)

@@ -47,7 +47,9 @@ class Command(BaseCommand):
         where = parser.add_mutually_exclusive_group(required=True)
         where.add_argument("--project", metavar="SLUG")
         where.add_argument("--input", type=Path, metavar="EXAMPLES", help="examples, JSONL")
-        parser.add_argument("--output", type=Path, metavar="SCORES", help="scores, JSONL; with --input")
+        parser.add_argument(
+            "--output", type=Path, metavar="SCORES", help="scores, JSONL (.gz: gzip); with --input"
+        )
         parser.add_argument(
             "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter; can be repeated"
         )

@@ -1,3 +1,4 @@
+import gzip
 import io
 
 import pytest
@@ -28,6 +29,13 @@ def test_a_file_is_written_whole(project, tmp_path):
     assert path.read_bytes() == exported(project, "ratings")
     assert said == f"Wrote {path.stat().st_size:,} bytes to {path}.\n"
     assert [each.name for each in tmp_path.iterdir()] == ["ratings.csv"]
+
+
+def test_a_file_is_compressed_if_its_name_says_so(project, tmp_path):
+    path = tmp_path / "ratings.csv.gz"
+    said = export("ratings", "--project", project.slug, "--output", str(path))
+    assert gzip.decompress(path.read_bytes()) == exported(project, "ratings")
+    assert said == f"Wrote {path.stat().st_size:,} bytes to {path}.\n"
 
 
 def test_without_a_file_it_goes_to_the_standard_output(project, capfdbinary):

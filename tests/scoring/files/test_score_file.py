@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import pytest
@@ -55,6 +56,14 @@ def test_scores_every_line_and_reports(folder):
     assert result.label == "ROUGE-1"
     assert result.signature.startswith("rouge|variant:1|")
     assert len(result.fingerprint) == 64
+
+
+def test_compressed_examples_give_the_same_scores_compressed(folder):
+    run(folder, "length", [row(1), row(2)])
+    packed = folder / "in.jsonl.gz"
+    packed.write_bytes(gzip.compress((folder / "in.jsonl").read_bytes()))
+    score_file("length", {}, packed, folder / "again.jsonl.gz")
+    assert gzip.decompress((folder / "again.jsonl.gz").read_bytes()) == (folder / "out.jsonl").read_bytes()
 
 
 def test_progress_counts_up_to_the_total(folder):
