@@ -12,6 +12,7 @@ from annotation.people.invitations import Invitee
 
 MOST_INVITEES = 200
 COLUMNS = ("address", "role", "languages")
+LONGEST_LANGUAGE = 12  # characters, as in the database
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
@@ -52,7 +53,7 @@ def read_invitees(project: Project, text: str, otherwise: Invitee) -> list[Invit
 
 
 def is_language_code(code: str) -> bool:
-    return LANGUAGE_CODE.fullmatch(code) is not None
+    return len(code) <= LONGEST_LANGUAGE and LANGUAGE_CODE.fullmatch(code) is not None
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

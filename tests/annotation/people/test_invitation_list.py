@@ -39,7 +39,7 @@ def test_every_invalid_line_is_named():
     lines = [
         "ada",
         "ben@example.org,boss",
-        "cem@example.org,,German",
+        "cem@example.org,,German zh-Hant-TW-xyz",
         "dan@example.org,annotator,de,tr",
         "Dan@example.org",
         "dan@example.org",
@@ -47,7 +47,7 @@ def test_every_invalid_line_is_named():
     assert problems_of("\n".join(lines)) == [
         "Line 1: found “ada”, expected an e-mail address.",
         "Line 2: found “boss”, expected annotator, researcher or manager.",
-        "Line 3: found German, expected language codes such as de or pt-BR.",
+        "Line 3: found German, zh-Hant-TW-xyz, expected language codes such as de or pt-BR.",
         "Line 4: found 4 cells, expected address, role and languages. Separate languages by spaces.",
         "Line 5: Dan@example.org is also on line 4.",
         "Line 6: dan@example.org is also on line 4.",

@@ -285,7 +285,7 @@ def test_raters_of_another_project_are_not_found(project, client):
 
 def test_names_notes_and_groups_are_escaped(project, client):
     user = make_user(f"u{SCRIPT}")
-    rater = make_rater(project, user=user, pseudonym=f"r{SCRIPT}", group=SCRIPT, languages=[SCRIPT])
+    rater = make_rater(project, user=user, pseudonym=f"r{SCRIPT}", group=SCRIPT, languages=["<b>"])
     invite(project, "annotator", ["en"], f"n{SCRIPT}")
     for name, ids in (("people", []), ("invitations", []), ("rater_remove", [rater.pk])):
         text = client.get(address(name, project, *ids)).content.decode()
