@@ -100,12 +100,13 @@ def release_expired(project: Project, now: datetime) -> int:
         rater__project=project, round__isnull=True, state=Assignment.State.OPEN, leased_until__lt=now
     ).values_list("pk", "summary_id")[:EXPIRED_AT_ONCE]
     released = 0
-    for pk, summary_id in expired:
-        if Assignment.objects.filter(pk=pk, state=Assignment.State.OPEN, leased_until__lt=now).update(
-            state=Assignment.State.RELEASED
-        ):
-            recount_places([summary_id])
-            released += 1
+    with transaction.atomic(savepoint=False):
+        for pk, summary_id in expired:
+            if Assignment.objects.filter(pk=pk, state=Assignment.State.OPEN, leased_until__lt=now).update(
+                state=Assignment.State.RELEASED
+            ):
+                recount_places([summary_id])
+                released += 1
     return released
 
 
