@@ -6,9 +6,10 @@ from django import forms
 
 from annotation.audit.log import LONGEST_REASON
 from annotation.models import Project, Role
-from annotation.people.invitation_list import InvalidList, is_language_code, read_invitees
+from annotation.people.invitation_list import InvalidList, read_invitees
 from annotation.people.invitations import Invitee
 from annotation.templatetags.texts import language_name
+from annotation.texts.language_codes import is_language_code
 from annotation.web.form_choices import article_languages, offer
 
 

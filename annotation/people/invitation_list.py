@@ -1,7 +1,6 @@
 """Reading a pasted list of people to invite: addresses, or CSV with roles and languages."""
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 
 from django.core.exceptions import ValidationError
@@ -9,11 +8,10 @@ from django.core.validators import validate_email
 
 from annotation.models import Invitation, Membership, Project, Rater, Role
 from annotation.people.invitations import Invitee
+from annotation.texts.language_codes import is_language_code
 
 MOST_INVITEES = 200
 COLUMNS = ("address", "role", "languages")
-LONGEST_LANGUAGE = 12  # characters, as in the database
-LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
 class InvalidList(Exception):
@@ -50,10 +48,6 @@ def read_invitees(project: Project, text: str, otherwise: Invitee) -> list[Invit
     if problems:
         raise InvalidList(problems)
     return invitees
-
-
-def is_language_code(code: str) -> bool:
-    return len(code) <= LONGEST_LANGUAGE and LANGUAGE_CODE.fullmatch(code) is not None
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

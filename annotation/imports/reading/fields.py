@@ -9,10 +9,10 @@ from typing import Any
 from annotation.imports.reading.lines import unstorable
 from annotation.imports.reading.records import ArticleRecord, Entry, Problem, Rejected, Row, shown
 from annotation.protocol import LARGEST_NUMBER
+from annotation.texts.language_codes import is_language_code
 
 SPLITS = ("train", "validation", "test")
 FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "": False}
-LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LONGEST = {
     "id": 400,
     "article_id": 200,
@@ -105,7 +105,7 @@ class Fields:
     def language(self, field: str = "language") -> str:
         """Return a language code such as de or pt-BR, empty if there is none."""
         code = self.name(field, "language")
-        if code and not LANGUAGE_CODE.fullmatch(code):
+        if code and not is_language_code(code):
             self.problem(field, code, "a language code such as de or pt-BR")
             return ""
         return code
