@@ -73,7 +73,7 @@ def submit_stage(
             raise AssignmentGone(why_gone(assignment))
         rating = Rating.objects.filter(assignment=assignment).first()
         latest = latest_answers(rating)
-        stored = {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
+        stored = _current(latest)
         if stage < assignment.stage or assignment.state == Assignment.State.DONE:
             if all(key in stored and stored[key] == answer for key, answer in given.items()):
                 return assignment
@@ -129,7 +129,10 @@ def submit_stage(
 
 def current_answers(rating: Rating | None) -> dict[str, GivenAnswer]:
     """Return the latest revision of each answer, by question key."""
-    latest = latest_answers(rating)
+    return _current(latest_answers(rating))
+
+
+def _current(latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
     return {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
 
 
@@ -317,7 +320,7 @@ def correct_answer(
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
         latest = latest_answers(rating)
-        stored = {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
+        stored = _current(latest)
         if question_key not in stored:
             raise InvalidAnswers({question_key: "This question was not asked in this rating."})
         if answer.comment_error:
