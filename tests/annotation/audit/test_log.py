@@ -1,6 +1,7 @@
 """What the audit log holds, and that nobody can change it."""
 
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -187,3 +188,10 @@ def test_flushing_the_database_empties_the_log_and_keeps_it_guarded():
     record(Action.PROJECT_CREATED, None, "it")
     with pytest.raises(DatabaseError, match="never changed or deleted"), transaction.atomic():
         AuditEntry.objects.all().delete()
+
+
+def test_every_action_is_recorded_somewhere():
+    root = Path(__file__).resolve().parents[3]
+    files = [path for app in ("annotation", "scoring") for path in (root / app).rglob("*.py")]
+    code = "".join(path.read_text() for path in files if path.name != "actions.py")
+    assert [action.name for action in Action if f"Action.{action.name}" not in code] == []

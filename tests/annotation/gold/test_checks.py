@@ -1,6 +1,7 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed, NotFound
 from annotation.gold.checks import check_accuracy, draw_check
@@ -15,6 +16,7 @@ from annotation.rating.assigning import skip_assignment, take_assignment
 from annotation.rating.check_review import review_check
 from annotation.rating.current_assignment import daily_goal
 from annotation.rating.history import finished_ratings
+from annotation.rating.reopening import reopen_rating, reopenable_rating
 from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary
 
@@ -158,3 +160,16 @@ def test_feedback_shows_the_agreed_answers_at_once_and_ends_corrections(project,
     assert "Correct this answer" not in past
     with pytest.raises(NotFound):
         review_check(make_rater(project), rating.pk)
+
+
+def test_a_silent_check_is_re_opened_like_other_ratings_and_one_with_feedback_never(project, rater):
+    rating = answer_check(rater, "unsure")
+    assert reopenable_rating(rater) == rating, "its absence would tell a check from other ratings"
+    again = reopen_rating(rater, rating.pk)
+    submit_stage(rater, again.pk, 1, {"comprehensibility": GivenAnswer("no")})
+    assert human_labels(project, project.questionnaire.questions.first()) == {}
+
+    Rating.objects.filter(pk=rating.pk).update(gold_shown_at=timezone.now())
+    assert reopenable_rating(rater) is None
+    with pytest.raises(NotAllowed, match="expected answers"):
+        reopen_rating(rater, rating.pk)

@@ -109,3 +109,12 @@ def test_open_summaries_in_languages_that_a_rater_loses_return_to_the_pool():
     ]
     with pytest.raises(DomainError, match="suspend"):
         set_rater_languages(rater, [])
+
+
+def test_a_rater_left_without_a_qualified_language_is_in_training_again():
+    rater = make_rater(make_project(), languages=["en"])
+    assert rater.status == "qualified"
+    set_rater_languages(rater, ["tr"])
+    assert Rater.objects.get(pk=rater.pk).status == "training"
+    set_rater_languages(rater, ["en", "tr"])
+    assert Rater.objects.get(pk=rater.pk).status == "qualified", "the round that they passed still counts"
