@@ -11,6 +11,8 @@ from django.conf import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.costs import Costs
+
 # Each test process has one core; more threads of a model would only wait for other processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -121,7 +123,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
     return ByFile(config, log)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Costs())
     gc.disable()  # until all tests are collected, because nearly everything imported until then stays
     give_each_process_its_broker()
     # The same examples in every run, and no deadline: a failure comes from a change, not from luck or load.
