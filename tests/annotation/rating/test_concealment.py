@@ -128,8 +128,8 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
 RATERS_OWN = re.compile(r"/(rate|rounds|checks|history|guidelines)/")
 
 
-def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
-    """Return every route with slug and numbers filled in; `elsewhere` are for pages not for raters."""
+def paths(slug: str, numbers: set[int]) -> list[str]:
+    """Return every route with the slug, and each of the numbers filled in."""
     words = {
         "<slug:slug>": slug,
         "<slug:question_key>": "attribution",
@@ -143,10 +143,9 @@ def paths(slug: str, numbers: set[int], elsewhere: set[int]) -> list[str]:
     }
     found = set()
     for route in routes(get_resolver()):
-        tried = numbers if RATERS_OWN.search(route) else elsewhere
         for word, value in words.items():
             route = route.replace(word, value)
-        found |= {"/" + re.sub(r"<int:\w+>", str(number), route) for number in tried}
+        found |= {"/" + re.sub(r"<int:\w+>", str(number), route) for number in numbers}
     assert not [path for path in found if "<" in path], "a route has a part that this test cannot fill in"
     return sorted(found - {reverse("sign_out")})  # signing out would end the test
 
@@ -169,20 +168,21 @@ def requests_to_try(path: str, stage: int) -> list[tuple[str, dict[str, str], di
     ]
 
 
-def leaks(assignment: Assignment, sentinels: tuple[str, ...], *, only: str = "") -> list[str]:
+def leaks(
+    assignment: Assignment, sentinels: tuple[str, ...], *, others: bool = False, only: str = ""
+) -> list[str]:
     """Return every place where a sentinel was found. Each request's changes are rolled back.
 
-    With `only`, the paths are searched that match this pattern. At stage 2 only raters' own pages are
-    tried: the other pages do not know the stage.
+    Raters' own pages are tried with the ids of all that the rater has or had, or, with `others`, the pages
+    that are not for raters with the summary's id. With `only`, the paths are tried that match it.
     """
     client = Client()
     client.force_login(assignment.rater.user)
     past = Rating.objects.filter(rater=assignment.rater).values_list("pk", flat=True)
-    summary = {assignment.summary_id}
-    elsewhere = set() if assignment.stage == 2 else summary
+    numbers = {assignment.summary_id} if others else {1, assignment.pk, *past, assignment.summary_id}
     found = []
-    for path in paths(assignment.rater.project.slug, {1, assignment.pk, *past, *summary}, elsewhere):
-        if not re.search(only, path):
+    for path in paths(assignment.rater.project.slug, numbers):
+        if bool(RATERS_OWN.search(path)) == others or not re.search(only, path):
             continue
         for method, form, headers in requests_to_try(path, assignment.stage):
             with transaction.atomic():
@@ -199,6 +199,13 @@ def at_stage(assignment: Assignment, stage: int) -> Assignment:
     assignment.refresh_from_db()
     assert assignment.stage == stage
     return assignment
+
+
+@pytest.mark.parametrize(
+    "start", [production, *(pytest.param(each, marks=pytest.mark.thorough) for each in (gold, hidden_check))]
+)
+def test_pages_that_are_not_for_raters_reveal_nothing(project, article, start):
+    assert leaks(start(project, article), (*ARTICLE, *NEVER, *GOLD, "SENTINEL-CHECK"), others=True) == []
 
 
 @pytest.mark.parametrize("stage", [1, pytest.param(2, marks=pytest.mark.thorough)])
@@ -263,4 +270,8 @@ def test_the_last_stage_reveals_the_article_and_nothing_else(project, article):
     found = leaks(at_stage(production(project, article), 3), ARTICLE + NEVER)
     assert any(line.startswith("GET /projects/") and "/rate/" in line for line in found), "no article found"
     assert not [line for line in found if line.endswith(NEVER)]
-    assert not [line for line in found if not RATERS_OWN.search(line)]
+
+
+@pytest.mark.thorough
+def test_pages_that_are_not_for_raters_reveal_nothing_at_the_last_stage(project, article):
+    assert leaks(at_stage(production(project, article), 3), ARTICLE + NEVER, others=True) == []
