@@ -1,7 +1,11 @@
 """Fixtures and settings of all tests."""
 
+import fcntl
 import gc
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,8 +33,33 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Create an SQLite file with all tables and no rows, once for all processes, which copy it."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    path = folder / "migrated" / "touchstone.sqlite3"
+    with (folder / "migrated.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            path.parent.mkdir()
+            environment = {**os.environ, "VAR_DIR": str(path.parent), "DATABASE_URL": f"sqlite:///{path}"}
+            command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+            subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(request: pytest.FixtureRequest) -> bool:
+    """Keep SQLite's test database, which is a copy that has its tables."""
+    return "sqlite" in settings.DATABASES["default"]["ENGINE"] or bool(request.config.option.reuse_db)
+
+
+@pytest.fixture(scope="session")
 def django_db_modify_db_settings(
-    tmp_path_factory: pytest.TempPathFactory, django_db_modify_db_settings_parallel_suffix: None
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_modify_db_settings_parallel_suffix: None,
 ) -> None:
     """Put SQLite's test database on disk, so that threads and processes share it.
 
@@ -38,7 +67,8 @@ def django_db_modify_db_settings(
     """
     database = settings.DATABASES["default"]
     if "sqlite" in database["ENGINE"]:
-        database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        copy = shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path_factory.mktemp("database"))
+        database.setdefault("TEST", {})["NAME"] = str(copy)
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}

@@ -119,15 +119,12 @@ class Platform:
         pytest.fail("the web server did not restart")
 
     def stop(self) -> None:
-        """End all processes of the platform."""
-        self.process.terminate()
-        try:
-            self.process.wait(120)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
+        """Kill all processes of the platform, because an orderly end takes seconds."""
+        self.process.kill()
+        self.process.wait()
         if "shell" in self.__dict__:
             self.shell.communicate()
-        for pid in self.pids("gunicorn") + self.pids("celery"):  # left over if the launcher was killed
+        for pid in self.pids("gunicorn") + self.pids("celery"):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

@@ -1,5 +1,6 @@
 """Every page at desktop and phone width: screenshots, overflow and console errors."""
 
+import shutil
 from urllib.parse import urlparse
 
 import pytest
@@ -171,10 +172,21 @@ def test_strangers_see_the_sign_in_page(open_context: OpenContext, size: str):
     check_layout(page, "sign-in", size)
 
 
-def test_an_empty_platform_shows_the_first_step(open_context: OpenContext, tmp_path):
+def test_an_empty_platform_shows_the_first_step(open_context: OpenContext, tmp_path, migrated_sqlite):
+    shutil.copy(migrated_sqlite, tmp_path)  # saves the migrations, which the platform of all tests makes
     with running_platform(tmp_path, "--no-demo") as empty:
         for size in SIZES:
             page = open_context(viewport=SIZES[size], base_url=empty.address).new_page()
             page.goto("/")
             assert "createsuperuser" in page.locator("main").inner_text()
             check_layout(page, "first-run", size)
+
+
+@pytest.mark.thorough
+def test_no_process_outlives_the_platform(tmp_path):
+    with running_platform(tmp_path, "--no-demo") as empty:
+        assert empty.pids("gunicorn")
+        assert empty.pids("celery")
+        empty.process.terminate()
+        assert empty.process.wait(120) == 0
+        assert empty.pids("gunicorn") + empty.pids("celery") == []

@@ -1,19 +1,14 @@
 """Fixtures for scoring: an in-memory broker, so that tests neither wake workers nor leave messages."""
 
-import os
 import shutil
 import socket
-import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from redis import Redis
 from redis.exceptions import ConnectionError
 
@@ -21,7 +16,6 @@ from touchstone.celery import app
 
 app.conf.update(broker_url="memory://localhost/", broker_transport_options={})
 
-ROOT = Path(__file__).resolve().parents[2]
 Sent = Callable[[str], list[dict[str, Any]]]
 
 
@@ -53,27 +47,6 @@ def sent() -> Sent:
     for queue in ("cpu", "gpu", "llm", "training"):
         look(queue)
     return look
-
-
-@pytest.fixture(scope="session")
-def migrated_sqlite(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create an SQLite file with all tables and no rows, for tests to copy and start processes on."""
-    path = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
-    if connection.vendor == "sqlite":
-        name = connection.settings_dict["NAME"]
-        assert name == connection.settings_dict["TEST"]["NAME"], (
-            "tests that use this fixture need the mark django_db"
-        )
-        with (
-            closing(sqlite3.connect(name)) as empty,
-            closing(sqlite3.connect(path)) as copy,
-        ):
-            empty.backup(copy)
-        return path
-    environment = {**os.environ, "VAR_DIR": str(path.parent), "DATABASE_URL": f"sqlite:///{path}"}
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    return path
 
 
 @pytest.fixture
