@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
@@ -27,50 +29,51 @@ def member(project, role):
     return make_rater(project).user if role == "annotator" else make_member(project, role)
 
 
-@pytest.mark.parametrize("role", MAY)
-@pytest.mark.parametrize("permission", Permission)
-def test_each_role_has_exactly_the_permissions_of_the_table(role, permission):
+def test_each_role_has_exactly_the_permissions_of_the_table(subtests):
     project = make_project()
-    user = member(project, role)
-    if permission in MAY[role]:
-        assert project_for(user, project.slug, permission) == project
-    else:
-        with pytest.raises(NotAllowed, match=role):
-            project_for(user, project.slug, permission)
+    users = {role: member(project, role) for role in MAY}
+    for (role, user), permission in product(users.items(), Permission):
+        with subtests.test(f"{permission} as {role}"):
+            if permission in MAY[role]:
+                assert project_for(user, project.slug, permission) == project
+            else:
+                with pytest.raises(NotAllowed, match=role):
+                    project_for(user, project.slug, permission)
 
 
-@pytest.mark.parametrize("role", MAY)
-@pytest.mark.parametrize("permission", Permission)
-def test_the_list_of_projects_has_only_projects_that_the_user_may_open(role, permission):
+def test_the_list_of_projects_has_only_projects_that_the_user_may_open(subtests):
     project = make_project()
-    user = member(project, role)
+    users = {role: member(project, role) for role in MAY}
+    stranger = make_user()
     make_project()
-    assert list(projects_for(user, permission)) == ([project] if permission in MAY[role] else [])
-    assert not projects_for(make_user(), permission).exists()
-    assert not projects_for(AnonymousUser(), permission).exists()
+    for (role, user), permission in product(users.items(), Permission):
+        with subtests.test(f"{permission} as {role}"):
+            assert list(projects_for(user, permission)) == ([project] if permission in MAY[role] else [])
+            assert not projects_for(stranger, permission).exists()
+            assert not projects_for(AnonymousUser(), permission).exists()
 
 
-@pytest.mark.parametrize("role", MAY)
-@pytest.mark.parametrize("permission", Permission)
-def test_a_member_of_one_project_is_a_stranger_to_another(role, permission):
-    user = member(make_project(), role)
-    with pytest.raises(NotFound):
-        project_for(user, make_project().slug, permission)
+def test_a_member_of_one_project_is_a_stranger_to_another(subtests):
+    project, other = make_project(), make_project()
+    users = {role: member(project, role) for role in MAY}
+    for (role, user), permission in product(users.items(), Permission):
+        with subtests.test(f"{permission} as {role}"), pytest.raises(NotFound):
+            project_for(user, other.slug, permission)
 
 
-@pytest.mark.parametrize("permission", Permission)
-def test_strangers_and_superusers_cannot_tell_whether_a_project_exists(permission):
-    project = make_project()
-    superuser = make_user()
+def test_strangers_and_superusers_cannot_tell_whether_a_project_exists(subtests):
+    project, stranger, superuser = make_project(), make_user(), make_user()
     superuser.is_superuser = superuser.is_staff = True
     superuser.save()
-    messages = set()
-    for user in (AnonymousUser(), make_user(), superuser):
-        for slug in (project.slug, "no-such-project"):
-            with pytest.raises(NotFound) as refusal:
-                project_for(user, slug, permission)
-            messages.add(str(refusal.value))
-    assert len(messages) == 1
+    for permission in Permission:
+        with subtests.test(permission):
+            messages = set()
+            for user in (AnonymousUser(), stranger, superuser):
+                for slug in (project.slug, "no-such-project"):
+                    with pytest.raises(NotFound) as refusal:
+                        project_for(user, slug, permission)
+                    messages.add(str(refusal.value))
+            assert len(messages) == 1
 
 
 @pytest.fixture
@@ -78,15 +81,17 @@ def published():
     return make_project(results_published_at=timezone.now())
 
 
-@pytest.mark.parametrize("permission", Permission)
-def test_anybody_may_see_published_results_and_do_nothing_else(published, permission):
-    for user in (AnonymousUser(), make_user()):
-        if permission == Permission.SEE_RESULTS:
-            assert project_for(user, published.slug, permission).only_published
-        else:
-            with pytest.raises(NotFound):
-                project_for(user, published.slug, permission)
-        assert permissions_of(user, published) == {Permission.SEE_RESULTS}
+def test_anybody_may_see_published_results_and_do_nothing_else(subtests, published):
+    stranger = make_user()
+    for permission in Permission:
+        with subtests.test(permission):
+            for user in (AnonymousUser(), stranger):
+                if permission == Permission.SEE_RESULTS:
+                    assert project_for(user, published.slug, permission).only_published
+                else:
+                    with pytest.raises(NotFound):
+                        project_for(user, published.slug, permission)
+                assert permissions_of(user, published) == {Permission.SEE_RESULTS}
 
 
 def test_published_projects_are_not_listed_for_strangers(published):

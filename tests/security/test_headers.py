@@ -11,7 +11,9 @@ from tests.security.pages import pages
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("server_keeps_snapshots")]
 
-EVERY_ROLE = pytest.mark.parametrize("role", ["anonymous", "annotator", "manager"])
+EVERY_ROLE = pytest.mark.parametrize(
+    "role", ["anonymous", "manager", pytest.param("annotator", marks=pytest.mark.thorough)]
+)
 INERT = ("text/html", "application/json", "application/vnd.oai.openapi", "text/plain")
 """Content types of pages, of the API's responses and of its schema."""
 

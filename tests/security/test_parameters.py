@@ -36,12 +36,12 @@ def test_unknown_parameters_never_reach_the_database(open_as, campaign):
     assert sent == []
 
 
-FURTHER = ("-1", "x" * 5000, "%", "'; DROP TABLE", "[]")
+FURTHER = ("１", "-1", "x" * 5000, "%", "'; DROP TABLE", "[]")
 
 
 @pytest.mark.parametrize(
     "value",
-    ["\x00", "9" * 40, "１", *(pytest.param(value, marks=pytest.mark.thorough) for value in FURTHER)],
+    ["\x00", "9" * 40, *(pytest.param(value, marks=pytest.mark.thorough) for value in FURTHER)],
 )
 def test_odd_values_do_not_break_pages(open_as, campaign, value):
     names = (

@@ -7,8 +7,6 @@ from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 from pathlib import Path
 
-import pytest
-
 from annotation.protocol import SEAHORSE, is_complete
 
 DEMO = Path(__file__).resolve().parents[3] / "annotation" / "demo"
@@ -83,15 +81,21 @@ def test_article_ids_are_unique_and_name_their_language():
         assert item["article_id"].split("-")[0] == item["language"]
 
 
-@pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article["id"])
-def test_articles_have_the_right_length_paragraphs_and_tidy_texts(article):
-    assert (article["system"], article["dataset"]) == ("reference", "touchstone-demo")
-    assert article["split"] == ("train" if article["id"].endswith("-01") else "test")
-    assert 120 <= len(article["article"].split()) <= 400
-    assert len(article["article"].split("\n\n")) >= 3
-    assert 1 <= len(sentences(article["reference"])) <= 3
-    for text in (article["title"], article["article"], article["reference"], *article["summaries"].values()):
-        assert is_tidy(text)
+def test_articles_have_the_right_length_paragraphs_and_tidy_texts(subtests):
+    for article in ARTICLES:
+        with subtests.test(article["id"]):
+            assert (article["system"], article["dataset"]) == ("reference", "touchstone-demo")
+            assert article["split"] == ("train" if article["id"].endswith("-01") else "test")
+            assert 120 <= len(article["article"].split()) <= 400
+            assert len(article["article"].split("\n\n")) >= 3
+            assert 1 <= len(sentences(article["reference"])) <= 3
+            for text in (
+                article["title"],
+                article["article"],
+                article["reference"],
+                *article["summaries"].values(),
+            ):
+                assert is_tidy(text)
 
 
 def test_each_article_has_four_different_system_summaries():
@@ -110,11 +114,12 @@ def test_each_language_has_all_systems_and_no_system_is_rare():
     assert all(12 <= counts[system] <= 20 for system in SYSTEMS)
 
 
-@pytest.mark.parametrize(("article", "lead"), [pytest.param(*rest, id=name) for name, *rest in LEADS])
-def test_lead_3_is_the_first_three_sentences_of_its_article(article, lead):
-    # No first paragraph holds an abbreviation or an ordinal, so a full stop before a blank ends a sentence.
-    assert lead == " ".join(sentences(article.split("\n\n")[0])[:3])
-    assert len(sentences(lead)) == 3
+def test_lead_3_is_the_first_three_sentences_of_its_article(subtests):
+    for name, article, lead in LEADS:
+        with subtests.test(name):
+            # No first paragraph holds an abbreviation or an ordinal, so a full stop ends a sentence.
+            assert lead == " ".join(sentences(article.split("\n\n")[0])[:3])
+            assert len(sentences(lead)) == 3
 
 
 def longest_repeated_phrase(text):
@@ -156,29 +161,31 @@ def test_gold_items_with_one_article_id_have_the_same_text():
     assert len(texts) == len(GOLD_ARTICLES) == 12
 
 
-@pytest.mark.parametrize("item", GOLD, ids=lambda item: f"{item['article_id']}-{item['system']}")
-def test_gold_answers_are_complete_and_explained(item):
-    assert (item["dataset"], item["split"]) == ("touchstone-demo", "test")
-    assert 80 <= len(item["article"].split()) <= 150
-    assert is_tidy(item["title"])
-    assert is_tidy(item["article"])
-    assert is_tidy(item["summary"])
-    answers = item["answers"]
-    assert is_complete(SEAHORSE, {question: answer["value"] for question, answer in answers.items()})
-    assert list(answers) == QUESTIONS[: len(answers)]
-    for answer in answers.values():
-        assert set(answer) == {"value", "explanation"}
-        assert is_tidy(answer["explanation"])
-        assert len(answer["explanation"].split()) >= 3
+def test_gold_answers_are_complete_and_explained(subtests):
+    for item in GOLD:
+        with subtests.test(f"{item['article_id']}-{item['system']}"):
+            assert (item["dataset"], item["split"]) == ("touchstone-demo", "test")
+            assert 80 <= len(item["article"].split()) <= 150
+            assert is_tidy(item["title"])
+            assert is_tidy(item["article"])
+            assert is_tidy(item["summary"])
+            answers = item["answers"]
+            assert is_complete(SEAHORSE, {question: answer["value"] for question, answer in answers.items()})
+            assert list(answers) == QUESTIONS[: len(answers)]
+            for answer in answers.values():
+                assert set(answer) == {"value", "explanation"}
+                assert is_tidy(answer["explanation"])
+                assert len(answer["explanation"].split()) >= 3
 
 
-@pytest.mark.parametrize("item", GOLD, ids=lambda item: f"{item['article_id']}-{item['system']}")
-def test_explanations_quote_only_the_summary_or_the_article(item):
-    text = (item["summary"] + " " + item["article"]).casefold()
-    for answer in item["answers"].values():
-        for quoted in re.findall("“([^”]+)”", answer["explanation"]):
-            for piece in quoted.split("…"):
-                assert piece.strip(" -").casefold() in text, quoted
+def test_explanations_quote_only_the_summary_or_the_article(subtests):
+    for item in GOLD:
+        with subtests.test(f"{item['article_id']}-{item['system']}"):
+            text = (item["summary"] + " " + item["article"]).casefold()
+            for answer in item["answers"].values():
+                for quoted in re.findall("“([^”]+)”", answer["explanation"]):
+                    for piece in quoted.split("…"):
+                        assert piece.strip(" -").casefold() in text, quoted
 
 
 def test_the_gold_set_has_yes_and_no_for_each_question_in_each_language():

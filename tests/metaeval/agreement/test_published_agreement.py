@@ -86,6 +86,7 @@ def test_alpha_of_xsum_factuality_equals_krippendorffs(shared, tmp_path):
     assert (found["units"], found["ratings"]) == (1858, 5597 - 33)
 
 
+@pytest.mark.thorough
 def test_alpha_of_xsum_hallucination_types_equals_krippendorffs(shared, tmp_path):
     """The file has one row per span; an answer is the set of a summary's span types."""
     path = shared / "data/xsum_hallucination/hallucination_annotations_xsum_summaries.csv"
@@ -140,6 +141,7 @@ def test_a_rater_with_two_answers_is_refused_and_a_repeated_answer_counts_once(s
     assert (alpha_row(found, "q")["units"], alpha_row(found, "q")["ratings"]) == (2, 4)
 
 
+@pytest.mark.thorough
 def test_alpha_of_summeval_experts_and_crowd_equals_krippendorffs(shared, tmp_path):
     """Fabbri et al. 2021: ordinal, 1 to 5; the file identifies raters only by position."""
     path = shared / "data/summeval/model_annotations.aligned.paired.12systems.jsonl.gz"

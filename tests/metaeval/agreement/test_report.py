@@ -253,6 +253,7 @@ BY_KRIPPENDORFF = {
 }
 
 
+@pytest.mark.thorough
 def test_agreement_on_summeval_equals_krippendorffs(shared, db):
     project = load_summeval_ratings(shared)
     for (group, scale), expected in BY_KRIPPENDORFF.items():

@@ -175,6 +175,7 @@ def test_lower_scores_are_better_where_the_evaluator_says_so(db):
     assert figure_of(project, "errors", "fluency", higher_is_better=False).verdict == YES
 
 
+@pytest.mark.thorough
 def test_a_group_of_published_raters_can_be_tested_alone(db, shared):
     project = load_summeval(shared, ["coherence"])
     experts = figure_of(project, "ICE uniform", "coherence", group="expert", epsilon=0.2)

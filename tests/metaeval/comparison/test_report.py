@@ -292,6 +292,7 @@ ICE_TABLE_1 = {
 }
 
 
+@pytest.mark.thorough
 def test_values_reproduce_table_1_of_ice(shared, db):
     project = load_ice(shared)
     for coefficient in ("spearman", "kendall_b"):

@@ -43,6 +43,7 @@ def test_members_reproduce_table_1(followed):
     assert all(f"{estimate.value:.3f}" in chart.svg for estimate in found.values())
 
 
+@pytest.mark.thorough
 def test_uniform_always_wins_on_consistency_and_rarely_elsewhere(followed):
     shares = {}
     for dimension in DIMENSIONS:

@@ -54,6 +54,7 @@ def judged(db, shared, data, tmp_path):
     return Project.objects.get(slug="s"), by_summary
 
 
+@pytest.mark.thorough
 def test_agreement_of_the_judges_letters_with_experts_matches_scipy(judged, data):
     project, by_summary = judged
     experts = {

@@ -68,7 +68,11 @@ def differences(one, other, where="snapshot"):
     return [each for name, a, b in pairs for each in differences(a, b, f"{where}.{name}")]
 
 
-@pytest.mark.parametrize("questionnaire", [protocol.SEAHORSE, NUMBERS_AND_POINTS], ids=lambda each: each.key)
+@pytest.mark.parametrize(
+    "questionnaire",
+    [protocol.SEAHORSE, pytest.param(NUMBERS_AND_POINTS, marks=pytest.mark.thorough)],
+    ids=lambda each: each.key,
+)
 @pytest.mark.parametrize("seed", range(settings().max_examples // 10))
 def test_updated_snapshots_equal_complete_reads_after_random_changes(
     questionnaire, seed, tmp_path, complete_reads
@@ -94,6 +98,7 @@ def test_updated_snapshots_equal_complete_reads_after_random_changes(
     assert renewed
 
 
+@pytest.mark.thorough
 def test_random_histories_contain_every_action(tmp_path):
     history = RandomHistory(0, protocol.SEAHORSE, tmp_path)
     wanted = {

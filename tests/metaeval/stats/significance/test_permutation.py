@@ -14,7 +14,7 @@ from metaeval.stats.significance.swaps import Swaps, reweighted_swaps
 from tests.metaeval.stats.evaluator_cases import golden, random_case
 
 SCHEMES = ["perm_both", "perm_inputs", "perm_systems"]
-DRAWS = 25
+DRAWS = 10
 
 
 def compute_p_value(scheme, level, coefficient, labels, scores, articles, systems, *, yes_no, seed):

@@ -104,9 +104,9 @@ def test_intervals_of_single_summary_articles_are_close_to_scipys(name, scheme):
     score = label + rng.normal(size=60)
     by_scipy = scipy.stats.bootstrap(
         (label, score),
-        lambda x, z: scipy.stats.pearsonr(x, z).statistic,
+        lambda x, z, axis: scipy.stats.pearsonr(x, z, axis=axis).statistic,
         paired=True,
-        vectorized=False,
+        vectorized=True,
         n_resamples=4000,
         method=name,
         rng=0,
