@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 
 from annotation.audit.actions import Action
 from annotation.models import AuditEntry, Project
-from annotation.texts.spreadsheet import plain_cell
 
 COMMAND = "command"
 """How pages, files and filters call the actor of entries without a person."""
@@ -77,9 +76,9 @@ def entry_rows(entries: QuerySet[AuditEntry]) -> Iterator[list[str]]:
     for entry in entries.iterator():
         yield [
             entry.at.isoformat(),
-            plain_cell(entry.actor_name or COMMAND),
+            entry.actor_name or COMMAND,
             entry.action,
-            plain_cell(entry.object),
-            plain_cell(entry.reason),
+            entry.object,
+            entry.reason,
             json.dumps(entry.details, ensure_ascii=False) if entry.details else "",
         ]

@@ -34,7 +34,6 @@ from annotation.imports.upload_limit import too_large_message, too_large_upload
 from annotation.lookups import one_of
 from annotation.models import ImportJob, Project
 from annotation.permissions import Permission
-from annotation.texts.spreadsheet import plain_cell
 from annotation.web.csv_download import csv_download
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
@@ -158,7 +157,7 @@ def import_undo(request: SignedInRequest, slug: str, job_id: int) -> HttpRespons
 def import_errors(request: SignedInRequest, slug: str, job_id: int) -> StreamingHttpResponse:
     """Send all errors of a job as CSV."""
     job = _job(request, slug, job_id)
-    rows = ([plain_cell(str(error[field])) for field in ERROR_FIELDS] for error in job.errors)
+    rows = ([error[field] for field in ERROR_FIELDS] for error in job.errors)
     return csv_download(f"import-{job.pk}-errors.csv", chain([ERROR_FIELDS], rows))
 
 

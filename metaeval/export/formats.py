@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from annotation.texts.spreadsheet import plain_cell
+from annotation.texts.spreadsheet import plain_row
 from metaeval.stats.result import each_once
 
 Row = Mapping[str, object]
@@ -74,21 +74,21 @@ def as_json(rows: Sequence[Row]) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Return all fields, numbers in full, text made safe for spreadsheets."""
+    """Return all fields, numbers in full. Texts that a spreadsheet would run as formulas are escaped."""
     fields = list(dict.fromkeys(field for row in rows for field in row))
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(fields)
-    writer.writerows([_csv_field(row.get(field)) for field in fields] for row in rows)
+    writer.writerow(plain_row(fields))
+    writer.writerows(plain_row(_csv_field(row.get(field)) for field in fields) for row in rows)
     return text.getvalue()
 
 
 def _csv_field(value: object) -> object:
     if isinstance(value, Mapping):
-        value = "; ".join(f"{reason}: {count}" for reason, count in value.items())
-    elif isinstance(value, list):
-        value = "; ".join(map(_difference, value))
-    return plain_cell(value) if isinstance(value, str) else value
+        return "; ".join(f"{reason}: {count}" for reason, count in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_difference, value))
+    return value
 
 
 def _difference(pair: Row) -> str:

@@ -12,7 +12,6 @@ from annotation.exports.files import csv_chunks
 from annotation.exports.filters import SummaryFilters
 from annotation.models import Project, Summary
 from annotation.permissions import Permission
-from annotation.texts.spreadsheet import plain_cell
 from scoring.inputs.items import item_id
 from scoring.models import Score, Setup
 
@@ -53,8 +52,8 @@ class ScoresExporter(Exporter):
 
     def written(self) -> Iterator[bytes]:
         columns = self._columns()
-        names = [name for title in columns.values() for name in self._cells(title, f"{title}, reason")]
-        return csv_chunks([*ABOUT, *(plain_cell(str(name)) for name in names)], self._rows(columns))
+        names = [str(name) for title in columns.values() for name in self._cells(title, f"{title}, reason")]
+        return csv_chunks([*ABOUT, *names], self._rows(columns))
 
     def _columns(self) -> dict[Column, str]:
         """Return the columns with their names. Setups of the same name are numbered."""
@@ -84,14 +83,13 @@ class ScoresExporter(Exporter):
                 scores.setdefault(summary, {})[setup, dimension] = value, reason
             rows = Summary.objects.filter(pk__in=scores).order_by("pk").values_list("pk", *_ABOUT_PLACES)
             for pk, article, system, *rest in rows:
-                about: list[str] = [item_id(article, system), article, system, *rest]
                 cells = [
                     cell for column in columns for cell in self._cells(*scores[pk].get(column, (None, "")))
                 ]
-                yield [*(plain_cell(each) for each in about), *cells]
+                yield [item_id(article, system), article, system, *rest, *cells]
 
     def _cells(self, value: object, reason: str) -> tuple[object, ...]:
-        return (value, plain_cell(reason)) if self.options.reasons else (value,)
+        return (value, reason) if self.options.reasons else (value,)
 
 
 _ABOUT_PLACES = (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from annotation.texts.spreadsheet import plain_cell
 from scoring.inputs.items import item_id
 from scoring.models import Setup
 
@@ -12,11 +11,9 @@ HEADER = ("id", "article_id", "system", "dimension", "value", "reason", "explana
 def score_rows(setup: Setup) -> Iterator[list[str | float | None]]:
     """Yield all scores of a setup, from all its runs, as rows under `HEADER`; a missing value has a reason.
 
-    The explanation is a model's reply, or how much of a long text was read. Texts that a spreadsheet would
-    run as a formula get an apostrophe in front.
+    The explanation is a model's reply, or how much of a long text was read.
     """
     columns = ("summary__article__external_id", "summary__system__name", *HEADER[3:])
     rows = setup.scores.order_by("summary__article", "summary", "dimension").values_list(*columns)
     for article, system, *rest in rows.iterator():
-        cells = (item_id(article, system), article, system, *rest)
-        yield [plain_cell(each) if isinstance(each, str) else each for each in cells]
+        yield [item_id(article, system), article, system, *rest]

@@ -6,7 +6,6 @@ from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks, utc
 from annotation.exports.filters import SummaryFilters
 from annotation.models import Adjudication
-from annotation.texts.spreadsheet import answer_cell, plain_cell
 
 HEADER = (
     "article_id",
@@ -48,13 +47,13 @@ class AdjudicationsExporter(Exporter):
         for each in rows.defer("summary__text", "summary__article__text").iterator(chunk_size=500):
             article = each.summary.article
             yield (
-                plain_cell(article.external_id),
-                plain_cell(each.summary.system.name),
-                plain_cell(article.language),
-                plain_cell(article.dataset),
-                plain_cell(each.question.key),
-                answer_cell(each.value),
-                plain_cell(each.note),
+                article.external_id,
+                each.summary.system.name,
+                article.language,
+                article.dataset,
+                each.question.key,
+                each.value,
+                each.note,
                 f"adjudicator-{numbers[each.decided_by_id]}",
                 utc(each.decided_at),
                 utc(each.ended_at) if each.ended_at else "",

@@ -12,10 +12,8 @@ from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.rating_columns import RATING_COLUMNS, TEXT_COLUMNS
 from annotation.models import Project
-from annotation.texts.spreadsheet import answer_cell, plain_cell
 
 CSV, JSONL = "csv", "jsonl"
-_VALUE = RATING_COLUMNS.index("value")
 
 
 class RatingsExporter(Exporter):
@@ -49,7 +47,7 @@ class RatingsExporter(Exporter):
         rows = (row for rating in ratings for row in rating_rows(rating))
         n = len(self._columns)
         if self.options.file_type == CSV:
-            return csv_chunks(self._columns, (_cells(row[:n]) for row in rows))
+            return csv_chunks(self._columns, (map(_cell, row[:n]) for row in rows))
         return jsonl_chunks(dict(zip(self._columns, row[:n], strict=True)) for row in rows)
 
 
@@ -97,13 +95,7 @@ def _seconds(opened: str | None, submitted: str | None) -> float | None:
     return round(passed.total_seconds(), 1)
 
 
-def _cells(row: tuple[Any, ...]) -> list[Any]:
-    cells = [_cell(each) for each in row]
-    cells[_VALUE] = answer_cell(row[_VALUE])
-    return cells
-
-
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return plain_cell(value) if isinstance(value, str) else value
+    return value

@@ -42,7 +42,8 @@ class SeahorseExporter(Exporter):
     options: Options
 
     def written(self) -> Iterator[bytes]:
-        return tsv_chunks(HEADER, map(_row, exported_ratings(self.project, self.options)))
+        rows = map(_row, exported_ratings(self.project, self.options))
+        return tsv_chunks(HEADER, rows, escape_formulas=False)
 
 
 def _row(rating: ExportedRating) -> list[str]:

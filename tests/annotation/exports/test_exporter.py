@@ -1,8 +1,12 @@
+import csv
+
 import pytest
 
 from annotation.declared.settings import SettingsRefused, settings_of
 from annotation.errors import NotAllowed, NotFound
-from annotation.exports.exporter import exporter_class, open_export, open_export_for
+from annotation.exports.exporter import Exporter, exporter_class, open_export, open_export_for
+from annotation.exports.files import csv_chunks, tsv_chunks
+from annotation.exports.filters import SummaryFilters
 from annotation.exports.formats import EXPORTERS
 from tests.annotation.exports.exporting_steps import csv_rows, json_rows, rate
 from tests.conftest import ROOT
@@ -65,6 +69,20 @@ def test_every_format_has_a_complete_declaration(name):
     assert found.description.endswith(".")
     for option in settings_of(found.Options):
         assert declaration_problems(option) == []
+
+
+@pytest.mark.parametrize(("write", "delimiter"), [(csv_chunks, ","), (tsv_chunks, "\t")])
+def test_a_format_that_does_nothing_about_formulas_writes_none(project, write, delimiter):
+    class NewExporter(Exporter):
+        def written(self):
+            return write(["name", "@x"], [["=HYPERLINK(1)", -1], ["plain", "-1"]])
+
+    lines = b"".join(NewExporter(project, SummaryFilters()).chunks()).decode().splitlines()
+    assert list(csv.reader(lines, delimiter=delimiter)) == [
+        ["name", "'@x"],
+        ["'=HYPERLINK(1)", "-1"],
+        ["plain", "-1"],
+    ]
 
 
 def test_one_option_means_the_same_in_all_formats():
