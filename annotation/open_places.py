@@ -1,4 +1,4 @@
-"""How many ratings a summary still needs. Only this module sets that number."""
+"""The number of ratings that a summary still needs. Only this module sets it."""
 
 import hashlib
 from collections.abc import Iterable

@@ -41,7 +41,7 @@ GRANTS: dict[Role, frozenset[Permission]] = {
     ),
 }
 PUBLISHED = frozenset({Permission.SEE_RESULTS})
-"""What anybody may do in a project with published results, signed in or not.
+"""Permissions of anybody in a project with published results, signed in or not.
 
 The project's own raters are excepted: while they rate, they see neither scores nor others' answers.
 """
@@ -56,7 +56,7 @@ IN_ARCHIVE = frozenset(
         Permission.CLOSE_PROJECT,
     }
 )
-"""What the roles may still do in an archived project: reading, exporting, restoring and deleting it."""
+"""Permissions that roles keep in an archived project: reading, exporting, restoring and deleting it."""
 
 NO_SUCH_PROJECT = "There is no such project, or you are not a member."
 
@@ -65,11 +65,11 @@ Person = AbstractBaseUser | AnonymousUser
 
 @dataclass(frozen=True)
 class _Standing:
-    """How a person stands in a project."""
+    """A person's roles in a project."""
 
     roles: frozenset[Role]
     is_rater: bool
-    """Whether they are among the project's raters, removed ones included: they may be reinstated."""
+    """True if they are among the project's raters, removed ones included: they may be reinstated."""
 
     @property
     def granted(self) -> frozenset[Permission]:

@@ -87,7 +87,7 @@ class Scale:
 
     @property
     def expected(self) -> str:
-        """What this scale admits, for an error message."""
+        """Return the answers that the scale allows, for an error message."""
         if self.kind == ScaleKind.INTERVAL:
             low = -LARGEST_NUMBER if self.low is None else self.low
             high = LARGEST_NUMBER if self.high is None else self.high
@@ -175,7 +175,7 @@ Sheet = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Violation:
-    """Why an answer sheet is not valid, at which question."""
+    """A reason why an answer sheet is not valid, and the question it concerns."""
 
     question: str
     message: str

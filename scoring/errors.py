@@ -1,4 +1,4 @@
-"""What running evaluators refuses, beyond what annotation refuses."""
+"""Errors of runs, trainings and endpoints, beside those of `annotation.errors`."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ class InvalidRun(DomainError):
 
 
 class RunBusy(DomainError):
-    """The run's state does not allow it: it is under way, or it is not."""
+    """The run's state does not allow the action."""
 
     status = 409
 
@@ -23,7 +23,7 @@ class InvalidTraining(DomainError):
 
 
 class TrainingBusy(DomainError):
-    """The training's state does not allow it: it is under way, or it is not."""
+    """The training's state does not allow the action."""
 
     status = 409
 

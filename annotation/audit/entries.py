@@ -11,7 +11,7 @@ from annotation.audit.actions import Action
 from annotation.models import AuditEntry, Project
 
 COMMAND = "command"
-"""How pages, files and filters call the actor of entries without a person."""
+"""The actor of entries without a person, on pages, in files and in filters."""
 COLUMNS = ("at", "actor", "action", "object", "reason", "details")
 
 

@@ -1,4 +1,4 @@
-"""How often each rater's answers contradict each other, and where."""
+"""Counts of each rater's contradictory answers, and where they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

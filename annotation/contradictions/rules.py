@@ -16,7 +16,7 @@ class ContradictionRule:
     answer: tuple[str, str]
     others: tuple[tuple[str, str], ...]
     reason: str
-    """Why they contradict each other: a full sentence."""
+    """The reason why they contradict each other: a full sentence."""
 
     @property
     def questions(self) -> tuple[str, ...]:

@@ -46,15 +46,15 @@ class Setting:
     """Regular expression for the whole text. `expected` says the same in words."""
     expected: str = ""
     phrase: str = ""
-    """How names of setups write a value other than the default; {} is the value."""
+    """The words for a value other than the default in names of setups; {} is the value."""
     group: str = ""
     """The heading above it in long forms."""
     is_weights: bool = False
-    """Whether it names model files on the server (see `scoring.weights`)."""
+    """True if it names model files on the server (see `scoring.weights`)."""
     is_setup: bool = False
-    """Whether it names setups that have scored the same summaries."""
+    """True if it names setups that have scored the same summaries."""
     one_per_line: bool = False
-    """Whether texts of a list are on separate lines, not separated by commas."""
+    """True if texts of a list are on separate lines, not separated by commas."""
 
     @property
     def flag(self) -> str:

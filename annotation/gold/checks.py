@@ -81,7 +81,7 @@ def lift_suspensions(rater: Rater) -> None:
 
 @dataclass(frozen=True)
 class CheckAccuracy:
-    """How a rater answered their last checks in one language, by question in `decision`."""
+    """A rater's answers to their last checks in one language, by question in `decision`."""
 
     language: str
     checks: int
@@ -97,7 +97,7 @@ class CheckAccuracy:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the share of answers that match the gold answers, 0 to 1."""
         return self.matched / self.asked
 
 

@@ -1,4 +1,4 @@
-"""What the gold set of each language has, and how much it lacks for a first and a retry round."""
+"""The gold set of each language, and what it lacks for a first and a retry round."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from annotation.protocol import Question
 
 @dataclass(frozen=True)
 class GoldAnswerCounts:
-    """How many gold summaries have each answer to a question; answers of its scale that none has are 0."""
+    """The number of gold summaries with each answer to a question; 0 for answers that none has."""
 
     question: Question
     answers: Mapping[str, int]

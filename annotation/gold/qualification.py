@@ -35,7 +35,7 @@ class QuestionResult:
 
     @property
     def agreement(self) -> float:
-        """From 0 to 1."""
+        """Return the share of answers that match the gold answers, 0 to 1."""
         return self.matched / self.asked
 
     @property

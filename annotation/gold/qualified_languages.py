@@ -1,4 +1,4 @@
-"""In which languages a rater is qualified, and in which one they work now."""
+"""The languages in which a rater is qualified, and the one in which they work now."""
 
 from dataclasses import dataclass
 from datetime import datetime

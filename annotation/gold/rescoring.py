@@ -20,7 +20,7 @@ class RescoredRound:
 
     @property
     def differs(self) -> bool:
-        """Whether the round would be decided differently today."""
+        """Return whether the round would be decided differently today."""
         return bool(self.changes) and self.today.passed != self.round.passed
 
 

@@ -1,4 +1,4 @@
-"""Which gold summaries a round takes: unseen ones first, and each answer as often as the others. Pure."""
+"""Drawing a round's gold summaries: unseen ones first, each answer as often as the others. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from random import Random
 from annotation.protocol import Sheet
 
 Seen = tuple[int, int]
-"""How often a rater has seen a summary, and in which round last. (0, 0) is unseen."""
+"""The times a rater has seen a summary, and the last round of these. (0, 0) is unseen."""
 Stratum = tuple[str, str]
 """A question and one of its gold answers."""
 
@@ -83,7 +83,7 @@ def _exchange_one(counts: "_Counts", taken: list[int], left: list[int]) -> bool:
 
 
 class _Counts:
-    """How often each answer comes up, and `total`, a number that is less for a more even choice.
+    """A counter of answers, with `total`, a number that is less for a more even choice.
 
     In base `_base`, the digits of `total` are how many answers come up 0 times, once, twice and so on.
     """

@@ -1,4 +1,4 @@
-"""Which questions the guidelines explain, and with which examples."""
+"""The questions that the guidelines explain, and their examples."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which guidelines a rater follows, and their confirmation, without which they cannot rate."""
+"""The guidelines that a rater follows, and confirming them, which raters must before they rate."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

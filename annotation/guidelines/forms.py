@@ -69,6 +69,6 @@ class DraftForm(forms.Form):
 
 
 class DraftStateForm(forms.Form):
-    """Which state of the draft a confirmation is about."""
+    """The state of the draft that a confirmation is about."""
 
     saves = forms.IntegerField()

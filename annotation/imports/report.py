@@ -9,7 +9,7 @@ from annotation.imports.reading.records import Problem
 
 @dataclass
 class Tally:
-    """How many rows of one kind the file has."""
+    """The numbers of a file's rows of one kind."""
 
     new: int = 0
     present: int = 0
@@ -20,7 +20,7 @@ class Tally:
 
 @dataclass
 class Report:
-    """What an import stored, or a dry run would store.
+    """A summary of what an import stored, or a dry run would store.
 
     `counts` has articles, systems, summaries, references, raters, ratings, answers, gold and scores, if the
     file has any. `languages` counts its articles. `refused` says why nothing was stored; it is empty if
@@ -36,18 +36,18 @@ class Report:
     problems: Sequence[Problem] = ()
     """The first MOST_PROBLEMS problems."""
     not_listed: int = 0
-    """How many problems there are beyond those."""
+    """The number of problems beyond those."""
     rejected: int = 0
-    """How many rows have problems."""
+    """The number of rows with problems."""
     stopped: bool = False
-    """Whether the file was not read to its end, so that skipping invalid rows is no cure."""
+    """True if the file was not read to its end, so that skipping invalid rows is no cure."""
     too_many_problems: bool = False
-    """Whether that was because of too many problems."""
+    """True if that was because of too many problems."""
     refused: str = ""
 
     @property
     def has_news(self) -> bool:
-        """Whether the file has anything new."""
+        """Return whether the file has anything new."""
         return any(tally.new or tally.filled for tally in self.counts.values())
 
     def count(self, what: str) -> Tally:

@@ -28,14 +28,14 @@ class ImportInUse(DomainError):
 
 @dataclass(frozen=True)
 class Undoing:
-    """What undoing an import would delete, and what depends on that, each by name with its number."""
+    """The rows that undoing an import would delete and those that depend on them, counted by name."""
 
     deleted: dict[str, int]
     dependents: dict[str, int]
 
     @property
     def refusal(self) -> str:
-        """Why the import cannot be undone; empty if it can."""
+        """Return why the import cannot be undone; empty if it can."""
         if not self.deleted:
             return "This import stored no rows of its own, so there is nothing to undo."
         if self.dependents:

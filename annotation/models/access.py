@@ -73,7 +73,7 @@ class Invitation(models.Model):
 
     @property
     def described(self) -> str:
-        """Whom it is for, as the audit log names it."""
+        """Return whom the invitation is for, as the audit log names it."""
         return ", ".join(filter(None, (self.role, self.email, self.note)))
 
     @property
@@ -87,7 +87,7 @@ class Invitation(models.Model):
 
 
 class SignOnIdentity(models.Model):
-    """Who a user is at an OpenID Connect provider."""
+    """A user's identity at an OpenID Connect provider."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_on_identities"

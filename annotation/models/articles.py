@@ -47,7 +47,7 @@ class Article(Imported):
 
 
 class System(Imported):
-    """What wrote a summary: a model, or people (`is_reference`)."""
+    """The author of a summary: a model, or people (`is_reference`)."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=120)

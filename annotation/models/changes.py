@@ -1,4 +1,4 @@
-"""What each revision of a project changed, so that readers of an earlier one only reload that."""
+"""The changes of each revision of a project, so that readers of an earlier one reload only these."""
 
 from typing import NamedTuple
 

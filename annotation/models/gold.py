@@ -150,5 +150,5 @@ class CheckSuspension(models.Model):
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the share of answers that match the gold answers, 0 to 1."""
         return self.matched / self.asked

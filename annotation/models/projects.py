@@ -172,9 +172,9 @@ class Project(models.Model):
     revision = models.PositiveBigIntegerField(default=0, editable=False)
 
     reader_may: frozenset[str] = frozenset()
-    """What the reader may do, so that their page need not ask again. Set by `project_for`."""
+    """The reader's permissions, so that their page need not ask again. Set by `project_for`."""
     only_published = False
-    """Whether the reader may only see published results. Set by `project_for`."""
+    """True if the reader may only see published results. Set by `project_for`."""
 
     class Meta:
         ordering = ["name"]

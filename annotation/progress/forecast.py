@@ -1,4 +1,4 @@
-"""When a project will be finished at the pace of its last days. Pure."""
+"""The day on which a project will be finished at the pace of its last days. Pure."""
 
 import math
 from collections.abc import Sequence

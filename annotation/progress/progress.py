@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Day:
-    """How many countable ratings were finished on one day."""
+    """The number of countable ratings that were finished on one day."""
 
     date: date
     collected: int
@@ -101,7 +101,7 @@ class Progress:
     flags: list[ArticleFlag]
     """The latest open flags."""
     flag_count: int
-    """How many flags are open."""
+    """The number of open flags."""
 
     @property
     def ratings(self) -> int:
@@ -117,7 +117,7 @@ class Progress:
 
     @property
     def started(self) -> bool:
-        """Whether there are summaries to rate and raters."""
+        """Return whether there are summaries to rate and raters."""
         return bool(self.languages and self.raters)
 
 

@@ -90,7 +90,7 @@ class LabelSerializer(serializers.Serializer):
     value = serializers.FloatField(
         allow_null=True, help_text="Mean over raters: Yes 1, No 0, a point k its k; Unsure is left out."
     )
-    reason = serializers.CharField(help_text="Why there is no value.", required=False)
+    reason = serializers.CharField(help_text="The reason why there is no value.", required=False)
     ratings = serializers.IntegerField(help_text="Ratings that answered the question, Unsure among them.")
 
 

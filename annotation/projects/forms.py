@@ -28,7 +28,7 @@ class ProjectForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=1,
-        help_text="How many people rate each summary. You can change this later.",
+        help_text="People who rate each summary. You can change this later.",
     )
 
     def __init__(self, data: Mapping[str, str] | None = None, questionnaire: str = "") -> None:
@@ -132,7 +132,7 @@ class SettingsForm(forms.ModelForm):
 
     @property
     def has_thresholds(self) -> bool:
-        """Whether a question has a threshold of its own, or an error in one."""
+        """Return whether a question has a threshold of its own, or an error in one."""
         return any(field.value() not in (None, "") or field.errors for field in self.thresholds)
 
     def changes(self) -> dict[str, object]:

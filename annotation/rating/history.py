@@ -43,9 +43,9 @@ class PastRating:
     summary: str
     answers: tuple[PastAnswer, ...]
     void_reason: str
-    """Why the project's manager voided the rating; empty if it counts."""
+    """The reason why the project's manager voided the rating; empty if it counts."""
     gold_shown: bool
-    """Whether the rating was a check and its rater has seen the gold answers."""
+    """True if the rating was a check and its rater has seen the gold answers."""
 
     @property
     def corrected(self) -> bool:

@@ -1,4 +1,4 @@
-"""How the rater's pages answer what is refused."""
+"""Responses of the rater's pages to refused requests."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -18,7 +18,7 @@ class StageSheet:
     stage: int
     given: dict[str, GivenAnswer]
     keeps_contradictions: bool
-    """Whether the rater was asked about contradictory answers and submits again."""
+    """True if the rater was asked about contradictory answers and submits again."""
 
 
 def read_sheet(data: QueryDict) -> StageSheet:

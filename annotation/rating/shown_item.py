@@ -1,4 +1,4 @@
-"""What a rater may see of an assignment at its stage. Rating pages are built from this alone.
+"""The part of an assignment that a rater may see at its stage. Rating pages are built from this alone.
 
 It never holds the system's name, other raters' answers or scores. The article is None until its stage.
 """

@@ -1,4 +1,4 @@
-"""What a rater does with an assignment: save a draft, submit a stage, flag the article, correct an answer."""
+"""A rater's actions on an assignment: save a draft, submit a stage, flag the article, correct an answer."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -37,7 +37,7 @@ class GivenAnswer:
 
     @property
     def comment_error(self) -> str:
-        """Why the comment cannot be stored; empty if it can."""
+        """Return why the comment cannot be stored; empty if it can."""
         if len(self.comment) <= LONGEST_COMMENT:
             return ""
         return f"The comment has {len(self.comment)} characters. The limit is {LONGEST_COMMENT}."

@@ -1,4 +1,4 @@
-"""What raters must not see on other pages while they rate a summary.
+"""Texts and answers that raters must not see on other pages while they rate a summary.
 
 Articles have several summaries and gold summaries may return in later rounds, so a past rating can hold what
 the open one still conceals.

@@ -100,7 +100,7 @@ class RatingRow:
 
     @property
     def left_out(self) -> str:
-        """Why the rating does not count; empty if it does."""
+        """Return why the rating does not count; empty if it does."""
         if self.rating.round is not None:
             return f"gold round {self.rating.round.number}"
         if self.rating.is_check:

@@ -19,7 +19,7 @@ class SummaryFilterForm(forms.Form):
         required=False,
         max_length=LONGEST_SEARCH,
         widget=forms.TextInput(attrs={"type": "search"}),
-        help_text="In summaries and titles.",
+        help_text="Searches summaries and titles.",
     )
 
     def __init__(self, project: Project, data: Mapping[str, str]) -> None:

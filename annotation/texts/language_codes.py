@@ -1,4 +1,4 @@
-"""Which language codes Touchstone stores."""
+"""The language codes that Touchstone stores."""
 
 import re
 

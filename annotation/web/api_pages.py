@@ -1,4 +1,4 @@
-"""How the API is asked and how its lists answer: checked parameters, bounded pages, one shape of refusal."""
+"""Requests to the API and its lists: checked parameters, bounded pages, one shape of refusal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

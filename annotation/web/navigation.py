@@ -19,7 +19,7 @@ class Section:
     further: tuple[str, ...] = ()
     """URL names of other pages in the section, with all addresses below them."""
     is_in: Callable[[Project], bool] = lambda _: True
-    """Whether the project has this section."""
+    """True if the project has this section."""
 
 
 def _has_guidelines(project: Project) -> bool:

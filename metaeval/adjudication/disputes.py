@@ -1,4 +1,4 @@
-"""On which summaries raters disagree, and how much. Pure."""
+"""The summaries on which raters disagree, and by how much. Pure."""
 
 import numpy as np
 import numpy.typing as npt

@@ -28,7 +28,7 @@ class QuestionToDecide:
 
     @property
     def is_in_dispute(self) -> bool:
-        """Whether raters whose ratings count gave different answers."""
+        """Return whether raters whose ratings count gave different answers."""
         counted = {answer.value for row, answer in self.answers if answer and not row.left_out}
         return len(counted) > 1
 

@@ -14,7 +14,7 @@ OWN_SCALE = "own"
 class AgreementInterval(NamedTuple):
     label: str
     drawn: str
-    """How samples are drawn, for the definition."""
+    """The way of drawing samples, for the definition."""
 
 
 INTERVALS: dict[str, AgreementInterval] = {
@@ -37,7 +37,7 @@ INTERVALS: dict[str, AgreementInterval] = {
 
 @dataclass(frozen=True)
 class AgreementMethod:
-    """How agreement is computed. Raises DomainError for an unknown name or a number out of range."""
+    """Settings of agreement. Raises DomainError for an unknown name or a number out of range."""
 
     scale: str = OWN_SCALE
     interval: str = "units"

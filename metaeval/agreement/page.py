@@ -50,7 +50,7 @@ Column = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """How often two raters of a summary gave these two answers."""
+    """The number of times two raters of a summary gave these two answers."""
 
     times: int
     share: str
@@ -63,7 +63,7 @@ class AnswerPair:
 
 @dataclass(frozen=True)
 class NeededSummaries:
-    """How many summaries with two ratings or more an interval takes, and their ratings."""
+    """The summaries with two ratings or more that an interval needs, and their ratings."""
 
     target: str
     """Half the width of the interval."""

@@ -29,7 +29,7 @@ class AgreementFigure:
     raters: int
     """Raters of the summaries that the value is based on."""
     whose: str
-    """Which ratings count, and how answers such as Unsure are treated: full sentences."""
+    """The ratings that count, and the treatment of answers such as Unsure, in full sentences."""
 
     @property
     def label(self) -> str:
@@ -37,7 +37,7 @@ class AgreementFigure:
 
     @property
     def definition(self) -> str:
-        """How value and interval were computed: full sentences."""
+        """Return the definitions of value and interval, in full sentences."""
         interval = self.agreement.interval
         how = f" {interval.definition}" if interval and interval.definition else ""
         return f"{self.agreement.definition}{how} {self.whose}"

@@ -32,7 +32,7 @@ class Statistic:
     of_raters: Callable[[RatingsPerUnit, QuestionRatings, str], Agreement] | None = None
     """For a statistic that depends on who gave each rating; the text is the scale."""
     needs_order: bool = False
-    """Whether scales other than nominal need answers with an order."""
+    """True if scales other than nominal need answers with an order."""
 
 
 def _cohen(twice: RatingsPerUnit, ratings: QuestionRatings, scale: str) -> Agreement:

@@ -1,1 +1,1 @@
-"""What raters answered, by language, dataset and system."""
+"""Raters' answers by language, dataset and system."""

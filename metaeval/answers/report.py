@@ -22,16 +22,16 @@ COUNTED = {
     "rated_twice": "Rated twice or more",
     "ratings": "Ratings",
 }
-"""What is counted -> its title."""
+"""Kinds of counts -> their titles."""
 EVERY, COMPLETE = "every", "complete"
 ARTICLES = {EVERY: "every article", COMPLETE: "articles with all systems"}
-"""Which articles count in the systems' means -> label."""
+"""Choices of the articles in the systems' means -> labels."""
 LEFT_OUT = "articles without a labelled summary by each system"
 
 
 @dataclass(frozen=True)
 class Collected:
-    """How much there is of one language and dataset."""
+    """The counts of one language and dataset."""
 
     language: str
     dataset: str
@@ -89,7 +89,7 @@ class MeanLabel:
 
 @dataclass(frozen=True)
 class QuestionCorrelation:
-    """How the labels of two questions on the same summaries correlate."""
+    """The correlation of two questions' labels on the same summaries."""
 
     question: str
     other: str

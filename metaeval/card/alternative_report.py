@@ -55,7 +55,7 @@ class AlternativeFigure:
     shuffled: TrivialAnnotator | None
     """Likewise."""
     definitions: tuple[str, ...]
-    """How the test works, how scores became answers, and what counts: full sentences."""
+    """Definitions of the test, of answers made of scores, and of what counts, in full sentences."""
 
     @property
     def trivial(self) -> tuple[tuple[str, TrivialAnnotator], ...]:
@@ -69,7 +69,7 @@ class AlternativeFigure:
 
     @property
     def verdict(self) -> str:
-        """Whether the evaluator may replace a rater, by `RULE`."""
+        """Return the verdict on replacing a rater by the evaluator, by `RULE`."""
         if not self.trivial:
             return NOT_TESTED
         if not self.test.passes:
@@ -146,7 +146,7 @@ def alternative_figures(
 
 @dataclass(frozen=True, eq=False)
 class _Answering:
-    """How scores on a question become answers on its scale."""
+    """The rule by which scores on a question become answers on its scale."""
 
     comparison: Comparison
     human: HumanRatings

@@ -62,9 +62,9 @@ class Baseline:
     p_value: float
     """Two-sided; nan if undefined."""
     test: str
-    """How the test works: full sentences."""
+    """The definition of the test, in full sentences."""
     reason: str
-    """Why there is no difference."""
+    """The reason why there is no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class EvaluatorCard:
 
     @property
     def undefined(self) -> list[str]:
-        """Why values, intervals or ceilings of agreement are missing."""
+        """Return why values, intervals or ceilings of agreement are missing."""
         estimates = [each for at in self.agreement for each in (at.estimate, at.ceiling)]
         return each_once(why for each in estimates for why in reasons(each.reason, each.interval).values())
 

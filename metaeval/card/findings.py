@@ -28,7 +28,7 @@ class Finding:
     said: str
     """The numbers, as a sentence."""
     rule: str
-    """How the answer follows from the numbers."""
+    """The rule by which the answer follows from the numbers."""
 
     @property
     def tone(self) -> str:

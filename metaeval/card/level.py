@@ -32,7 +32,7 @@ class CardLevel:
     scores: Floats
     shift: LevelShift
     rule: str
-    """How both were rescaled: full sentences."""
+    """The rule by which both were rescaled, in full sentences."""
 
 
 def card_level(material: CardMaterial, resampling: Resampling) -> tuple[CardLevel | None, str]:

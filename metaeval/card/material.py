@@ -37,7 +37,7 @@ class CardMaterial:
     why_unscored: Mapping[str, int]
     """Reason -> labelled summaries without a score."""
     is_general: bool
-    """Whether the scores are general instead of on the labels' dimension."""
+    """True if the scores are general instead of on the labels' dimension."""
 
     @property
     def coefficient(self) -> str:

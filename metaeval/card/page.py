@@ -47,7 +47,7 @@ class CardPage(ResultsPage):
     """All numbers of the card."""
     price: RunPrice | None
     warnings: Sequence[str]
-    """What is known of published models that may have seen the project's articles."""
+    """Warnings about published models that may have seen the project's articles."""
 
     @property
     def chosen_summaries(self) -> Bools:

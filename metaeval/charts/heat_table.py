@@ -41,7 +41,7 @@ class HeatRow:
     cells: Sequence[HeatCell | None]
     """None where there is no such figure."""
     hint: str = ""
-    """What the title says when it is pointed at."""
+    """The text beside the title when it is pointed at."""
 
 
 def heat(value: float, none: float = 0.0, full: float = 1.0) -> int | None:

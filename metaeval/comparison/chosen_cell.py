@@ -47,7 +47,7 @@ class ApartRow:
     label: float
     score: float
     is_overrated: bool
-    """Whether the evaluator ranks it higher than people do."""
+    """True if the evaluator ranks it higher than people do."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class ComparisonFigure:
     few_units: str = ""
     """If it is computed from much fewer units than others on the dimension: from how many, and why."""
     is_best: bool = False
-    """Whether no other evaluator on the dimension is better on the units that both have; False if it is the
+    """True if no other evaluator on the dimension is better on the units that both have; False if it is the
     only one, or on much fewer units than others."""
     cluster: str = ""
     """Letters. Evaluators that share one do not differ significantly. Empty without a test."""
@@ -51,11 +51,11 @@ class ComparisonFigure:
     """The differences from every other evaluator on the dimension; empty without a test."""
     why_no_letters: str = ""
     test_definition: str = ""
-    """How the letters were computed: full sentences."""
+    """The definition of the letters, in full sentences."""
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """How value, interval, letters and label are defined, and what is left out: full sentences."""
+        """Return the definitions of value, interval, letters, label and exclusions, in full sentences."""
         interval = self.estimate.interval
         of_interval = (interval.definition,) if interval else ()
         of_letters = (self.test_definition,) if self.pairs else ()
@@ -63,7 +63,7 @@ class ComparisonFigure:
 
     @property
     def units(self) -> int:
-        """How many of the level's units the value is computed from."""
+        """Return the number of the level's units that the value is computed from."""
         return units_of(self.level, self.estimate)
 
     def with_uncertainty(self, uncertain: Uncertainty) -> "ComparisonFigure":

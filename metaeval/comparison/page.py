@@ -41,7 +41,7 @@ class ComparisonPage(ComparedPage):
     ceilings: HeatRow | None
     """One rater's agreement with the others; None if no summary has two ratings."""
     is_computed: bool
-    """Whether there are intervals and tests, of this revision or an earlier one."""
+    """True if there are intervals and tests, of this revision or an earlier one."""
     intervals_of: str
     """The earlier revision that intervals and tests belong to, in words; empty for this one."""
     significance: SignificanceTable | None
@@ -61,7 +61,7 @@ class ComparisonPage(ComparedPage):
     """The articles that all evaluators share, and all labelled ones, where they share the least; None if they
     share all."""
     why_no_letters: Sequence[str]
-    """Why the test gives no letters, by dimension unless for all."""
+    """The reason why the test gives no letters, by dimension unless for all."""
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -76,7 +76,7 @@ class ComparisonPage(ComparedPage):
 
     @property
     def is_pending(self) -> bool:
-        """Whether intervals and tests of this revision are still being computed."""
+        """Return whether intervals and tests of this revision are still being computed."""
         return not self.is_computed or bool(self.intervals_of)
 
     @property
@@ -85,7 +85,7 @@ class ComparisonPage(ComparedPage):
 
     @property
     def undefined_levels(self) -> list[str]:
-        """Why some of `levels` are undefined."""
+        """Return why some of `levels` are undefined."""
         return each_once(figure.estimate.reason for row in self.levels for figure in row.figures)
 
     @property

@@ -19,7 +19,7 @@ class SignificanceTable:
     rows: Sequence[tuple[str, str, Sequence[PairFigure | None]]]
     """Name, letters and cells; None for an evaluator and itself."""
     unit: str
-    """What the pairs' units are: summaries, articles or systems."""
+    """The pairs' units: summaries, articles or systems."""
     definition: str
 
     def as_json(self) -> list[dict[str, object]]:

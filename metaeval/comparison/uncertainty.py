@@ -144,7 +144,7 @@ class PairFigure:
     units: int
     """Summaries, articles or systems among them, whatever the level takes its mean or coefficient over."""
     reason: str
-    """Why there is no p-value; else empty."""
+    """The reason why there is no p-value; else empty."""
     is_significant: bool
 
     @property
@@ -183,9 +183,9 @@ class Uncertainty:
     pairs: Mapping[str, Mapping[str, PairFigure]] = field(default_factory=dict)
     """By the evaluator's key and the other's; empty without a test."""
     why_no_letters: str = ""
-    """Why a test gives no letters; else empty."""
+    """The reason why a test gives no letters; else empty."""
     definition: str = ""
-    """How the test works: full sentences. Empty without a test."""
+    """The definition of the test, in full sentences. Empty without a test."""
 
 
 def uncertainty(

@@ -1,4 +1,4 @@
-"""What a dataset has: counts for its card."""
+"""Counts of a dataset for its card."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotation.models.ratings import RatingQuerySet
 
 @dataclass(frozen=True)
 class Share:
-    """How much of the dataset is in one language or by one system."""
+    """The share of the dataset in one language or by one system."""
 
     name: str
     articles: int

@@ -12,7 +12,7 @@ from metaeval.stats.scores.percentiles import tie_ranges
 
 
 class Side(StrEnum):
-    """Whether the evaluator ranks a summary above or below people."""
+    """The direction of a disagreement: the evaluator ranks a summary above or below people."""
 
     HIGH = "high"
     LOW = "low"
@@ -28,7 +28,7 @@ class Disagreements:
     low: Ints
     definition: str
     reason: str
-    """Why there cannot be any disagreement."""
+    """The reason why there cannot be any disagreement."""
 
     def of(self, side: Side | None) -> Ints:
         """Return the disagreements on one side, or on both for None."""

@@ -28,7 +28,7 @@ class RankedRow:
 
     @property
     def is_overrated(self) -> bool:
-        """Whether the evaluator ranks it higher than people do."""
+        """Return whether the evaluator ranks the summary higher than people do."""
         return self.score_rank > self.label_rank
 
 

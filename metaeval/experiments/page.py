@@ -39,7 +39,7 @@ class Results:
     points: Points
     definitions: Sequence[str]
     is_computed: bool
-    """Whether there are intervals and tests, of this revision or an earlier one."""
+    """True if there are intervals and tests, of this revision or an earlier one."""
     intervals_of: str
     """The earlier revision that they belong to, in words; empty for this one."""
     has_current_wins: bool

@@ -1,4 +1,4 @@
-"""How often each member wins in 80% subsamples, as in appendix E of Jain et al. (2023)."""
+"""The share of 80% subsamples that each member wins, as in appendix E of Jain et al. (2023)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

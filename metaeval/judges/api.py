@@ -32,7 +32,7 @@ class VersionSerializer(serializers.ModelSerializer):
         source="parent.number", allow_null=True, default=None, help_text="The version that was edited."
     )
     params = serializers.DictField()
-    openings = OpeningSerializer(many=True, help_text="When the sealed labels were opened.")
+    openings = OpeningSerializer(many=True, help_text="Times at which the sealed labels were opened.")
 
     class Meta:
         model = JudgeVersion

@@ -54,7 +54,7 @@ class JudgePage:
 
     @property
     def definitions(self) -> list[str]:
-        """How every number on the page is defined, each sentence once."""
+        """Return the definitions of all numbers on the page, each sentence once."""
         measured = self.report.measured
         if measured is None:
             return []

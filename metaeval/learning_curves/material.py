@@ -1,4 +1,4 @@
-"""What the figures of a learning curve are computed from: test articles, models, comparators, raters."""
+"""The data that a learning curve's figures are computed from: test articles, models, comparators, raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -56,7 +56,7 @@ class CurvePage(ComparedPage):
 
     @property
     def examples(self) -> str:
-        """What the models learnt from, in the plural."""
+        """Return the name of the models' training examples, in the plural."""
         return examples_in_words(self.followed)
 
     @property
@@ -94,7 +94,7 @@ class CurvePage(ComparedPage):
 
     @property
     def sentences(self) -> list[tuple[str, list[str]]]:
-        """By question: from how many examples on the models are better than each comparator."""
+        """Return each question with a sentence per comparator: the examples needed to be better."""
         return [
             (each.labels.title, [each.verdict(other, self.examples) for other in each.comparators])
             for each in self.figures or ()

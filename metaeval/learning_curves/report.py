@@ -29,7 +29,7 @@ class ShareFigure:
 
 @dataclass(frozen=True)
 class ComparatorFigure:
-    """What the models are compared with: an evaluator, or one rater."""
+    """A comparator of the models: an evaluator, or one rater."""
 
     name: str
     estimate: Estimate
@@ -46,13 +46,13 @@ class ComparatorFigure:
 
     @property
     def is_worse_to_the_end(self) -> bool:
-        """Whether the interval of the largest share's difference is below 0."""
+        """Return whether the interval of the largest share's difference is below 0."""
         last = self.differences[-1].interval if self.differences else None
         return last is not None and last.high < 0
 
     @property
     def reason(self) -> str:
-        """Why the difference of the largest share has no interval; else empty."""
+        """Return why the difference of the largest share has no interval; else empty."""
         last = self.differences[-1]
         return last.reason or (last.interval.reason if last.interval else "")
 

@@ -40,7 +40,7 @@ WITH_RATER = (
 
 @dataclass(frozen=True, eq=False)
 class CurveRows:
-    """What a learning curve is computed from: summaries that all models and comparators have scored."""
+    """The rows of a learning curve: summaries that all models and comparators have scored."""
 
     rows: Rows
     """(evaluators, n) scores, turned so that higher is better."""
@@ -139,7 +139,7 @@ class _Drawn(NamedTuple):
 
     @property
     def rater(self) -> Floats:
-        """Those of the rater over the turns, (resamples,)."""
+        """Return the rater's values over the turns, (resamples,)."""
         return _over_turns(self.in_turns[:, 0], self.weights)
 
 

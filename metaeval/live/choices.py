@@ -42,7 +42,7 @@ class ComparisonChoices(Choices):
     correction: str = "holm"
     items: str = "own"
     constant: str = Method.constant
-    """What becomes of articles with equal scores."""
+    """The treatment of articles with equal scores."""
     language: str = ALL
     dataset: str = ALL
     systems: tuple[str, ...] = ()

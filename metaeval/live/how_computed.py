@@ -1,4 +1,4 @@
-"""How the figures of a page were computed: a methods section for a paper, with its sources."""
+"""The methods section of a page's figures, for a paper, with its sources."""
 
 import tomllib
 from datetime import date

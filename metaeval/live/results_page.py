@@ -30,7 +30,7 @@ class ResultsPage:
     choices: Choices
     controls: Sequence[Control]
     definitions: Sequence[str]
-    """How every number on the page is defined, each sentence once."""
+    """Definitions of all numbers on the page, each sentence once."""
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -72,7 +72,7 @@ class ResultsPage:
 
     @property
     def paragraphs(self) -> Sequence[str]:
-        """How the numbers were computed, for a paper; none without numbers."""
+        """Return the methods section of the numbers, for a paper; no paragraphs without numbers."""
         return self.definitions
 
 
@@ -104,7 +104,7 @@ class ComparedPage(ResultsPage):
 
     @property
     def unit(self) -> str:
-        """What the level takes a coefficient or a mean over, such as 'articles'."""
+        """Return the units that the level takes a coefficient or a mean over, such as 'articles'."""
         return LEVELS[self.choices.level].units
 
     @property

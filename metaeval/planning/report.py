@@ -1,4 +1,4 @@
-"""How many more ratings it takes to reach a target interval or to detect a difference."""
+"""The number of ratings needed to reach a target interval or to detect a difference."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,1 +1,1 @@
-"""How one rater's answers compare with the others'."""
+"""Comparison of one rater's answers with the others'."""

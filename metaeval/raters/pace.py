@@ -1,4 +1,4 @@
-"""How fast raters work, and whether they give one answer to every question. Pure.
+"""The speed of raters, and raters who give one answer to every question. Pure.
 
 Marks are reasons to look closer, not verdicts: RULES says when a rater gets one.
 """
@@ -29,7 +29,7 @@ RULES = (
 
 @dataclass(frozen=True)
 class RaterPace:
-    """How one rater works."""
+    """One rater's pace and habits."""
 
     timed: int = 0
     """Ratings with times."""

@@ -46,7 +46,7 @@ class RaterOnQuestion:
 
     @property
     def change(self) -> float:
-        """By how much alpha rises without the rater; nan if either is undefined."""
+        """Return the rise of alpha without the rater; nan if either alpha is undefined."""
         return self.without.value - self.alpha.value
 
     @property

@@ -1,1 +1,1 @@
-"""How steady the answers of a language model are: what its page shows."""
+"""The page on the consistency and drift of a language model's answers."""

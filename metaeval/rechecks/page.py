@@ -42,7 +42,7 @@ class CheckState:
     """The latest check, if it failed, was cancelled or is paused."""
     plan: RecheckPlan | None
     problem: str
-    """Why it cannot start; empty if it can."""
+    """The reason why it cannot start; empty if it can."""
 
 
 @dataclass(frozen=True)

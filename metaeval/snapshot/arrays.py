@@ -131,7 +131,7 @@ class QuestionRatings:
 
 
 class Counted(NamedTuple):
-    """How much there is of something."""
+    """The counts of one kind of rows."""
 
     ratings: int
     summaries: int
@@ -159,7 +159,7 @@ class HumanRatings:
     rater_groups: tuple[str, ...]
     """(raters,) the group each rater is in; empty for none."""
     described: str
-    """Which ratings these are, after 'Counted are'."""
+    """A description of these ratings, after 'Counted are'."""
     guideline: str
     """The questionnaire and its wording, as far as known: a full sentence."""
     decisions: Mapping[str, Decisions] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class HumanRatings:
 
     @property
     def group_choices(self) -> tuple[str, ...]:
-        """What can be chosen as a group: nothing, `ALL` together, or one of them."""
+        """Return the choices of a group: nothing, `ALL` together, or one of them."""
         return ("", ALL, *self.groups) if self.groups else ("",)
 
     def described_of(self, group: str) -> str:
@@ -249,7 +249,7 @@ class Labels:
 
     @property
     def is_yes_no(self) -> bool:
-        """Whether labels are means of Yes = 1 and No = 0, as ROC AUC needs."""
+        """Return whether labels are means of Yes = 1 and No = 0, as ROC AUC needs."""
         is_nominal = self.scale.kind == protocol.ScaleKind.NOMINAL
         return is_nominal and set((self.scale.numbers or {}).values()) == {0.0, 1.0}
 
@@ -309,7 +309,7 @@ class SetupScores:
 
     @property
     def has_scores(self) -> bool:
-        """Whether there is a score, not only reasons for none."""
+        """Return whether there is a score, not only reasons for none."""
         return any(bool((~np.isnan(scores.values)).any()) for scores in self.scores.values())
 
     def without(self, chosen: Bools, reason: str) -> "SetupScores":

@@ -1,4 +1,4 @@
-"""What changed in a project since a revision."""
+"""The changes of a project since a revision."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ class CountedAnswers:
     n_summaries: int
     decided: Decisions
     who: str
-    """Whose answers, to follow 'over'."""
+    """The people whose answers count, to follow 'over'."""
 
 
 @dataclass(frozen=True)

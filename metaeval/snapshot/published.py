@@ -1,4 +1,4 @@
-"""What published results leave out of evaluators: addresses, and reasons for missing scores."""
+"""Details of evaluators that published results leave out: addresses, and reasons for missing scores."""
 
 import re
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ import numpy as np
 from metaeval.snapshot.arrays import Scores, SetupScores, read_only
 
 PRIVATE_PARAMETERS = ("base_url:", "api_key_env:")
-"""Where a worker sends texts, and which of its variables holds the key."""
+"""Parameters with the address to which a worker sends texts, and the variable with the key."""
 PRIVATE_PHRASE = re.compile(r", (?:at|API key variable) [^\s,+]+")
-"""How the name of a setup says these: "ICE, gpt-4o, at localhost, API key variable ..."."""
+"""These parameters in the name of a setup: "ICE, gpt-4o, at localhost, API key variable ..."."""
 NO_REASON = "reasons are not published"
 
 

@@ -24,7 +24,7 @@ class DifferingGroups:
 
     @property
     def said(self) -> str:
-        """What differs, in words: 'crowd and expert differ in level (expert 0.90 points higher)'."""
+        """Return the difference in words: 'crowd and expert differ in level (expert 0.90 points higher)'."""
         found = []
         if self.difference.differs_in_judgement:
             apart = self.difference.judgement.value**0.5

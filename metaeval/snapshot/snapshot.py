@@ -1,4 +1,4 @@
-"""What counts in a project at one revision, read from the database into arrays.
+"""Everything that counts in a project at one revision, read from the database into arrays.
 
 Everything that counts changes the revision, so a snapshot stays valid as long as its revision is current. The
 next one reads only what changed since, if the revisions in between say so.
@@ -66,7 +66,7 @@ class Snapshot:
     without_scores: tuple[str, ...]
     """Labels of the others."""
     is_published: bool = False
-    """Whether it holds only what anybody may know; articles' ids, which the database has, are not."""
+    """True if it holds only what anybody may know; articles' ids, which the database has, are not."""
 
     def labels(self, group: str = "", rule: str = "mean") -> tuple[Labels, ...]:
         """Return the human labels of each question by one of `LABEL_RULES`.
@@ -98,7 +98,7 @@ class Snapshot:
 
     @cached_property
     def published(self) -> "Snapshot":
-        """What anybody may know of it once it is published."""
+        """Return the part of the snapshot that anybody may read once results are published."""
         return replace(
             self,
             evaluators=published_evaluators(self.evaluators),

@@ -1,4 +1,4 @@
-"""How the figures of comparisons are computed: level, coefficient, interval, test."""
+"""The settings of comparisons: level, coefficient, interval, test."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ def refuse_resampling(resamples: int, seed: int) -> None:
 
 @dataclass(frozen=True)
 class Method:
-    """How to compare evaluators with human labels.
+    """The settings by which evaluators are compared with human labels.
 
     Raises DomainError for a name that does not exist, or a number outside its range.
     """
@@ -63,7 +63,7 @@ class Method:
 
     @property
     def why_no_test(self) -> str:
-        """Why the test does not apply to the level or coefficient; empty if it does, or without a test."""
+        """Return why the test does not apply to level or coefficient; empty if it does, or without a test."""
         if self.test == NONE:
             return ""
         return TESTS[self.test].why_not(LEVELS[self.level], COEFFICIENTS[self.coefficient])

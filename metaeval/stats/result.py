@@ -1,4 +1,4 @@
-"""What a statistic returns: the value and everything a reader needs beside it."""
+"""The result of a statistic: the value and everything a reader needs beside it."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +40,7 @@ class NoIntervalError(ValueError):
 
 @dataclass(frozen=True)
 class Interval:
-    """Where a statistic may lie in other data of the same kind.
+    """The range in which a statistic may lie in other data of the same kind.
 
     Raises ValueError if an end is nan without a reason, or has a reason without being nan.
     """
@@ -51,7 +51,7 @@ class Interval:
     definition: str
     """The resampling (what, how often, seed) or formula, and the confidence: full sentences."""
     reason: str = ""
-    """Why there is no interval; else empty."""
+    """The reason why there is no interval; else empty."""
 
     def __post_init__(self) -> None:
         _refuse_value_without_reason(self.low, self.reason)
@@ -81,7 +81,7 @@ class Result:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Reason -> how many summaries, articles, systems or raters were left out; the reason says which."""
     reason: str = ""
-    """Why the value is undefined; else empty."""
+    """The reason why the value is undefined; else empty."""
     interval: Interval | None = None
     """None unless requested."""
 
@@ -91,7 +91,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(Result):
-    """How well scores agree with human labels."""
+    """The agreement of scores with human labels."""
 
     n: int
     """Summaries with a label and a score."""
@@ -105,7 +105,7 @@ class Estimate(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement(Result):
-    """How well raters agree with each other."""
+    """The agreement of raters with each other."""
 
     units: int
     """Summaries with two ratings or more."""

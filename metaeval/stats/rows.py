@@ -34,7 +34,7 @@ class Rows:
     systems: Ints
     """Whole-number codes, equal for summaries by the same system; negative = not known."""
     yes_no: bool = False
-    """Whether the labels are means over raters of Yes = 1 and No = 0."""
+    """True if the labels are means over raters of Yes = 1 and No = 0."""
 
     def __post_init__(self) -> None:
         checked = {

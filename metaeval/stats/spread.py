@@ -1,4 +1,4 @@
-"""How much repetitions of one evaluator differ, such as a judge with other examples."""
+"""The spread of repetitions of one evaluator, such as a judge with other examples."""
 
 import math
 from collections.abc import Sequence

@@ -64,7 +64,7 @@ class SystemsPage(ComparedPage):
 
     @property
     def reasons(self) -> list[str]:
-        """Why some means or intervals of the first table are missing."""
+        """Return why some means or intervals of the first table are missing."""
         figures = [
             each for row in self.rows for cell in row.cells if cell for each in (cell.figure, cell.powered)
         ]

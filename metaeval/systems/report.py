@@ -31,11 +31,11 @@ class SystemFigure:
     """The evaluator of the scores; None for labels alone."""
     estimate: MeanEstimate
     definitions: tuple[str, ...]
-    """How estimate and label are defined, and what is left out: full sentences."""
+    """Definitions of estimate, label and exclusions, in full sentences."""
     left_out: dict[str, int]
     """Reason -> articles left out because they were seen."""
     is_best: bool = False
-    """Whether no system of the column is better."""
+    """True if no system of the column is better."""
     is_worst: bool = False
 
     def as_json(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""How the results pages write numbers and times."""
+"""Numbers and times as the results pages write them."""
 
 import math
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ class ModelPage:
 
     @property
     def may_change(self) -> bool:
-        """Whether it belongs to this project without a training of its own."""
+        """Return whether the model belongs to this project without a training of its own."""
         return self.registration is not None
 
     @property

@@ -1,4 +1,4 @@
-"""How a worker processes an API batch: collect requests, submit them, check, store the replies.
+"""A worker's steps with an API batch: collect requests, submit them, check, store the replies.
 
 Nothing is paid twice if a worker is killed. It uploads the file of requests, which costs nothing, and records
 its name before it starts a batch. A worker that finds a recorded file without a batch first searches the

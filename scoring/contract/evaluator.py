@@ -1,4 +1,4 @@
-"""What an evaluator is: values in, values out, no database and no settings.
+"""The contract of evaluators: values in, values out, no database and no settings.
 
 A new evaluator is one file in `scoring/evaluators/`, one line in the table there and one test file.
 """
@@ -24,7 +24,7 @@ GENERAL = "general"
 
 
 class Need(StrEnum):
-    """What an evaluator needs beside the summary."""
+    """A text or setting that an evaluator needs beside the summary."""
 
     ARTICLE = "article"
     REFERENCES = "references"
@@ -48,7 +48,7 @@ class EvaluatorError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a fitted evaluator has learnt from. Comparisons leave out summaries of these articles."""
+    """The articles that a fitted evaluator has learnt from. Comparisons leave out their summaries."""
 
     article_ids: frozenset[str] = frozenset()
     text_digests: frozenset[str] = frozenset()
@@ -110,9 +110,9 @@ class Evaluator:
     formula: ClassVar[str] = ""
     """One line of plain text."""
     weaknesses: ClassVar[str] = ""
-    """What it is known to get wrong."""
+    """Known errors of the evaluator."""
     cost: ClassVar[str] = ""
-    """What a score costs: passes of a model, requests."""
+    """The cost of a score: passes of a model, requests."""
     Params: ClassVar[type[Any]]
     """Frozen dataclass of `scoring.contract.params.param` fields."""
 
@@ -125,13 +125,13 @@ class Evaluator:
     """Language codes, or None for any."""
     deterministic: ClassVar[bool] = True
     queue: ClassVar[Queue] = "cpu"
-    """Which workers score, under default parameters; `queue_for` is the rule."""
+    """The queue of the workers that score, under default parameters; `queue_for` is the rule."""
     batch_size: ClassVar[int] = 512
     """Summaries a worker claims at a time; no score may depend on it."""
     seen_reason: ClassVar[str] = "article is in the labelled pool"
-    """Why a summary of an article in `seen` is not scored."""
+    """The reason why a summary of an article in `seen` is not scored."""
     is_out_of_fold: ClassVar[bool] = False
-    """Whether a summary's score depends only on labels of other articles, although it learns from all.
+    """True if a summary's score depends only on labels of other articles, although it learns from all.
     Then `seen` has the articles of its members, not those of its pool."""
 
     seen: Seen = Seen()

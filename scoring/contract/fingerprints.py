@@ -1,4 +1,4 @@
-"""What an evaluator's scores depend on, as a hash and in words."""
+"""Everything that an evaluator's scores depend on, as a hash and in words."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""What evaluators are given: summaries to score, labelled examples, and members with stored scores."""
+"""The input of evaluators: summaries to score, labelled examples, and members with stored scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

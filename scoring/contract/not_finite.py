@@ -1,4 +1,4 @@
-"""What happens where a model gives NaN: one input has no result, and the others keep theirs."""
+"""The treatment of NaN from a model: one input has no result, and the others keep theirs."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar

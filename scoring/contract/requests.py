@@ -34,7 +34,7 @@ class Request:
     """With FIRST_TOKEN and LIKELIHOOD: the possible replies; of a word's spellings the usual one first."""
     temperature: float = 0.0
     sample: int = 0
-    """Which of several draws from the same prompt, from 0; draws of one prompt are independent."""
+    """The number of the draw from the same prompt, from 0; draws of one prompt are independent."""
     max_tokens: int = 16
     schema: str = ""
     """JSON schema, as JSON, that the reply must match; empty: free text."""
@@ -73,7 +73,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a hosted model is reached."""
+    """The address of a hosted model."""
 
     base_url: str
     model: str

@@ -1,4 +1,4 @@
-"""What evaluators return: scores, or the reasons why there are none."""
+"""The output of evaluators: scores, or the reasons why there are none."""
 
 import math
 from collections.abc import Iterable, Mapping

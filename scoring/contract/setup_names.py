@@ -1,4 +1,4 @@
-"""How papers name a setup: the evaluator, then the parameters that differ from their defaults."""
+"""Names of setups as in papers: the evaluator, then the parameters that differ from their defaults."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any

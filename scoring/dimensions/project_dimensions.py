@@ -29,7 +29,7 @@ WORDS = {"dimensions", "sees", "descriptions"}
 
 
 class DimensionSource(StrEnum):
-    """Where a dimension's description comes from; earlier members override later ones."""
+    """The source of a dimension's description; earlier members override later ones."""
 
     PROJECT = "project"
     READY = "ready"

@@ -1,4 +1,4 @@
-"""What managers do with a project's endpoints: add and delete them, set limits, add and price models."""
+"""Managing a project's endpoints: add and delete them, set limits, add and price models."""
 
 from decimal import Decimal
 

@@ -71,7 +71,7 @@ class LimitsForm(forms.Form):
         label="Concurrent requests",
         min_value=1,
         max_value=1000,
-        help_text="Most requests that one worker sends at a time.",
+        help_text="The most requests that one worker sends at a time.",
     )
 
     def __init__(self, endpoint: Endpoint, data: Mapping[str, str] | None = None) -> None:

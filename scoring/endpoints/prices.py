@@ -1,4 +1,4 @@
-"""What requests cost in US dollars, at the prices set by a project's managers."""
+"""The cost of requests in US dollars, at the prices set by a project's managers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

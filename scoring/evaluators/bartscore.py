@@ -73,7 +73,7 @@ class BartScore(ModelEvaluator):
         direction: str = setting(
             "src_hypo",
             label="Direction",
-            help="Which text is given and which is predicted.",
+            help="The given text and the predicted text.",
             choices={
                 "src_hypo": "article to summary",
                 "ref_hypo": "reference to summary",
@@ -98,7 +98,7 @@ class BartScore(ModelEvaluator):
         prompt_place: str = setting(
             "source",
             label="Prompt position",
-            help="Where a prompt stands.",
+            help="Position of a prompt.",
             choices={"source": "after the given text", "target": "before the predicted text"},
             phrase="prompt {}",
             details="source: it is kept when the given text is cut; target: its tokens count towards "
@@ -107,7 +107,7 @@ class BartScore(ModelEvaluator):
         empty_texts: str = setting(
             "unscored",
             label="Empty texts",
-            help="Whether blank summaries, articles and references get a score.",
+            help="Treatment of blank summaries, articles and references.",
             choices={"unscored": "not scored", "score": "scored like others"},
             phrase="empty texts {}",
             details="score: as in the authors' program.",

@@ -67,7 +67,7 @@ BASELINE_COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
 
 
 class BertScore(ModelEvaluator):
-    """How well the summary's tokens match the nearest tokens of a reference, or of the article.
+    """Similarity of the summary's tokens to the nearest tokens of a reference, or of the article.
 
     Similarity is the cosine of the tokens' vectors in one layer of an encoder. Precision is the average over
     the summary's tokens, recall over the other text's, f1 their harmonic mean: numbers in [-1, 1], in
@@ -146,7 +146,7 @@ class BertScore(ModelEvaluator):
         long_article: str = setting(
             "cut",
             label="Long articles",
-            help="How an article beyond the model's limit is read.",
+            help="Way of reading an article beyond the model's limit.",
             choices={"cut": "beginning only", "parts": "all parts together"},
             phrase="long articles: {}",
             details="parts: the tokens of equal parts are matched together.",
@@ -177,7 +177,7 @@ class BertScore(ModelEvaluator):
 
     @cached_property
     def _baseline(self) -> float:
-        """What rescaling brings to 0; 0 without rescaling."""
+        """Return the value that rescaling brings to 0; 0 without rescaling."""
         if not self.params.baseline:
             return 0.0
         path, column = self.folder("baseline"), BASELINE_COLUMNS[self.params.measure]

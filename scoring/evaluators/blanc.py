@@ -34,7 +34,7 @@ Outcomes = Counter[tuple[bool, bool]]
 
 
 class Blanc(ModelEvaluator):
-    """How much the summary helps a BERT to guess hidden words of the article: -1 to 1, above 0 if it helps.
+    """A BERT's gain from the summary in guessing the article's hidden words: -1 to 1, above 0 if it helps.
 
     The model reads each sentence of the article several times, each time with other words hidden. A guess is
     right if the likeliest token is the hidden one. In the form `help` the summary precedes the sentence,
@@ -84,7 +84,7 @@ class Blanc(ModelEvaluator):
         measure: str = setting(
             "relative",
             label="Measure",
-            help="What the gained and lost guesses are divided by.",
+            help="Divisor of the gained and lost guesses.",
             choices={"relative": "relative gain", "improve": "improvement"},
             details="relative: (only with - only without) / all; improve: only with / (all but only "
             "without), from 0 to 1.",
@@ -276,7 +276,7 @@ class Blanc(ModelEvaluator):
 
     @cached_property
     def _room(self) -> int:
-        """Most ids of an input beside its special ones."""
+        """Return the most ids that an input may have beside its special ones."""
         tokens = self._filler.tokens
         limit = min(self.params.max_length, self._filler.limit)
         return limit - len(tokens.opening) - len(tokens.closing)

@@ -10,7 +10,7 @@ from scoring.contract.scores import EMPTY_SUMMARY, Scored
 
 
 class CopyRate(Evaluator):
-    """Whether the summary begins as the article does: 1 if the article starts with its first 20%, else 0.
+    """A test for a copied beginning: 1 if the article starts with the summary's first 20%, else 0.
 
     The first 20% are characters, rounded up, compared exactly (including case and punctuation) after runs of
     white space are replaced by one space. The mean over a system's summaries is its copy rate. Higher counts

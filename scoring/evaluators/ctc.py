@@ -24,7 +24,7 @@ CONSISTENCY, RELEVANCE = "consistency", "relevance"
 
 
 class Ctc(ModelEvaluator):
-    """How well the article supports the summary (consistency), and the summary the references (relevance).
+    """The article's support for the summary (consistency), and the summary's for the references (relevance).
 
     Relevance is consistency times the average support of the references by the summary. An aligner scores
     each token of one text by how well another text supports it, and the average counts. There are three
@@ -86,7 +86,7 @@ class Ctc(ModelEvaluator):
         aligner: str = setting(
             "D",
             label="Aligner",
-            help="How words are aligned with the other text.",
+            help="Method that aligns words with the other text.",
             choices={"D": "classifier (D)", "E": "embeddings (E)", "R": "regression (R)"},
             details="D needs classifier.safetensors beside the encoder, R dense.safetensors; E takes "
             "any encoder.",

@@ -76,7 +76,7 @@ class Entailment(ModelEvaluator):
         measure: str = setting(
             "entailment",
             label="Measure",
-            help="How the probabilities become a score.",
+            help="Formula that turns the probabilities into a score.",
             choices={
                 "entailment": "entailment",
                 "ratio": "entailment ratio",

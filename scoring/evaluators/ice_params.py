@@ -35,7 +35,7 @@ class IceParams:
     api: str = setting(
         "chat",
         label="API",
-        help="How the model is asked: by chat or text completion, hosted or local.",
+        help="Chat or text completion, by a hosted or a local model.",
         choices={
             "chat": "chat",
             "completions": "completions",
@@ -74,7 +74,7 @@ class IceParams:
     mode: str = setting(
         "greedy",
         label="Scoring mode",
-        help="How replies become a score.",
+        help="Method that turns replies into a score.",
         choices={
             "greedy": "single reply",
             "samples": "mean of samples",
@@ -91,7 +91,7 @@ class IceParams:
     marks: str = setting(
         "decimals",
         label="Rating scale",
-        help="What the model replies and how example labels are written.",
+        help="Form of the model's replies and of the examples' labels.",
         choices={"decimals": "0.00 to 1.00", "1-5": "1 to 5", "yes_no": "yes or no"},
         phrase="scale {}",
         group=SCORE,
@@ -166,7 +166,7 @@ class IceParams:
     descriptions: str = setting(
         "",
         label="Descriptions",
-        help="What described prompts say of a dimension, as dimension=description; separated by semicolons.",
+        help="Descriptions in described prompts, as dimension=description; separated by semicolons.",
         group=PROMPT,
         details="Or a JSON object. In a project needed only for dimensions that neither its questions "
         "nor its own dimensions describe.",
@@ -191,7 +191,7 @@ class IceParams:
     max_tokens: int = setting(
         16,
         label="Maximum reply",
-        help="Most tokens of a reply; reasoning models need thousands.",
+        help="The most tokens of a reply; reasoning models need thousands.",
         low=1,
         high=65_536,
         phrase="replies of {} tokens at most",

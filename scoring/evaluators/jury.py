@@ -46,7 +46,7 @@ class Jury(Evaluator):
         how: str = setting(
             "mean",
             label="Combination",
-            help="How the jurors' scores become one.",
+            help="Combination of the jurors' scores.",
             choices={"mean": "mean", "median": "median", "majority": "majority"},
             details="majority: the share of jurors whose score is the threshold or more.",
         )

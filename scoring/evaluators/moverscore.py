@@ -25,7 +25,7 @@ NO_WEIGHT_BESIDE = "no word of the text it is compared with has any weight"
 
 
 class MoverScore(ModelEvaluator):
-    """How little the summary's words must move, in the space of an encoder, to become the other text.
+    """Word mover's similarity: the less the summary's words must move to become the other text, the higher.
 
     Each text is a set of n-gram vectors weighted by the rarity of their words (idf). The earth mover's
     distance is the least work that moves one set onto the other, solved exactly. The first form (v1, the
@@ -87,7 +87,7 @@ class MoverScore(ModelEvaluator):
         n_gram: int = setting(
             1,
             label="N-gram length",
-            help="How many neighbouring words move together.",
+            help="Number of neighbouring words that move together.",
             low=1,
             high=10,
             phrase="{}-grams",
@@ -106,7 +106,7 @@ class MoverScore(ModelEvaluator):
         masses: str = setting(
             "exact",
             label="Word masses",
-            help="Whether word masses are rounded, as in older versions of the authors' solver.",
+            help="Round word masses, as in older versions of the authors' solver.",
             choices={"exact": "exact masses", "rounded": "rounded masses"},
             details="exact: as pyemd 1.1. rounded: in whole millionths, as pyemd 1.0 and before, which moves "
             "the scores of long texts by about 2e-5; gives the numbers of the parity set.",

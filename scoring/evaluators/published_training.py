@@ -1,4 +1,4 @@
-"""What published models were trained on, by the names of data sets. Our own models name their articles."""
+"""The data sets that published models were trained on, by name. Our own models name their articles."""
 
 import re
 from collections.abc import Collection, Iterator

@@ -39,7 +39,7 @@ class Answered:
 
 
 class QuestionAnswering(ModelEvaluator):
-    """Whether article and summary give the same answers to questions about the summary: F1, in [0, 1].
+    """Agreement of the article's and the summary's answers to questions about the summary: F1, in [0, 1].
 
     For each name or number in the summary a model writes a question with that answer. Another model answers
     it from the summary and from the article, each time with a span of the text. The score is the mean, over
@@ -121,14 +121,14 @@ class QuestionAnswering(ModelEvaluator):
             phrase="round trip",
         )
         no_answer: bool = setting(
-            True, label="Unanswerable", help="Whether the model may find no answer (SQuAD 2, not SQuAD 1)."
+            True, label="Unanswerable", help="The model may find no answer (SQuAD 2, not SQuAD 1)."
         )
         most_questions: int = most_questions_setting(10, "summary")
         beams: int = setting(
             10, label="Beams", help="Width of the search for a question; 1: greedy.", low=1, phrase="{} beams"
         )
         longest_question: int = setting(
-            64, label="Longest question", help="Most tokens of a question.", low=4
+            64, label="Longest question", help="The most tokens of a question.", low=4
         )
 
     params: Params

@@ -76,7 +76,7 @@ class Rouge(Evaluator):
         sentences: str = setting(
             "newline",
             label="Sentence boundaries",
-            help="Where ROUGE-Lsum splits a text whose sentences are not given.",
+            help="Marks at which ROUGE-Lsum splits a text without given sentences.",
             choices={"newline": "line breaks", "period": "spaced full stops"},
             phrase="sentences split at {}",
             details="newline: as rouge-score does; period: at ' . ', for tokenised text as in SummEval. A "

@@ -72,7 +72,7 @@ class Seahorse(LabelEvaluator):
         question: str = setting(
             "q4",
             label="Question",
-            help="Which question the model was trained to answer.",
+            help="The question that the model was trained to answer.",
             choices={question: dimension.replace("_", " ") for question, dimension in QUESTIONS.items()},
             details="It names the dimension of the scores and changes no score.",
         )
@@ -122,7 +122,7 @@ class Seahorse(LabelEvaluator):
 
     @cached_property
     def _writes(self) -> bool:
-        """Whether the model writes its answers; else it has a head for them."""
+        """Return whether the model writes its answers; else it has a head for them."""
         from scoring.neural.loading import load_config
 
         folder = self.folder()

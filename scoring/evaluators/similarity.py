@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Similarity(ModelEvaluator):
-    """How similar the summary's meaning is to the reference's or the article's: a cosine in [-1, 1].
+    """Similarity of the summary's meaning to the reference's or the article's: a cosine in [-1, 1].
 
     A text's vector is the mean of its tokens' vectors in the encoder's last layer, including special tokens,
     as in sentence-transformers. It comes from none of the papers: it is a baseline from an untrained-to-judge

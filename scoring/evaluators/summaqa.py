@@ -30,7 +30,7 @@ Question = tuple[str, str]
 
 
 class SummaQA(ModelEvaluator):
-    """How well a model that reads only the summary fills gaps in the article's sentences: in [0, 1].
+    """Success of a model that reads only the summary at filling gaps in the article's sentences: in [0, 1].
 
     Each name or number of the article gives a question: its sentence with the word MASKED in its place. A
     model for extractive question answering searches the summary for the answer. The measure is its confidence

@@ -20,7 +20,7 @@ ONLY_STOP_WORDS_BESIDE = "the article's sentences have nothing but stop words"
 
 
 class Supert(ModelEvaluator):
-    """How well the summary's words match those of the article's first sentences, in an encoder's space.
+    """Match of the summary's words with those of the article's first sentences, in an encoder's space.
 
     The first sentences replace a reference (a pseudo reference). Each sentence is encoded alone, at most 128
     pieces of it; stop words are left out, punctuation stays. Every word of the pseudo reference is matched
@@ -61,7 +61,7 @@ class Supert(ModelEvaluator):
         first_sentences: int = setting(
             15,
             label="Article sentences",
-            help="How many leading sentences replace a reference; 0: all.",
+            help="Leading sentences that replace a reference; 0: all.",
             low=0,
             phrase="first {} sentences",
         )

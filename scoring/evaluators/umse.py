@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scoring.neural.joint_inputs import JointReader
 
 JOINT_LIMIT = 380
-"""Most tokens of a sequence, unless the model's settings state a limit."""
+"""The most tokens of a sequence, unless the model's settings state a limit."""
 BY_DIMENSION = {"coherence": WHOLE, "consistency": SENTENCES, "fluency": SENTENCES, "relevance": WHOLE}
 """SummEval's question -> the score that the released script compares with it."""
 FUSIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -94,7 +94,7 @@ class Umse(JointEvaluator):
         fusion: str = setting(
             "arithmetic_mean",
             label="Fusion",
-            help="How the scores by article and by reference become one.",
+            help="Combination of the scores by article and by reference.",
             choices={
                 "arithmetic_mean": "arithmetic mean",
                 "geometric_mean": "geometric mean",

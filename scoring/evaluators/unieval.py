@@ -68,7 +68,7 @@ MISSING = {"article": NO_ARTICLE, "references": NO_REFERENCE}
 
 
 class UniEval(ModelEvaluator):
-    """Whether a summary is coherent, consistent, fluent and relevant: a T5 model answers Yes or No.
+    """Coherence, consistency, fluency and relevance of a summary: a T5 model answers Yes or No.
 
     Each in [0, 1]: the probability of Yes against No as the first token of the answer. Coherence is judged
     from summary and article, relevance from summary and reference, consistency from each sentence and the

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scoring.neural.joint_inputs import JointReader
 
 JOINT_LIMIT = 512
-"""Most tokens of a sequence, unless the model's settings state a limit."""
+"""The most tokens of a sequence, unless the model's settings state a limit."""
 
 
 class Unite(JointEvaluator):
@@ -63,7 +63,7 @@ class Unite(JointEvaluator):
         attention: str = setting(
             "full",
             label="Attention",
-            help="Whether article and reference see each other; as the model was trained.",
+            help="Attention between article and reference; as the model was trained.",
             choices={"full": "full attention", "regional": "regional attention"},
             details="regional: each sees itself and the summary, with article and reference as input. See "
             "attention_excluded_regions in the model's hparams.yaml.",
@@ -71,7 +71,7 @@ class Unite(JointEvaluator):
         positions: str = setting(
             "running",
             label="Positions",
-            help="Whether positions restart in each text; as the model was trained.",
+            help="Numbering of positions across texts; as the model was trained.",
             choices={"running": "running positions", "restart": "restarting positions"},
             details="See reset_position_for_each_segment in the model's hparams.yaml.",
         )

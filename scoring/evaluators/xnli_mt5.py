@@ -46,7 +46,7 @@ class XnliMt5(LabelEvaluator):
         form: str = setting(
             "two_labels",
             label="Label set",
-            help="How the model was tuned: its prompt and its labels.",
+            help="Prompt and labels that the model was tuned with.",
             choices={"two_labels": "two labels", "three_labels": "three labels"},
             details="three_labels replaces prompt, labels and positive label.",
         )

@@ -29,7 +29,7 @@ class MemberRun:
 
     @property
     def is_done(self) -> bool:
-        """Whether the charts include it."""
+        """Return whether the charts include the run."""
         return self.run is not None and self.run.status == Run.Status.DONE
 
 
@@ -42,7 +42,7 @@ class Followed:
 
     @property
     def varies(self) -> str:
-        """What varies, for axes and headings: the setting's label, or the kind of experiment."""
+        """Return a title for axes and headings: the setting's label, or the kind of experiment."""
         experiment = self.experiment
         if not experiment.parameter:
             return (

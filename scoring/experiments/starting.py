@@ -68,7 +68,7 @@ class ExperimentEstimate:
     requests: int
     """Requests to send."""
     is_extrapolated: bool
-    """Whether the requests of some run are extrapolated from a sample."""
+    """True if the requests of some run are extrapolated from a sample."""
     cost: Decimal | None
     """Expected US dollars; None if the cost of some run is unknown."""
     cost_at_most: Decimal | None

@@ -1,4 +1,4 @@
-"""What varies in an experiment, and its values."""
+"""The setting that varies in an experiment, and its values."""
 
 import re
 

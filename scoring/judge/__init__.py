@@ -1,1 +1,1 @@
-"""What a prompted evaluator is made of: dimensions, examples, prompts, marks, the reading of replies."""
+"""The parts of a prompted evaluator: dimensions, examples, prompts, marks, the reading of replies."""

@@ -16,7 +16,7 @@ Examples = Mapping[Dimension, Sequence[PoolExample]]
 
 @dataclass(frozen=True)
 class ExampleDraw:
-    """How examples are drawn, and the context window they must fit."""
+    """Settings for drawing examples, with the context window they must fit."""
 
     count: int
     articles: int

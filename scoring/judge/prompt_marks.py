@@ -31,7 +31,7 @@ class MarkMenu:
 
     @property
     def are_single_tokens(self) -> bool:
-        """Whether each mark is one token in common tokenizers, so that its probability can be read."""
+        """Return whether each mark is one token in common tokenizers, so that its probability can be read."""
         return not self.scale.decimals
 
     @property

@@ -79,7 +79,7 @@ def is_json_verdict(reply: str, quality: str = "") -> bool:
 
 @dataclass(frozen=True)
 class _Patterns:
-    """Where verdicts occur; each but `broken_off` contains one mark of the scale."""
+    """Patterns that find verdicts; each but `broken_off` contains one mark of the scale."""
 
     mark: re.Pattern[str]
     alone: re.Pattern[str]

@@ -33,7 +33,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 class Unread(StrEnum):
-    """Why a reply gives no score."""
+    """The reasons why a reply gives no score."""
 
     UNPARSABLE = "unparsable"
     OFF_MARKS = "too little probability on the marks"

@@ -1,4 +1,4 @@
-"""How replies become a score: one reply, the mean of several, or probabilities of marks.
+"""Ways to make a score of replies: one reply, the mean of several, or probabilities of marks.
 
 A mode is a parameter, so part of the fingerprint: one never replaces another.
 """
@@ -23,7 +23,7 @@ Verdict = tuple[float, str | None]
 """A score from 0 to 1, or nan and a reason."""
 
 _NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
-"""Where a model continues the list after its mark."""
+"""The place where a model continues the list after its mark."""
 _ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
 """Problems that a kept reply does not show."""
 

@@ -31,7 +31,7 @@ from scoring.sealed_labels.seal import count_earlier_runs, refuse_while_others_w
 from scoring.sealed_labels.split import articles_in, split_of
 
 CHOSE_THE_PROMPT = "labels chose the prompt"
-"""Why an article of the pool or tuning part counts as seen by a setup."""
+"""The reason why an article of the pool or tuning part counts as seen by a setup."""
 NOT_SPLIT = "Split the project's labels into pool, tuning and sealed first."
 
 

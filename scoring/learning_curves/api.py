@@ -13,7 +13,7 @@ from scoring.models import LearningCurve
 
 
 class CurveModelSerializer(serializers.Serializer):
-    share = serializers.FloatField(source="model.share", help_text="Of the training articles, to 1.")
+    share = serializers.FloatField(source="model.share", help_text="Share of the training articles, 0 to 1.")
     seed = serializers.IntegerField(source="model.seed")
     examples = serializers.IntegerField(source="model.examples", help_text="Training examples.")
     name = serializers.CharField(source="training.model", help_text="For the parameter `model`.")

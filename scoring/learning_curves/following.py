@@ -47,14 +47,14 @@ class FollowedModel:
 
     @property
     def is_done(self) -> bool:
-        """Whether the figures include it: trained to the end, and done scoring."""
+        """Return whether the figures include the model: trained to the end, and done scoring."""
         return self.training.status == Training.Status.DONE and (
             self.run is not None and self.run.status == Run.Status.DONE
         )
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether it is being trained or scored, or waits for it."""
+        """Return whether the model is being trained or scored, or waits for it."""
         if self.training.status in Training.UNFINISHED:
             return True
         if self.training.status != Training.Status.DONE or self.model.failure:
@@ -63,7 +63,7 @@ class FollowedModel:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it can be resumed."""
+        """Return whether the training stopped and can be resumed."""
         return not self.is_done and not self.is_unfinished
 
 

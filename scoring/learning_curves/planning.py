@@ -83,12 +83,12 @@ class CurvePlan:
 
     @property
     def examples_in_words(self) -> str:
-        """What the method learns from, in the plural."""
+        """Return the name of the method's training examples, in the plural."""
         return self.models[0].trainer.examples
 
     @property
     def has_few_test_articles(self) -> bool:
-        """Whether there are too few for intervals over articles."""
+        """Return whether there are too few test articles for intervals over articles."""
         return self.rated_test_articles < FEWEST_TEST_ARTICLES
 
     @property

@@ -38,7 +38,7 @@ class BatchState(StrEnum):
 
 
 _STATES = {"completed": BatchState.DONE, **{each.value: each for each in BatchState}}
-"""What the endpoint calls a state; all others are under way."""
+"""The endpoint's names of states; all others are under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class BatchStatus:
     answered: int
     refused: int
     words: str = ""
-    """Why the whole batch failed."""
+    """The reason why the whole batch failed."""
     files: tuple[str, ...] = ()
     """The endpoint's names of the files with replies and errors."""
 
@@ -60,7 +60,7 @@ class BatchReplies:
 
     replies: Mapping[str, Reply]
     failures: Mapping[str, str]
-    """Why there is no reply: the endpoint's message, such as a timeout."""
+    """The reason why there is no reply: the endpoint's message, such as a timeout."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a model behind an endpoint can do, found out with a few short requests."""
+"""The abilities of a model behind an endpoint, found out with a few short requests."""
 
 import asyncio
 import json
@@ -30,22 +30,22 @@ _UNKNOWN_TO_IT = (400, 404, 405, 422, 500, 501)
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a model can do at an endpoint, over one API. None: unknown."""
+    """The abilities of a model at an endpoint, over one API. None: unknown."""
 
     temperature: bool | None = None
-    """Whether it accepts temperature 0, and not only its default."""
+    """True if it accepts temperature 0, and not only its default."""
     token_limit: str | None = None
     """max_tokens, or max_completion_tokens for reasoning models."""
     n: bool | None = None
-    """Whether it gives several replies to one request."""
+    """True if it gives several replies to one request."""
     logprobs: int | None = None
-    """Most alternative tokens with probabilities at one position of a reply; 0: none."""
+    """The most alternative tokens with probabilities at one position of a reply; 0: none."""
     json_schema: bool | None = None
-    """Whether it holds replies to a JSON schema."""
+    """True if it holds replies to a JSON schema."""
     usage: bool | None = None
-    """Whether it reports the tokens used."""
+    """True if it reports the tokens used."""
     batches: bool | None = None
-    """Whether there is a Batch API."""
+    """True if there is a Batch API."""
 
     @property
     def manner(self) -> openai_format.Manner:

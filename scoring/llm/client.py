@@ -32,9 +32,9 @@ from scoring.llm.rate_limits import Limits
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 120.0
-"""How long to retry an endpoint that answers nobody, or one request that keeps failing."""
+"""Seconds of retrying an endpoint that answers nobody, or one request that keeps failing."""
 _POLL_S = 0.05
-"""How often a waiting request checks whether another thread made room or the endpoint is open again."""
+"""Seconds after which a waiting request checks again for room or an open endpoint."""
 _ALL_REFUSED = 32
 """Refusals without any answer after which the prompts cannot be the reason."""
 _NO_LIMITS = Limits()
@@ -58,7 +58,7 @@ class HostedModel:
     limits: Limits = _NO_LIMITS
     patience_s: float = field(default_factory=lambda: PATIENCE_S)
     has_answered: bool = False
-    """Whether the model is known to answer. Then it may refuse every prompt of a call without failing."""
+    """True if the model is known to answer. Then it may refuse every prompt of a call without failing."""
 
     def __post_init__(self) -> None:
         if self.most_in_flight < 1:
@@ -101,7 +101,7 @@ class _Sending:
         self._abilities = model.abilities or Abilities()
         self._has_answered = model.has_answered
         self.failure: Exception | None = None
-        """Why some requests were not answered; known when all replies have arrived."""
+        """The reason why some requests were not answered; known when all replies have arrived."""
 
     @contextmanager
     def of(self, requests: Sequence[Request]) -> Iterator[Iterator[list[tuple[int, Reply]]]]:

@@ -1,4 +1,4 @@
-"""How many requests an endpoint takes at once, learnt from its answers."""
+"""The number of requests that an endpoint takes at once, learnt from its answers."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What an endpoint's error means: a reply that concerns one prompt, a retry, or a failure of all."""
+"""The meaning of an endpoint's errors: a reply that concerns one prompt, a retry, or a failure of all."""
 
 import email.utils
 import re

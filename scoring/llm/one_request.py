@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 KEY = re.compile(r"[!-~]+")
-"""What a header can carry. Libraries quote a header that they refuse, key and all."""
+"""The characters that a header can carry. Libraries quote a header that they refuse, key and all."""
 _manners: dict[Address, openai_format.Manner] = {}
-"""What models accepted after they refused another manner; lives as long as the process."""
+"""The manners that models accepted after they refused another; lives as long as the process."""
 
 
 def secret_of(address: Address, key: str | None) -> str:

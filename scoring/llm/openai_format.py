@@ -11,9 +11,9 @@ from scoring.contract.requests import Address, Reply, Request, Usage, Wanted
 from scoring.judge.score_marks import Unread
 
 MOST_ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5
-"""Most alternatives that OpenAI shows at one position of a reply: in a chat, in a completion."""
+"""The most alternatives that OpenAI shows at one position of a reply: in a chat, in a completion."""
 DEFAULT_TEMPERATURE = 1.0
-"""What an endpoint uses if a request states none."""
+"""The temperature that an endpoint uses if a request states none."""
 NO_PROBABILITIES = (
     "the endpoint shows no token probabilities (logprobs), which the mode expected needs: use the mode "
     "greedy or samples, or an endpoint that shows them"
@@ -26,7 +26,7 @@ NO_LIKELIHOODS = (
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a request must be written for a model."""
+    """The form that a model's requests must have."""
 
     token_limit: str = "max_tokens"
     """The parameter's name; reasoning models call it max_completion_tokens."""

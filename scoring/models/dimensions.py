@@ -7,7 +7,7 @@ from annotation.models import Project
 
 
 class JudgedDimension(models.Model):
-    """What a judge is asked about, and which text it sees beside the summary.
+    """A dimension that a judge is asked about, and the text it sees beside the summary.
 
     Overrides a built-in dimension of the same name. Existing setups keep the description they were made with.
     """

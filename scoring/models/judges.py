@@ -10,7 +10,7 @@ from scoring.models.setups import Setup
 
 
 class LabelSplit(models.Model):
-    """How a project's labelled articles are split into pool, tuning and sealed; sealed is the rest.
+    """The split of a project's labelled articles into pool, tuning and sealed; sealed is the rest.
 
     The part of an article depends only on these numbers and its external id
     (`scoring.sealed_labels.label_parts`), so later imports follow the same split.

@@ -49,7 +49,7 @@ class RecheckScore(ScoreValue):
 
 
 class RecheckSchedule(models.Model):
-    """How often a setup's model is checked for drift."""
+    """The schedule by which a setup's model is checked for drift."""
 
     setup = models.OneToOneField(Setup, on_delete=models.CASCADE, related_name="recheck_schedule")
     every_days = models.PositiveSmallIntegerField()

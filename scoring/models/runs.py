@@ -117,7 +117,7 @@ class Run(Imported):
 
     @property
     def awaits_verdict(self) -> bool:
-        """Whether this is a finished drift check that has no verdict yet."""
+        """Return whether this is a finished drift check that has no verdict yet."""
         return self.kind == self.Kind.DRIFT and self.status == self.Status.DONE and self.has_changed is None
 
 
@@ -149,7 +149,7 @@ class Batch(Leased):
 
     @property
     def occasion(self) -> str:
-        """What distinguishes a recheck's requests from earlier equal ones; empty if replies may be reused."""
+        """Return the mark of a recheck's requests; empty if stored replies may be reused."""
         return f"recheck {self.run_id}, {self.repetition}" if self.repetition else ""
 
     def __str__(self) -> str:

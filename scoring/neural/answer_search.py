@@ -14,7 +14,7 @@ NONE = ""
 
 
 LONGEST = 30
-"""Most ids of an answer."""
+"""The most ids of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

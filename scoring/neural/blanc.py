@@ -31,7 +31,7 @@ NOT_DECAYED = ("bias", "LayerNorm.weight")
 WEIGHT_DECAY = 0.01
 
 Guessed = tuple[bool, ...] | None
-"""Whether each hidden word of an input was guessed; None if out of memory."""
+"""True if each hidden word of an input was guessed; None if out of memory."""
 
 
 class Guesser:
@@ -70,7 +70,7 @@ class Guesser:
 
 @dataclass(frozen=True, slots=True)
 class Teaching:
-    """How a copy is trained: each lesson once an epoch, one at a time and in order.
+    """Settings for training a copy: each lesson once an epoch, one at a time and in order.
 
     A hidden word is shown as a random id with probability `replaced`, as itself with
     `kept`, else as the mask. `seed` starts these draws and those of dropout.

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 KEPT_BEGINNINGS = 8
 """Beginnings whose keys and values are kept; an evaluator has one per dimension."""
 CACHE_BYTES = 2**32
-"""Most bytes of keys and values in a batch, and of all kept beginnings."""
+"""The most bytes of keys and values in a batch, and of all kept beginnings."""
 OWN_WINDOWS = ("gpt_neo",)
 """Kinds whose attention window counts padding, although their caches do not say so."""
 
@@ -64,7 +64,7 @@ class CausalPass:
         self.shares = bool(layers) and all(
             type(each) in (DynamicLayer, DynamicSlidingWindowLayer) for each in layers
         )
-        """Whether the keys and values of a beginning serve every row that has it."""
+        """True if the keys and values of a beginning serve every row that has it."""
         held = [each for each in layers if self.shares and each.is_initialized]
         self._bytes_per_token = sum(each.keys.nbytes + each.values.nbytes for each in held)
         self._window = min(

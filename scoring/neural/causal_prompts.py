@@ -38,7 +38,7 @@ class PromptIds:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What a chat template puts before, between and after the texts."""
+    """The ids that a chat template puts before, between and after the texts."""
 
     before: str
     between: str

@@ -34,7 +34,7 @@ _JOINED = (
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """How well a text is grounded in its context: a number, or nan and a reason; shares read."""
+    """A text's grounding in its context: a number, or nan and a reason; shares read."""
 
     value: float
     reason: str = ""

@@ -18,7 +18,7 @@ from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
 
 LIMIT = 512
-"""Most ids of an input, whatever its tokenizer states."""
+"""The most ids of an input, whatever its tokenizer states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PairModel:
     """The file with the layer's `weight` [outputs, dimensions] and `bias` [outputs]."""
     outputs: ClassVar[int]
     cut: ClassVar[str]
-    """Which text is cut if both are too long, as tokenizers name it."""
+    """The text that is cut if both are too long, as tokenizers name it."""
 
     def __init__(self, folder: Path, precision: str, may_lack: tuple[str, ...] = ()) -> None:
         self.tokens = TextTokenizer(folder)
@@ -65,7 +65,7 @@ class PairModel:
 
     @property
     def is_bert(self) -> bool:
-        """Whether the model is built like BERT, with a pooler of the same kind."""
+        """Return whether the model is built like BERT, with a pooler of the same kind."""
         return self._pass is not None
 
     @torch.inference_mode()

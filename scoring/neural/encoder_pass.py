@@ -25,7 +25,7 @@ KINDS = ("bert", *COUNTING_FROM_PADDING)
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Which tokens see which: spans of queries and of keys, as in `attend`.
+    """The tokens that each token sees: spans of queries and of keys, as in `attend`.
 
     `keys` names the token of each key; without it keys are the tokens themselves, in order. `prefix` [layers,
     keys and values, rows, dimensions] comes before the tokens, and counts in `keys`.

@@ -19,9 +19,9 @@ TextGroup = tuple[str, tuple[str, ...]]
 """A summary and the texts it is compared with."""
 
 ROUND = 32_768
-"""Most tokens whose vectors are held together, unless one group alone has more."""
+"""The most tokens whose vectors are held together, unless one group alone has more."""
 PRODUCT = 2**23
-"""Most similarities computed together, unless one summary alone has more."""
+"""The most similarities computed together, unless one summary alone has more."""
 REMEMBERED_BYTES = 2**28
 """Kept vectors of recently compared texts, which return with other summaries."""
 
@@ -43,7 +43,7 @@ class _ReadText:
     sequences: tuple[tuple[int, ...], ...]
     share: float
     is_empty: bool
-    """Whether the text has no ids of its own."""
+    """True if the text has no ids of its own."""
 
     def __len__(self) -> int:
         return sum(map(len, self.sequences))

@@ -11,7 +11,7 @@ from scoring.neural.t5 import Answers
 from scoring.neural.tokens import TextTokenizer
 
 LONGEST_ANSWER = 10
-"""Most tokens of an answer that is compared with a label."""
+"""The most tokens of an answer that is compared with a label."""
 
 Judged = tuple[float, str]
 """The value in [0, 1], and the written answer, if any."""

@@ -22,7 +22,7 @@ transformers.utils.logging.disable_progress_bar()
 LEAST_VOCABULARY = 16
 """Fewest pieces beside special tokens; bytes alone would be 256."""
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError)
-"""What the libraries raise for files that are missing, damaged, or JSON of another form."""
+"""The exceptions that the libraries raise for files that are missing, damaged, or JSON of another form."""
 
 
 def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedTokenizerBase:

@@ -19,7 +19,7 @@ STEPS_OF_MASS = 1_000_000
 
 @dataclass(frozen=True)
 class MoverForm:
-    """How the two published forms differ: layers, small constants, distance."""
+    """One of the two published forms: layers, small constants, distance."""
 
     layers: int
     """Last blocks of the encoder; of several, the least, mean and greatest values are joined."""

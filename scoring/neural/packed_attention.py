@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 Span = tuple[int, int]
-"""So many queries that see so many keys."""
+"""The number of queries, and of the keys that they see."""
 
 
 def attend(

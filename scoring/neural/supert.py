@@ -11,7 +11,7 @@ from scoring.contract.scores import share_of
 from scoring.neural.encoder import Encoder
 
 SENTENCE_PIECES = 128
-"""Most pieces read of one sentence, without special ids."""
+"""The most pieces read of one sentence, without special ids."""
 
 
 @dataclass(frozen=True)

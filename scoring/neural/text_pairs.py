@@ -33,7 +33,7 @@ class TextPairs:
         self._tokens = tokens
         self._single_room = limit - len(tokens.opening) - len(tokens.closing)
         self.room = self._single_room - len(tokens.between_texts)
-        """How many ids of the two texts together fit into one input."""
+        """The number of ids of the two texts together that fit into one input."""
 
     def grid(self, premises: Sequence[str], hypotheses: Sequence[str], *, in_parts: bool) -> PairGrid:
         """Return all pairs of texts. A premise that is too long is cut, or split with `in_parts`.

@@ -86,7 +86,7 @@ class TextTokenizer:
 
     @cached_property
     def heeds_spaces(self) -> bool:
-        """Whether a space before a text changes its ids, as with byte-level tokenizers (RoBERTa, GPT-2)."""
+        """Return whether a space before a text changes its ids, as with byte-level tokenizers (GPT-2)."""
         bare, spaced = self.pieces(["a", " a"])
         return bare != spaced
 

@@ -31,7 +31,7 @@ WIDTHS = (3, 1)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a network is built from beside its encoder."""
+    """The settings that a network is built from beside its encoder."""
 
     scenarios: tuple[str, ...]
     """Those it is trained for, a part of SCENARIOS."""
@@ -47,7 +47,7 @@ class Shape:
     dropout: float
     """In the estimator, while training."""
     max_length: int
-    """Most tokens of all texts together."""
+    """The most tokens of all texts together."""
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
@@ -114,7 +114,7 @@ class UmseNetwork(nn.Module):
 
     @property
     def room(self) -> int:
-        """Most tokens of all texts together: what was asked for or what the positions allow."""
+        """Return the most tokens of all texts together: the setting's, or fewer if positions allow fewer."""
         return min(self.shape.max_length, position_limit(self.encoder.config) - self.shape.prefix_length)
 
     def forward(self, ids: Tensor, mask: Tensor, scenarios: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ class YesOrNo:
             )
         self._end: int = end
         self._room = max_length - len(self._tokens.closing)
-        """Most ids of an input before the closing ones."""
+        """The most ids of an input before the closing ones."""
 
     def whole(self, question: str, texts: Sequence[Labelled]) -> Input:
         """Return one input, cut from its end."""

@@ -27,7 +27,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class ReplyConsistency:
-    """How consistent the repeated replies on one dimension are."""
+    """The consistency of repeated replies on one dimension."""
 
     summaries: int
     """Summaries with a score each time, to which the figures below refer."""
@@ -43,7 +43,7 @@ class ReplyConsistency:
 
 @dataclass(frozen=True)
 class Shift:
-    """How the replies on one dimension have shifted since the first."""
+    """The shift of replies on one dimension since the first."""
 
     summaries: int
     """Summaries with a score then and each time now."""

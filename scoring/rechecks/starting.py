@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RecheckPlan:
-    """What a recheck would do if it were started now."""
+    """A recheck as it would be if it were started now."""
 
     evaluator: AskingEvaluator
     summary_ids: tuple[int, ...]

@@ -34,7 +34,7 @@ class SetupSerializer(serializers.ModelSerializer):
 
 class SetupDetailSerializer(SetupSerializer):
     params = serializers.DictField()
-    provenance = serializers.DictField(help_text="What the fingerprint was computed from.")
+    provenance = serializers.DictField(help_text="Values that the fingerprint was computed from.")
 
     class Meta(SetupSerializer.Meta):
         fields = (*SetupSerializer.Meta.fields, "params", "provenance")

@@ -1,4 +1,4 @@
-"""How an evaluator's requests reach its model: stored replies, budget, rate limits and key."""
+"""The way of an evaluator's requests to its model: stored replies, budget, rate limits and key."""
 
 from collections.abc import Sequence
 from copy import copy

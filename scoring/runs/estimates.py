@@ -56,11 +56,11 @@ class RunEstimate:
     """Expected tokens of the requests to send."""
     at_most: Usage
     is_learnt: bool
-    """Whether the expected tokens are based on earlier replies of the model."""
+    """True if the expected tokens are based on earlier replies of the model."""
     cost: Decimal | None
     cost_at_most: Decimal | None
     no_cost: str
-    """Why the cost is unknown; else empty."""
+    """The reason why the cost is unknown; else empty."""
     prompts: tuple[ShownPrompt, ...]
 
     @property

@@ -50,7 +50,7 @@ FIRST_BATCH = 16
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run would do if it were started now."""
+    """A run as it would be if it were started now."""
 
     project: Project
     evaluator: Evaluator
@@ -77,7 +77,7 @@ class RunPlan:
 
     @property
     def warnings(self) -> list[str]:
-        """What is known of published models that may have seen the project's articles."""
+        """Return warnings about published models that may have seen the project's articles."""
         return warnings_of(self.project, self.evaluator)
 
     @property

@@ -26,7 +26,7 @@ SIZE = 16
 """Summaries to try, spread evenly over those of the run."""
 KEPT_FOR = timedelta(days=1)
 TOLD_FOR = timedelta(minutes=10)
-"""How long previews of the same run show the result; the load of the machine changes."""
+"""Seconds for which previews of the same run show the result; the load of the machine changes."""
 PATIENCE_S = 120.0
 """Seconds that a probe waits for a worker before it is dropped."""
 

@@ -44,7 +44,7 @@ from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import queue_of
 
 SHOWN_EXAMPLES = 40
-"""Most ids of examples and articles on a run's page; a baseline may learn from 100,000."""
+"""The most ids of examples and articles on a run's page; a baseline may learn from 100,000."""
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""How a worker scores a run: claim a batch, score it, store the scores, repeat."""
+"""A worker's steps in scoring a run: claim a batch, score it, store the scores, repeat."""
 
 import logging
 import time

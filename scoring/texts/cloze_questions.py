@@ -20,7 +20,7 @@ def most_questions_setting(default: int, text: str) -> Any:
     return setting(
         default,
         label="Maximum questions",
-        help=f"Most questions per {text}, taken from its start; 0: all.",
+        help=f"The most questions per {text}, taken from its start; 0: all.",
         low=0,
         phrase="{} questions at most",
     )

@@ -27,7 +27,7 @@ def references_setting(default: str, note: str = "") -> Any:
     return setting(
         default,
         label="Several references",
-        help="Which reference counts when a summary has several.",
+        help="The reference that counts when a summary has several.",
         choices={"max": "best reference", "mean": "mean over references", "first": "first reference"},
         details=f"Blank references do not count.{note and f' {note}'}",
     )
@@ -38,7 +38,7 @@ def long_article_setting(note: str = "") -> Any:
     return setting(
         "cut",
         label="Long articles",
-        help="How an article beyond the model's limit is read.",
+        help="Way of reading an article beyond the model's limit.",
         choices={"cut": "beginning only", "parts_max": "best part", "parts_mean": "mean over parts"},
         phrase="long articles: {}",
         details=f"Parts are of equal length.{note and f' {note}'}",

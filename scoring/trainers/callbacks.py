@@ -1,4 +1,4 @@
-"""What happens between steps: points are reported, wishes and patience are heeded, checkpoints are marked."""
+"""Callbacks between steps: report points, heed wishes and patience, mark checkpoints."""
 
 import math
 from collections.abc import Mapping

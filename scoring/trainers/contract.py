@@ -1,4 +1,4 @@
-"""What a trainer is: labelled texts in, a folder with weights out, no database and no settings.
+"""The contract of trainers: labelled texts in, a folder with weights out, no database and no settings.
 
 A new trainer is one file in `scoring/trainers/`, one line in the table there and one test file.
 """
@@ -59,7 +59,7 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """What a trainer learns from, after `prepare`."""
+    """The examples that a trainer learns from, after `prepare`."""
 
     train: Sequence[Any]
     """Examples, each of the trainer's own kind."""
@@ -102,9 +102,9 @@ class Trainer:
     source: ClassVar[str]
     """The paper followed."""
     help: ClassVar[str]
-    """What the result is good for, in one sentence."""
+    """The use of the result, in one sentence."""
     examples: ClassVar[str] = "examples"
-    """What its training examples are, in the plural, such as "answers"."""
+    """The name of its training examples, in the plural, such as "answers"."""
     Params: ClassVar[type[Any]]
     """Frozen dataclass of `annotation.declared.settings.setting` fields."""
 

@@ -1,4 +1,4 @@
-"""What a method brings to the loop: a model, and how examples become batches and measures."""
+"""The base of learners: a method's model, which turns examples into batches and measures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from scoring.neural.device import device
 from scoring.neural.loading import load_config
 
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
-"""What configurations call it."""
+"""The names of attention dropout in configurations."""
 
 
 class Learner:
@@ -25,9 +25,9 @@ class Learner:
     choose_by: str
     """The measure that chooses the best checkpoint."""
     higher_is_better: bool = True
-    """Whether the best checkpoint has the highest value of `choose_by`, or the lowest."""
+    """True if the best checkpoint has the highest value of `choose_by`, or the lowest."""
     together: int = 1
-    """How many training examples in a row are learnt from in one batch."""
+    """The number of training examples in a row that one batch learns from."""
 
     def lengths(self, examples: Sequence[Any]) -> list[int]:
         """Return the examples' lengths in tokens, by which those of a batch are grouped."""

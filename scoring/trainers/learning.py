@@ -1,4 +1,4 @@
-"""From a base model to the folder of a trained one: what the methods share."""
+"""The steps that all methods share, from a base model to the folder of a trained one."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version

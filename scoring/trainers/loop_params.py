@@ -32,7 +32,7 @@ def epochs_setting(default: int) -> Any:
     return setting(
         default,
         label="Epochs",
-        help="Most passes over the training examples.",
+        help="The most passes over the training examples.",
         low=1,
         high=1000,
         group=OPTIMISATION,
@@ -53,7 +53,7 @@ def patience_setting(default: int) -> Any:
 
 @dataclass(frozen=True)
 class LoopParams(SplitParams):
-    """How a model is trained. A method may declare other defaults."""
+    """Settings of the training loop. A method may declare other defaults."""
 
     learning_rate: float = learning_rate_setting(1e-4)
     schedule: str = setting(
@@ -72,7 +72,12 @@ class LoopParams(SplitParams):
         group=OPTIMISATION,
     )
     weight_decay: float = setting(
-        0.0, label="Weight decay", help="Of AdamW.", low=0.0, high=1.0, group=OPTIMISATION
+        0.0,
+        label="Weight decay",
+        help="Strength of AdamW's decay of weights towards zero.",
+        low=0.0,
+        high=1.0,
+        group=OPTIMISATION,
     )
     epochs: int = epochs_setting(10)
     batch_size: int = setting(
@@ -97,7 +102,11 @@ class LoopParams(SplitParams):
     )
     patience: int = patience_setting(3)
     seed: int = setting(
-        0, label="Seed", help="Of new weights, dropout and the order of examples.", low=0, group=OPTIMISATION
+        0,
+        label="Seed",
+        help="Decides new weights, dropout and the order of examples.",
+        low=0,
+        group=OPTIMISATION,
     )
     precision: str = setting(
         "auto",

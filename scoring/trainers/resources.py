@@ -1,4 +1,4 @@
-"""Whether the machine can hold a training: memory, disk, and number formats."""
+"""Checks that the machine can hold a training: memory, disk, and number formats."""
 
 import math
 import shutil

@@ -29,14 +29,14 @@ from scoring.trainers.learner import Learner, attention_dropout_in, without_atte
 from scoring.trainers.seahorse_examples import LabelledSummary
 
 ANSWERS = ("0", "1")
-"""What the model answers, by label."""
+"""The model's answers, by label."""
 CONFIG = "config.json"
 NO_ID = -100
 """Padding of answers."""
 READ_TOGETHER = 512
 """Examples that are tokenised in one call."""
 HEAD = ("classifier.", "head.", "pooler.", "pre_classifier.", "score.", "sequence_summary.")
-"""How the names of weights begin that a classifier has and its base model may lack."""
+"""The beginning of the names of weights that a classifier has and its base model may lack."""
 
 
 def learner_for(base: Path, **settings: Any) -> "AnswerLearner":
@@ -55,7 +55,7 @@ def learner_for(base: Path, **settings: Any) -> "AnswerLearner":
 
 
 class AnswerLearner(Learner):
-    """What both kinds share. The module's outputs [examples] are the log-odds of yes.
+    """The base of both kinds of learners. The module's outputs [examples] are the log-odds of yes.
 
     `prompts` maps each dimension to a template with {article} and {summary}.
     """

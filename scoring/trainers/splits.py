@@ -23,7 +23,7 @@ class Split(StrEnum):
 
 @dataclass(frozen=True)
 class SplitParams:
-    """How articles are split."""
+    """Settings for splitting articles."""
 
     validation_share: float = setting(
         0.1,

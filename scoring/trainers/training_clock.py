@@ -1,4 +1,4 @@
-"""How fast a training goes, and how long it will take."""
+"""The speed of a training, and the time it will take."""
 
 import time
 

@@ -69,7 +69,7 @@ class UmseTrainer(Trainer):
         scenarios: str = setting(
             "all",
             label="Scenarios",
-            help="What summaries are read with.",
+            help="Texts that the model reads together with a summary.",
             choices=_IN_WORDS,
             group=PAIRS,
         )
@@ -84,7 +84,7 @@ class UmseTrainer(Trainer):
         max_length: int = setting(
             380,
             label="Maximum length",
-            help="Most tokens of all texts together, without the prefix.",
+            help="The most tokens of all texts together, without the prefix.",
             low=16,
             high=65_536,
             group=PAIRS,
@@ -93,7 +93,7 @@ class UmseTrainer(Trainer):
         prefix_form: str = setting(
             "input",
             label="Prefix",
-            help="Where the learnt prefix is.",
+            help="Place of the learnt prefix.",
             choices={"input": "vectors in the input", "keys": "keys and values in every layer"},
             group=PREFIX,
             details="input: as in the paper. keys: as in the released code, where the order has no effect.",
@@ -101,7 +101,7 @@ class UmseTrainer(Trainer):
         prefix_sharing: str = setting(
             "perturbed",
             label="Prefix sharing",
-            help="How scenarios share the prefix.",
+            help="Use of the prefix in the different scenarios.",
             choices={
                 "perturbed": "one, in another order for each",
                 "shared": "one, in the same order",
@@ -120,13 +120,13 @@ class UmseTrainer(Trainer):
         pooling: str = setting(
             "first",
             label="Pooling",
-            help="Which of the encoder's vectors are judged.",
+            help="Vector of the encoder that the estimator reads.",
             choices={"first": "the first token's", "mean": "the mean over all tokens"},
         )
         trained_part: str = setting(
             "all",
             label="Trained part",
-            help="What is trained beside prefix and estimator.",
+            help="Part of the encoder that is trained with prefix and estimator.",
             choices={
                 "all": "the whole encoder",
                 "upper": "the encoder above its first layer",
@@ -140,7 +140,12 @@ class UmseTrainer(Trainer):
         )
         learning_rate: float = learning_rate_setting(3e-5, help="Learning rate of prefix and estimator.")
         dropout: float = setting(
-            0.15, label="Dropout", help="Of the estimator.", low=0.0, high=0.9, group=OPTIMISATION
+            0.15,
+            label="Dropout",
+            help="Dropout of the estimator while training.",
+            low=0.0,
+            high=0.9,
+            group=OPTIMISATION,
         )
         epochs: int = epochs_setting(15)
         patience: int = patience_setting(2)

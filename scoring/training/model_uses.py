@@ -1,4 +1,4 @@
-"""What depends on a trained model: setups with its scores, and trainings that began with it."""
+"""The uses of a trained model: setups with its scores, and trainings that began with it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from scoring.weights.trained_models import TRAINED
 
 @dataclass(frozen=True)
 class ModelUses:
-    """What depends on a model, in all projects."""
+    """Setups and trainings that depend on a model, in all projects."""
 
     setups: list[Setup]
     """Those with scores by the model, or runs that make some."""

@@ -29,7 +29,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What a training would learn from if it were started now."""
+    """A training as it would be if it were started now."""
 
     project: Project
     trainer: Trainer

@@ -28,7 +28,7 @@ TRIED = Item(
     article="The harbour of the town froze over in January. Ships waited for two weeks until the ice broke.",
     references=("In January the harbour was frozen, and ships had to wait.",),
 )
-"""What a new model is tried on."""
+"""The texts that a new model is tried on."""
 
 
 @dataclass(frozen=True)

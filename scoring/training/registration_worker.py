@@ -1,4 +1,4 @@
-"""How a worker tries the files of a registered model and installs it. Safe under kill -9."""
+"""A worker's steps in trying the files of a registered model and installing it. Safe under kill -9."""
 
 import logging
 

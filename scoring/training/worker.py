@@ -1,4 +1,4 @@
-"""How a worker trains: claim a training, follow it, install its model. Safe under kill -9."""
+"""A worker's steps in a training: claim a training, follow it, install its model. Safe under kill -9."""
 
 import logging
 import shutil
@@ -24,7 +24,7 @@ MOST_ATTEMPTS = 5
 ASK_EVERY_S = 1.0
 """Seconds between two looks at whether the training is cancelled."""
 MODEL = "model"
-"""Where a trainer writes its model, in the training's folder."""
+"""The name of the model's folder, in the training's folder."""
 RETRY_S = 30.0
 """Seconds until a training is tried again whose database failed."""
 

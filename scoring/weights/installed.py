@@ -26,7 +26,7 @@ class Installed:
 
     @property
     def is_pickled(self) -> bool:
-        """Whether it must be converted before use."""
+        """Return whether the weights must be converted before use."""
         return not self.is_usable and any(path.suffix in PICKLED for path in self.folder.iterdir())
 
 

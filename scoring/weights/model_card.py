@@ -18,7 +18,7 @@ REGISTERED = "registered"
 
 
 class RegisteredAs(NamedTuple):
-    """What an evaluator needs to have in the card of a model that was trained elsewhere."""
+    """The card entries that an evaluator needs for a model that was trained elsewhere."""
 
     dimensions: tuple[str, ...]
     params: Mapping[str, Any]
@@ -26,7 +26,7 @@ class RegisteredAs(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What is known of a model that was trained by Touchstone or registered. All fields are JSON values."""
+    """The card of a model that Touchstone trained or registered. All fields are JSON values."""
 
     method: str
     """Name of the trainer; `REGISTERED` for a model that was trained elsewhere."""
@@ -43,7 +43,7 @@ class ModelCard:
     params: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the evaluator that suit the model, without `model`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What the evaluator must know to use the weights, such as prompts."""
+    """The settings that the evaluator needs to use the weights, such as prompts."""
     trained_with: Mapping[str, Any] = field(default_factory=dict)
     """Parameters, steps, epochs, versions of libraries, device and hours of the training."""
     data: Mapping[str, Any] = field(default_factory=dict)

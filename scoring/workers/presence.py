@@ -1,4 +1,4 @@
-"""Which queues have a running worker. Workers sign a table, since not every broker can tell."""
+"""The queues that have a running worker. Workers sign a table, since not every broker can tell."""
 
 from collections.abc import Collection
 from datetime import timedelta

@@ -21,7 +21,7 @@ HEADER = (
     *(f"question{number}" for number in range(1, len(SEAHORSE.questions) + 1)),
 )
 WORKER_LANGUAGES = {"en": "en-US", "es": "es-ES"}
-"""What the release calls its raters' languages, where it is not the article's code."""
+"""The release's names of raters' languages, where they differ from the article's code."""
 
 
 class SeahorseExporter(Exporter):

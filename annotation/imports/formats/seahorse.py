@@ -49,7 +49,7 @@ class SeahorseImporter(Importer):
         quoting: str = setting(
             "auto",
             label="Quotation marks",
-            help="How the file writes quotation marks inside a field.",
+            help="The file's way of writing quotation marks inside a field.",
             choices={
                 "auto": "detect from the file",
                 "csv": "quoted fields, inner quotes doubled",

@@ -52,7 +52,7 @@ class Importer:
     answers: ClassVar[Questionnaire | None] = None
     """The questionnaire that files of this format answer, if it is always the same."""
     proposes: ClassVar[Literal["", "inferred", "interval"]] = ""
-    """Whether the file's questions may become a questionnaire, and with which scales."""
+    """True if the file's questions may become a questionnaire, and with which scales."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ class CannotPropose(Exception):
 
 @dataclass
 class SeenAnswers:
-    """What the answers to one question have in common."""
+    """Common properties of the answers to one question."""
 
     words: dict[str, None] = field(default_factory=dict)
     """Different answers in lower case, MOST_WORDS + 1 at most."""

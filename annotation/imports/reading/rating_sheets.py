@@ -23,7 +23,7 @@ DETAILS = frozenset({"revision", "started_at", "stage_opened_at", "rater_status"
 
 @dataclass(slots=True)
 class AnswerCounts:
-    """How many rows hold no answer, or one that was read before."""
+    """The numbers of rows without an answer, and of rows with one that was read before."""
 
     missing: int = 0
     repeated: int = 0

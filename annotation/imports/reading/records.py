@@ -110,7 +110,7 @@ class AnswerRecord(NamedTuple):
 
 
 class StageTime(NamedTuple):
-    """When a rater was shown a stage and when they submitted it."""
+    """The times at which a rater was shown a stage and submitted it."""
 
     opened_at: datetime
     submitted_at: datetime
@@ -118,7 +118,7 @@ class StageTime(NamedTuple):
 
 @dataclass(slots=True)
 class RatingDetails:
-    """What Touchstone's own exports say of a rating beyond its current answers, and of its rater."""
+    """Details of a rating and its rater, beyond current answers, from Touchstone's own exports."""
 
     rater_status: str
     """The standing of a rater whom the project does not know yet; empty: qualified."""
@@ -199,7 +199,7 @@ class Row:
     line: int
     values: Mapping[str, object]
     storable: bool = False
-    """Whether databases can hold every text in it."""
+    """True if databases can hold every text in it."""
 
 
 REFERENCE = "reference"

@@ -44,7 +44,7 @@ def records(file: TextFile, delimiter: str, quoting: Quoting) -> Iterator[Record
 
 
 class _End(Enum):
-    """How a line of a quoted record ends."""
+    """The ways in which a line of a quoted record ends."""
 
     CLOSED = auto()
     """The record may end here."""
@@ -66,7 +66,7 @@ class _CsvRecords:
         self._ahead_fields = 0
         self._ahead_size = 0
         self._ahead_ends = _End.OPEN
-        """How the last of these lines ends, if a quote is open before the first."""
+        """The end of the last of these lines, if a quote is open before the first."""
         self._width = 0
 
     def __iter__(self) -> Iterator[Record]:

@@ -1,1 +1,1 @@
-"""How well raters agree with each other."""
+"""Statistics of raters' agreement with each other."""

@@ -1,4 +1,4 @@
-"""What the statistics computed from counts of answers have in common."""
+"""The common base of statistics computed from counts of answers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

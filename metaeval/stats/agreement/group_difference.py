@@ -1,4 +1,4 @@
-"""How two groups of raters differ in what they answer to the same units."""
+"""The difference between two groups of raters in their answers to the same units."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How often two ratings of the same summary, or all of them, give the same answer."""
+"""The share of equal answers between two ratings of the same summary, or among all of them."""
 
 from metaeval.stats.agreement.count_statistic import CountStatistic, ratio
 from metaeval.stats.agreement.rated_units import RatedUnits

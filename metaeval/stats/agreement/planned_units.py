@@ -1,4 +1,4 @@
-"""How many summaries with several ratings a narrower interval of agreement takes."""
+"""The number of summaries with several ratings that a narrower interval of agreement needs."""
 
 import math
 

@@ -13,7 +13,7 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Which answers each unit got. Answers that a unit did not get take no memory."""
+    """The answers of each unit. Answers that a unit did not get take no memory."""
 
     units: Ints
     """(cells,) ascending; every unit, 0 to n_units - 1, has one cell or more."""
@@ -84,7 +84,7 @@ class RatedUnits:
 
     @cached_property
     def totals(self) -> Floats:
-        """How often each answer that occurs was given, weighted by `times`, (given, draws)."""
+        """The count of each answer that occurs, weighted by `times`, (given, draws)."""
         return self.answer_sum(self.of_cell(self.times) * self.counts)
 
     @cached_property

@@ -30,7 +30,7 @@ from metaeval.stats.groups import Groups
 
 
 class Requirement(NamedTuple):
-    """What a group must satisfy for a coefficient to be defined in it."""
+    """A condition that a group must satisfy for a coefficient to be defined in it."""
 
     otherwise: str  # why a group that does not is undefined, for readers
     holds: Callable[[Floats, Floats, Groups], Bools]

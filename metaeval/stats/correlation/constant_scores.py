@@ -19,7 +19,7 @@ from metaeval.stats.groups import Groups
 ZERO, LEFT_OUT = "zero", "left_out"
 
 CONSTANT = {ZERO: "counted as 0", LEFT_OUT: "left out"}
-"""What becomes of an article, or at the level 'within_system' a system, with equal scores."""
+"""The treatment of an article, or at the level 'within_system' a system, with equal scores."""
 
 
 def coefficient_at(level: str, coefficient: str, constant: str = LEFT_OUT) -> Coefficient:

@@ -1,4 +1,4 @@
-"""How people and scores order the pairs of summaries within each group."""
+"""Counts of pairs of summaries within each group, by how people and scores order them."""
 
 from dataclasses import dataclass
 

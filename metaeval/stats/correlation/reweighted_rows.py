@@ -23,7 +23,7 @@ DENSE = 0.2
 
 @dataclass(frozen=True)
 class Draws:
-    """How often each unit was drawn, and what every evaluator's computation reuses."""
+    """The counts of each unit's draws, and values that every evaluator's computation reuses."""
 
     times: Floats
     """(units, resamples) whole numbers."""
@@ -42,7 +42,7 @@ class Draws:
 
     @cached_property
     def most(self) -> float:
-        """How often the most drawn unit was drawn."""
+        """Return the number of times that the most drawn unit was drawn."""
         return float(self.times.max())
 
 
@@ -75,7 +75,7 @@ class ReweightedRows:
 
     @cached_property
     def are_scores_distinct(self) -> bool:
-        """Whether no two rows of a group have the same score."""
+        """Return whether no two rows of a group have the same score."""
         return int(self.score_codes.max()) + 1 == len(self.score_codes)
 
     @cached_property
@@ -109,7 +109,7 @@ def sum_table(
 
 
 class ValueCounts:
-    """How often each value occurs in a resample of a group; copies of a row count too.
+    """The counts of each value in a resample of a group; copies of a row count too.
 
     `codes` (rows,) number the distinct (group, value).
     """

@@ -1,4 +1,4 @@
-"""Which summaries, articles or systems a coefficient is computed from.
+"""The summaries, articles or systems that a coefficient is computed from.
 
 Two evaluators are comparable only on equal ones.
 """

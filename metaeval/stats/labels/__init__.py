@@ -1,1 +1,1 @@
-"""From ratings to labels, and what labels and scores together tell."""
+"""Making labels of ratings, and statistics of labels with scores."""

@@ -49,7 +49,7 @@ class AlternativeAnnotator:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Reason -> how many were left out; the reason says of what."""
     reason: str = ""
-    """Why the test cannot be applied; else empty."""
+    """The reason why the test cannot be applied; else empty."""
 
     def __post_init__(self) -> None:
         if np.isnan([self.winning_rate, self.advantage]).any() != bool(self.reason):
@@ -57,7 +57,7 @@ class AlternativeAnnotator:
 
     @property
     def passes(self) -> bool:
-        """Whether the evaluator may stand in for a rater: it wins against half of them or more."""
+        """Return whether the evaluator may stand in for a rater: it wins against half of them or more."""
         return self.winning_rate >= PASSING_RATE
 
 

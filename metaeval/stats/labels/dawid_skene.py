@@ -22,7 +22,7 @@ class DawidSkene:
     """(units, answers) probability that the answer is the true one; nan for units without a rating."""
     rounds: int
     has_converged: bool
-    """Whether the last round moved no posterior by `CONVERGED` or more."""
+    """True if the last round moved no posterior by `CONVERGED` or more."""
 
 
 def dawid_skene(

@@ -1,4 +1,4 @@
-"""How many labelled articles a narrower interval, or a significant difference, takes."""
+"""The number of labelled articles that a narrower interval or a significant difference needs."""
 
 import math
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class Plan:
     """The ends of the 95% range of `wanted`; inf if no number of articles may suffice."""
     definition: str
     reason: str = ""
-    """Why nothing can be planned; else empty."""
+    """The reason why nothing can be planned; else empty."""
 
     def __post_init__(self) -> None:
         if math.isnan(self.wanted) != bool(self.reason):
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def is_reached(self) -> bool:
-        """Whether there are enough articles already."""
+        """Return whether there are enough articles already."""
         return self.wanted <= self.articles
 
 

@@ -47,7 +47,7 @@ class AnnotatorRatings:
 
 @dataclass(frozen=True)
 class TrivialAnnotator:
-    """How trivial answers do in the test, and how far the evaluator is ahead of them."""
+    """The results of trivial answers in the test, and the evaluator's lead over them."""
 
     winning_rate: float
     """Mean over the draws, as the other figures; nan if the test cannot be applied."""
@@ -59,12 +59,12 @@ class TrivialAnnotator:
 
     @property
     def passes(self) -> bool:
-        """Whether half of the draws pass, or more."""
+        """Return whether half of the draws pass, or more."""
         return self.passing >= 0.5
 
     @property
     def is_beaten(self) -> bool:
-        """Whether the interval of the evaluator's lead lies above 0, or it leads on every summary."""
+        """Return whether the interval of the evaluator's lead lies above 0, or it leads on every summary."""
         if self.lead.interval.reason == NO_SPREAD:
             return self.lead.value > 0
         return self.lead.interval.low > 0

@@ -8,7 +8,7 @@ from metaeval.stats.correlation.coefficients import Single
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often people and a decision said yes or no of the same summaries.
+    """The counts of yes and no by people and by a decision on the same summaries.
 
     Each rate has a reason in place of a value where its denominator is 0.
     """

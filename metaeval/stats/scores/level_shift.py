@@ -1,4 +1,4 @@
-"""Whether scores on the labels' own scale are too high or too low."""
+"""The shift of scores on the labels' own scale: too high or too low."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class LevelShift:
-    """How far scores lie from labels. With a `reason`, nothing is defined."""
+    """The distance of scores from labels. With a `reason`, nothing is defined."""
 
     bias: float
     """Mean of score - label, -1 to 1: above 0 the evaluator is more lenient."""

@@ -26,7 +26,7 @@ class MissingBounds:
     missing: int
     """Those of them without a score."""
     are_exact: bool
-    """Whether no values of the missing scores can lead beyond the ends."""
+    """True if no values of the missing scores can lead beyond the ends."""
     definition: str
     left_out: dict[str, int]
     reason: str = ""

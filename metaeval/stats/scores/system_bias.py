@@ -1,4 +1,4 @@
-"""Whether an evaluator favours systems whose summaries people rate no better."""
+"""An evaluator's bias towards systems whose summaries people rate no better."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ TOO_FEW_OF_A_SYSTEM = "too few of its summaries to resample"
 
 @dataclass(frozen=True)
 class SystemBias:
-    """How far an evaluator puts one system above others that people rated alike."""
+    """An evaluator's preference of one system over others that people rated alike."""
 
     system: int
     """Its code."""
@@ -32,7 +32,7 @@ class SystemBias:
 
     @property
     def is_marked(self) -> bool:
-        """Whether the simultaneous interval leaves out 0."""
+        """Return whether the simultaneous interval leaves out 0."""
         return self.interval.low > 0 or self.interval.high < 0
 
 

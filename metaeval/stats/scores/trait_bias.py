@@ -1,4 +1,4 @@
-"""Whether an evaluator favours a property, such as length, that people do not reward."""
+"""An evaluator's bias towards a property, such as length, that people do not reward."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,1 +1,1 @@
-"""Whether one evaluator agrees better with people than another."""
+"""Tests of the difference between two evaluators' agreement with people."""

@@ -1,4 +1,4 @@
-"""Which of two evaluators agrees better with people, and is the difference significant?"""
+"""The differences between pairs of evaluators in their agreement with people, with tests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class SignificanceTest:
     tester: Callable[[Compared], PairTester]
     """Prepares what all pairs share, and returns the test of a pair."""
     why_not: Callable[[Level, Coefficient], str] = lambda _level, _coefficient: ""
-    """Why the test does not apply to a level or coefficient; empty if it does."""
+    """The reason why the test does not apply to a level or coefficient; empty if it does."""
 
 
 TESTS: dict[str, SignificanceTest] = {

@@ -25,7 +25,7 @@ class PairTest(NamedTuple):
     p_value: float = np.nan
     """Two-sided, above 0 to 1; nan if the test does not apply."""
     reason: str = ""
-    """Why there is no p-value; else empty."""
+    """The reason why there is no p-value; else empty."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PairDifferences:
     units: Ints
     """(E, E) the level's units among them: summaries, articles or systems."""
     reasons: Mapping[tuple[int, int], str]
-    """Why a difference or a p-value is nan: one text for every such entry."""
+    """The reason why a difference or a p-value is nan: one text for every such entry."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PairTests(PairDifferences):
     p_values: Floats
     """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
     definition: str
-    """What is compared, on which summaries, by which test: full sentences."""
+    """The evaluators, summaries and test of the comparison, in full sentences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +63,13 @@ class Compared:
     """Scores (E, n); labels are 0, 1 or nan if the coefficient is for yes/no labels."""
     resampling: Resampling
     is_turned: bool
-    """Whether some evaluator's scores were negated."""
+    """True if some evaluator's scores were negated."""
     bootstrap: Bootstrap | None = None
     """Over articles, of the same evaluators on all labelled summaries, if already drawn."""
 
     @cached_property
     def scored(self) -> Bools:
-        """Whether a summary has a label and the evaluator's score, (E, n)."""
+        """Return whether each summary has a label and the evaluator's score, (E, n)."""
         return ~np.isnan(self.rows.scores) & ~np.isnan(self.rows.labels)
 
     def used(self, first: int, second: int) -> Ints:
@@ -78,7 +78,7 @@ class Compared:
 
     @cached_property
     def has_unit(self) -> Bools:
-        """Whether the level can use a summary, (n,)."""
+        """Return whether the level can use each summary, (n,)."""
         return has_unit(self.level, self.rows)
 
     @cached_property

@@ -20,7 +20,7 @@ CELLS_AT_ONCE = 2**22
 
 
 class Coins(NamedTuple):
-    """Which articles, or which systems, are marked in each draw."""
+    """The articles or systems that each draw marks."""
 
     codes: Ints
     """(n,) the summaries' articles or systems."""

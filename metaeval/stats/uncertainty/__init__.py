@@ -1,1 +1,1 @@
-"""Where a correlation may lie: resampling and formulas."""
+"""Intervals of correlations: resampling and formulas."""

@@ -1,4 +1,4 @@
-"""How far the best of several evaluators would stand out by chance alone."""
+"""The lead that the best of several evaluators would have by chance alone."""
 
 import numpy as np
 

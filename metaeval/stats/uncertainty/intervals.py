@@ -38,7 +38,7 @@ class CoefficientInterval:
     label: str
     definition: str
     scheme: str = ""
-    """What is resampled, one of SCHEMES; else empty."""
+    """The units that are resampled, one of SCHEMES; else empty."""
     is_bca: bool = False
 
 

@@ -1,4 +1,4 @@
-"""How far bfloat16 moves scores, as measured by benchmarks/evaluators/precision.py."""
+"""The effect of bfloat16 on scores, as measured by benchmarks/evaluators/precision.py."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -27,7 +27,7 @@ _Mark = tuple[str, str]
 
 
 class SameArticles:
-    """Which ids and texts are those of one article: the same id, or the same text under another id."""
+    """Groups of ids and texts of one article: the same id, or the same text under another id."""
 
     def __init__(self, articles: Iterable[tuple[str, str]]) -> None:
         """Take pairs of an article's id and its `text_digest`, empty if the text is not known."""

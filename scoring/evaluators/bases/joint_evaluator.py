@@ -27,7 +27,7 @@ def layer_norm_setting(details: str = "", **more: str) -> Any:
     return setting(
         "per_item",
         label="Layer normalisation",
-        help="Which tokens are normalised together.",
+        help="Tokens that a layer normalises together.",
         choices={"per_item": "per summary", **more, "batches_of_8": "batches of 8"},
         phrase="normalised {}",
         details="The tokens over which a layer is normalised before layers are mixed. per_item: those of "

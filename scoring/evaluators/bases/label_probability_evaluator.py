@@ -29,7 +29,7 @@ class LabelParams(ModelParams):
     measure: str = setting(
         "labels",
         label="Measure",
-        help="How the positive label's probability is read.",
+        help="Way of reading the positive label's probability.",
         choices={
             "labels": "among the labels",
             "vocabulary": "among all tokens",
@@ -45,7 +45,7 @@ class LabelParams(ModelParams):
     long_article: str = setting(
         "cut",
         label="Long articles",
-        help="How an input beyond the maximum length is read.",
+        help="Way of reading an input beyond the maximum length.",
         choices={
             "cut": "beginning only",
             "cut_end": "prompt cut at its end",

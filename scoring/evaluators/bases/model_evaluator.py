@@ -45,7 +45,7 @@ def empty_summary_setting(note: str = "") -> Any:
     return setting(
         UNSCORED,
         label="Empty summaries",
-        help="Whether a summary without text gets a score.",
+        help="Treatment of summaries without text.",
         choices={UNSCORED: "not scored", SCORE: "scored like others"},
         phrase="empty summaries {}",
         details="score: as the authors do, although the score then describes only the other texts."
@@ -118,7 +118,7 @@ class ModelEvaluator(Evaluator):
 
     @cached_property
     def seen(self) -> Seen:  # type: ignore[override]  # read with the weights, on first use
-        """What the models were trained on, by their cards. Raises MissingWeights."""
+        """Return the articles that the models were trained on, by their cards. Raises MissingWeights."""
         cards = filter(None, map(read_card, self._folders.values()))
         roles = {digest: role for card in cards for role, texts in card.articles.items() for digest in texts}
         return Seen(text_digests=frozenset(roles), roles=roles)
@@ -161,7 +161,7 @@ class ModelEvaluator(Evaluator):
 
     @property
     def scores_empty(self) -> bool:
-        """Whether blank summaries are scored, by the parameter `empty_summary`."""
+        """Return whether blank summaries are scored, by the parameter `empty_summary`."""
         return getattr(self.params, "empty_summary", UNSCORED) == SCORE
 
     def score_readable(self, items: Sequence[Item]) -> list[Scored]:
