@@ -1,4 +1,4 @@
-"""The pages of consistency checks: the list of setups, and one setup."""
+"""The pages of rechecks: the list of setups, and one setup."""
 
 from dataclasses import dataclass
 
@@ -32,14 +32,14 @@ class RecheckRow:
 
 
 @dataclass(frozen=True)
-class CheckState:
-    """The state of one kind of check, and the plan of the next one."""
+class RecheckState:
+    """The state of one kind of recheck, and the plan of the next one."""
 
     kind: str
     repeats: int
     unfinished: Run | None
     stopped: Run | None
-    """The latest check, if it failed, was cancelled or is paused."""
+    """The latest recheck, if it failed, was cancelled or is paused."""
     plan: RecheckPlan | None
     problem: str
     """The reason why it cannot start; empty if it can."""
@@ -52,13 +52,13 @@ class RecheckPage:
     drift: DriftReport | None
     notice: DriftNotice | None
     schedule: RecheckSchedule | None
-    checks: tuple[CheckState, CheckState]
+    rechecks: tuple[RecheckState, RecheckState]
     """Consistency, drift."""
     history: tuple[Run, ...]
 
     @property
     def is_running(self) -> bool:
-        return any(check.unfinished for check in self.checks)
+        return any(each.unfinished for each in self.rechecks)
 
 
 def recheck_rows(project: Project) -> list[RecheckRow]:
@@ -94,13 +94,13 @@ def recheck_page(setup: Setup) -> RecheckPage:
         drift=drift_report(drift) if drift else None,
         notice=notice_of(setup),
         schedule=RecheckSchedule.objects.filter(setup=setup).first(),
-        checks=(_check_state(setup, Run.Kind.CONSISTENCY), _check_state(setup, Run.Kind.DRIFT)),
+        rechecks=(_recheck_state(setup, Run.Kind.CONSISTENCY), _recheck_state(setup, Run.Kind.DRIFT)),
         history=tuple(setup.runs.rechecks().select_related("created_by")),
     )
 
 
 def _concluded() -> QuerySet[Run]:
-    """Return the finished rechecks, drift checks with a verdict, the latest first."""
+    """Return the finished rechecks, drift rechecks with a verdict, the latest first."""
     done = Run.objects.rechecks().filter(status=Run.Status.DONE)
     return done.exclude(kind=Run.Kind.DRIFT, has_changed=None)
 
@@ -109,14 +109,14 @@ def _latest(setup: Setup, kind: Run.Kind) -> Run | None:
     return _concluded().filter(setup=setup, kind=kind).first()
 
 
-def _check_state(setup: Setup, kind: Run.Kind) -> CheckState:
+def _recheck_state(setup: Setup, kind: Run.Kind) -> RecheckState:
     latest = setup.runs.filter(kind=kind).first()
     plan, problem = None, ""
     try:
         plan = plan_recheck(setup, kind)
     except InvalidRun as error:
         problem = str(error)
-    return CheckState(
+    return RecheckState(
         kind=kind.value,
         repeats=REPEATS[kind],
         unfinished=latest if latest and (latest.is_unfinished or latest.awaits_verdict) else None,

@@ -61,7 +61,7 @@ class DriftReport:
 
 
 def consistency_of(run: Run, found: RecheckReplies) -> Consistency:
-    """Return the figures of a consistency check with these replies."""
+    """Return the figures of a consistency recheck with these replies."""
     figures = ((dimension, measure_consistency(each), alpha_of(each)) for dimension, each in found.items())
     return Consistency(run, tuple(figures))
 

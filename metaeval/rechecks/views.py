@@ -1,4 +1,4 @@
-"""The pages of consistency checks."""
+"""The pages of rechecks."""
 
 from decimal import Decimal
 
@@ -27,7 +27,7 @@ def rechecks(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def rechecks_of_setup(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
-    """Show the checks of a setup; for htmx only the part that changes."""
+    """Show the rechecks of a setup; for htmx only the part that changes."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
     page = recheck_page(asking_setup(project, setup_id))
     kept = {"budget": page.schedule.budget if page.schedule else None}
@@ -35,7 +35,7 @@ def rechecks_of_setup(request: SignedInRequest, slug: str, setup_id: int) -> Htt
         "page": page,
         "may_start": Permission.MANAGE_RUNS in project.reader_may,
         "most_days": MOST_DAYS,
-        "check_forms": [RecheckForm(check.kind) for check in page.checks],
+        "recheck_forms": [RecheckForm(each.kind) for each in page.rechecks],
         "schedule_form": RecheckForm("schedule", initial=kept),
     }
     template = "metaeval/rechecks_of_setup.html"
@@ -58,7 +58,7 @@ def recheck_start(request: SignedInRequest, slug: str, setup_id: int) -> HttpRes
 
 @require_POST
 def recheck_schedule(request: SignedInRequest, slug: str, setup_id: int) -> HttpResponse:
-    """Schedule a drift check every so many days, or none without a number."""
+    """Schedule a drift recheck every so many days, or none without a number."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     setup = asking_setup(project, setup_id)
     try:
@@ -67,7 +67,7 @@ def recheck_schedule(request: SignedInRequest, slug: str, setup_id: int) -> Http
     except InvalidRun as error:
         messages.warning(request, str(error))
     else:
-        every = f"Drift check scheduled every {noun(days, 'day,days')}." if days else "Schedule deleted."
+        every = f"Drift recheck scheduled every {noun(days, 'day,days')}." if days else "Schedule deleted."
         messages.success(request, every)
     return redirect("rechecks_of_setup", slug, setup_id)
 

@@ -76,10 +76,10 @@ class Run(Imported):
         default=0, help_text="Requests answered by replies of earlier runs, at no cost."
     )
     has_changed = models.BooleanField(
-        null=True, blank=True, help_text="Of a drift check: whether the model answers differently."
+        null=True, blank=True, help_text="Of a drift recheck: whether the model answers differently."
     )
     models_before = models.JSONField(
-        default=list, help_text="Of a drift check: the model's names when the original scores were made."
+        default=list, help_text="Of a drift recheck: the model's names when the original scores were made."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -117,7 +117,7 @@ class Run(Imported):
 
     @property
     def awaits_verdict(self) -> bool:
-        """Return whether this is a finished drift check that has no verdict yet."""
+        """Return whether this is a finished drift recheck that has no verdict yet."""
         return self.kind == self.Kind.DRIFT and self.status == self.Status.DONE and self.has_changed is None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Replies = Sequence[float | None]
 
 LEVEL = 0.01
-"""Significance level, small since scheduled checks repeat the test."""
+"""Significance level, small since scheduled rechecks repeat the test."""
 RESAMPLES = 9999
 CONFIDENCE = 0.95
 

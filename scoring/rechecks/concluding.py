@@ -1,4 +1,4 @@
-"""Verdicts of finished drift checks."""
+"""Verdicts of finished drift rechecks."""
 
 from scoring.models import Run
 from scoring.rechecks.comparison import LEVEL, p_unchanged
@@ -8,7 +8,7 @@ NOTHING_TO_COMPARE = "No summary can be compared: their texts have changed or th
 
 
 def conclude_drift_checks() -> None:
-    """Record whether the model has changed, for every finished drift check.
+    """Record whether the model has changed, for every finished drift recheck.
 
     Several workers may do so at once, since the same replies give the same verdict.
     """

@@ -14,13 +14,13 @@ class DriftNotice:
 
     setup: Setup
     noticed_at: datetime
-    """The first of the latest checks in a row that found a change."""
+    """The first of the latest rechecks in a row that found a change."""
     last_same_at: datetime | None
-    """The latest check that found no change; None if there was none."""
+    """The latest recheck that found no change; None if there was none."""
 
 
 RecheckReplies = dict[str, dict[int, list[float | None]]]
-"""Dimension -> summary -> scores by repetition; a drift check starts with the setup's own."""
+"""Dimension -> summary -> scores by repetition; a drift recheck starts with the setup's own."""
 
 
 def replies_of(run: Run) -> RecheckReplies:
@@ -53,24 +53,24 @@ def replies_of_each(runs: Collection[Run]) -> dict[int, RecheckReplies]:
 
 
 def notice_of(setup: Setup) -> DriftNotice | None:
-    """Return the setup's drift notice; None if its latest drift check found no change or there is none."""
+    """Return the setup's drift notice; None if its latest drift recheck found no change or there is none."""
     return notices_of([setup]).get(setup.pk)
 
 
 def notices_of(setups: Collection[Setup]) -> dict[int, DriftNotice]:
     """Return the drift notices of these setups by primary key."""
-    checks: dict[int, list[tuple[datetime, bool]]] = {}
+    rechecks: dict[int, list[tuple[datetime, bool]]] = {}
     drifts = Run.objects.filter(setup__in=setups, has_changed__isnull=False).order_by("-pk")
     for setup_id, created_at, has_changed in drifts.values_list("setup", "created_at", "has_changed"):
-        checks.setdefault(setup_id, []).append((created_at, bool(has_changed)))
-    found = ((setup, _notice(setup, checks.get(setup.pk, ()))) for setup in setups)
+        rechecks.setdefault(setup_id, []).append((created_at, bool(has_changed)))
+    found = ((setup, _notice(setup, rechecks.get(setup.pk, ()))) for setup in setups)
     return {setup.pk: notice for setup, notice in found if notice}
 
 
-def _notice(setup: Setup, checks: Iterable[tuple[datetime, bool]]) -> DriftNotice | None:
-    """Return the notice that follows from all drift checks, latest first."""
+def _notice(setup: Setup, rechecks: Iterable[tuple[datetime, bool]]) -> DriftNotice | None:
+    """Return the notice that follows from all drift rechecks, latest first."""
     noticed_at = None
-    for created_at, has_changed in checks:
+    for created_at, has_changed in rechecks:
         if not has_changed:
             return DriftNotice(setup, noticed_at, created_at) if noticed_at else None
         noticed_at = created_at

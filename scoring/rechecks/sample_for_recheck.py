@@ -28,7 +28,7 @@ def evenly_over_scores(scores: Mapping[int, float], number: int, seed: int) -> l
 def at_random(ids: Collection[int], number: int, seed: int) -> list[int]:
     """Return up to `number` of the ids, ascending, drawn with `seed` regardless of their scores.
 
-    Drift checks compare old replies with new ones. A sample chosen by the old scores would overrepresent
+    Drift rechecks compare old replies with new ones. A sample chosen by the old scores would overrepresent
     extreme ones, which regress to the mean, so that an unchanged model would seem to have changed.
     """
     return sorted(random.Random(seed).sample(sorted(ids), min(number, len(ids))))

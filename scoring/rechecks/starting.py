@@ -33,7 +33,7 @@ from scoring.workers.wake_ups import wake
 
 SUMMARIES = {Run.Kind.CONSISTENCY: 30, Run.Kind.DRIFT: 20}
 REPEATS = {Run.Kind.CONSISTENCY: 3, Run.Kind.DRIFT: 2}
-"""Drift checks need two, whose distance shows the model's noise."""
+"""Drift rechecks need two, whose distance shows the model's noise."""
 MOST_DAYS = 365
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class RecheckPlan:
     requests: tuple[Request, ...]
     """Requests of one repetition."""
     first: tuple[Score, ...]
-    """The setup's scores that a drift check compares with new ones."""
+    """The setup's scores that a drift recheck compares with new ones."""
     price: Price | None
     """None if no price is known or there is no endpoint."""
 
@@ -85,7 +85,7 @@ def asking_setup(project: Project, setup_id: int) -> Setup:
 
 
 def plan_recheck(setup: Setup, kind: str) -> RecheckPlan:
-    """Plan a recheck without writing anything. All drift checks of a setup use the same summaries.
+    """Plan a recheck without writing anything. All drift rechecks of a setup use the same summaries.
 
     Raises InvalidRun if the evaluator asks no model, has changed, or has no scores that can be compared.
     """
@@ -157,7 +157,7 @@ def asking_evaluator(setup: Setup) -> AskingEvaluator:
 
 
 def set_schedule(setup: Setup, every_days: int | None, user: User, budget: Decimal | None = None) -> None:
-    """Schedule a drift check every so many days, or none for None. `budget` is for each check.
+    """Schedule a drift recheck every so many days, or none for None. `budget` is for each recheck.
 
     Raises InvalidRun for a number out of range and as `refuse_unlisted` and `refuse_budget`; also as
     `require`.
@@ -177,7 +177,7 @@ def set_schedule(setup: Setup, every_days: int | None, user: User, budget: Decim
 
 
 def start_due() -> None:
-    """Start every scheduled drift check that is due. One that cannot start is stored as failed."""
+    """Start every scheduled drift recheck that is due. One that cannot start is stored as failed."""
     last = Max("setup__runs__created_at", filter=Q(setup__runs__kind=Run.Kind.DRIFT))
     for schedule in RecheckSchedule.objects.select_related("setup__project").annotate(last=last):
         since = schedule.last or schedule.setup.created_at

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.inclusion_tag("scoring/_rechecks.html")
 def rechecks(setup: Setup) -> dict[str, Any]:
-    """Show whether the setup's model has drifted, with a link to its consistency checks."""
+    """Show whether the setup's model has drifted, with a link to its rechecks."""
     asks = setup.evaluator in asking_evaluators()
     return {
         "setup": setup,

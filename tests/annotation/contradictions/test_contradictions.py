@@ -1,4 +1,4 @@
-"""SEAHORSE's consistency check: the rule, the report and the notice to raters."""
+"""Contradictory answers: SEAHORSE's rule, the report and the notice to raters."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The API's judges, experiments and consistency checks, compared with their pages."""
+"""The API's judges, experiments and rechecks, compared with their pages."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""The pages of consistency checks, and the warnings on other pages."""
+"""The pages of rechecks, and the warnings on other pages."""
 
 import re
 from collections.abc import Iterator
@@ -166,7 +166,7 @@ def test_a_failed_check_is_reported_and_can_be_retried(manager, setup, endpoint)
     endpoint.answer = answering(lambda _: Answer(status=401))
     run_check(manager, setup, "drift")
     shown = get_page(manager, setup)
-    assert "The last check failed." in shown
+    assert "The last recheck failed." in shown
     assert 'id="ask-drift"' in shown
 
 
@@ -236,7 +236,7 @@ def test_the_budget_of_a_check_can_be_set_on_the_page(setup, manager):
     assert run.budget == Decimal("0.02")
     tasks.work_on_run(run.pk)
     shown = get_page(manager, setup)
-    assert "The last check is paused." in shown
+    assert "The last recheck is paused." in shown
     assert "of the budget of $0.02" in shown.lower()
     assert "of $0.02</span>" in shown
     manager.post(address("recheck_schedule", setup, setup.pk), {"days": 7, "budget": "0.5"})

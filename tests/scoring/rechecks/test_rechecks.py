@@ -271,7 +271,7 @@ def test_killed_worker_pays_for_no_reply_twice(setup, endpoint):
 
 def test_outage_is_not_a_change_of_the_model(setup, endpoint, monkeypatch):
     monkeypatch.setattr("scoring.llm.client.PATIENCE_S", 0.0)
-    # More summaries than a drift check leaves out, so that every draw has a failing one.
+    # More summaries than a drift recheck leaves out, so that every draw has a failing one.
     endpoint.answer = answering(lambda number: Answer(status=503) if number <= 20 else as_before(number))
     run = start_recheck(setup, DRIFT)
     while work(run).is_unfinished:
