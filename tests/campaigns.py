@@ -287,7 +287,7 @@ def checked_import(project: Project, user: User, name: str) -> ImportJob:
 
 
 def start_and_fail_round(rater: Rater) -> None:
-    """Let the rater fail one round; they stay in training."""
+    """Let the rater fail one round; they are still qualifying."""
     assignment = next_in_round(start_round(rater, "en"))
     assert assignment is not None
     submit_stage(rater, assignment.pk, 1, NO)

@@ -100,7 +100,7 @@ def _make_logins(project: Project) -> list[DemoLogin]:
     for role in (Role.MANAGER, Role.RESEARCHER):
         Membership.objects.create(project=project, user=make(f"demo-{role}", role), role=role)
     qualified = make("demo-annotator", "annotator, qualified in all six languages")
-    newcomer = make("demo-newcomer", "annotator in training, in English")
+    newcomer = make("demo-newcomer", "qualifying annotator, in English")
     rater = Rater.objects.create(
         project=project, user=qualified, pseudonym="rater-1", languages=LANGUAGES, chosen_language="en"
     )

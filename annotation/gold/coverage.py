@@ -88,7 +88,7 @@ def _sizes(project: Project) -> dict[str, int]:
 
 
 def _languages_of_raters(project: Project) -> set[str]:
-    """Return the languages of raters who have a login and may rate or train."""
+    """Return the languages of raters who have a login and may rate or qualify."""
     raters = project.raters.filter(
         user__isnull=False, status__in=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
     )

@@ -1,4 +1,4 @@
-"""The gold set: summaries with agreed answers, used to train and qualify raters."""
+"""The gold set: summaries with agreed answers, used to teach and qualify raters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -97,7 +97,7 @@ class WaitingRater:
 
 
 def raters_waiting(project: Project) -> list[WaitingRater]:
-    """Return the raters in training or qualified elsewhere for whom a manager has to decide, by language."""
+    """Return the qualifying or qualified raters for whom a manager has to decide, by language."""
     if not project.gold_rounds:
         return []
     trying = (

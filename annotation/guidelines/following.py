@@ -116,7 +116,7 @@ class Follower:
 
 
 def followers_of(project: Project, version: GuidelinesVersion, current: CurrentGuidelines) -> list[Follower]:
-    """Return the raters who follow this version: those who have a login and may rate or train."""
+    """Return the raters who follow this version: those who have a login and may rate or qualify."""
     raters = project.raters.filter(
         user__isnull=False, status__in=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
     ).select_related("user")

@@ -228,7 +228,7 @@ class Checker:
         self._require_summary(record, checked)
         article = self._article(record.article_id, checked)
         if article is not None and not article.digest and "text" not in checked.filled:
-            checked.problem("article", "no text", "an article, because raters train on it")
+            checked.problem("article", "no text", "an article, because raters see it in gold rounds")
         for name, answer in record.answers.items():
             if len(answer.comment) > LONGEST_EXPLANATION:
                 found = f"{len(answer.comment)} characters explaining {name}"

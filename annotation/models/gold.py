@@ -1,4 +1,4 @@
-"""The gold set, and the rounds that train and qualify raters."""
+"""The gold set, and the rounds that teach and qualify raters."""
 
 from django.conf import settings
 from django.db import models

@@ -19,12 +19,12 @@ class RaterQuerySet(models.QuerySet["Rater"]):
 class Rater(Imported):
     """A person who rates in one project. `pseudonym` is the only name that researchers see.
 
-    Raters who are qualified in none of their languages are in training. `gold/qualified_languages.py` keeps
+    Raters who are qualified in none of their languages are qualifying. `gold/qualified_languages.py` keeps
     the status so.
     """
 
     class Status(models.TextChoices):
-        TRAINING = "training", "in training"
+        TRAINING = "training", "qualifying"
         QUALIFIED = "qualified", "qualified"
         SUSPENDED = "suspended", "suspended"
         REMOVED = "removed", "removed"

@@ -48,7 +48,7 @@ def remove_member(membership: Membership) -> None:
 
 
 def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
-    """Make `user` a rater in training, or add languages to an existing rater."""
+    """Make `user` a qualifying rater, or add languages to an existing rater."""
     rater = Rater.objects.filter(project=project, user=user).first()
     if rater is not None:
         rater.languages = sorted({*rater.languages, *languages})
