@@ -37,7 +37,7 @@ class ImportForm(forms.Form):
             label="Dry run",
             required=False,
             initial=True,
-            help_text="Check the file and preview the import without storing anything.",
+            help_text="Read the file and preview the import without storing anything.",
         )
         self.fields["skip_bad"] = forms.BooleanField(
             label="Skip invalid rows",

@@ -92,8 +92,8 @@ class SettingsForm(forms.ModelForm):
             "check_rate": "Hidden checks (%)",
             "check_feedback": "Feedback",
             "check_threshold": "Suspend below (%)",
-            "check_window": "Last checks",
-            "check_minimum": "Fewest checks",
+            "check_window": "Last hidden checks",
+            "check_minimum": "Fewest hidden checks",
         }
         help_texts = {
             "redundancy": "How many people rate each summary.",
@@ -102,16 +102,16 @@ class SettingsForm(forms.ModelForm):
             "lease_minutes": "After this time an unfinished summary goes to another rater.",
             "daily_goal": "Summaries per rater. Raters can continue after reaching it.",
             "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
-            "contradiction_notice": "Raters are asked once to check contradictory answers.",
+            "contradiction_notice": "Raters are asked once to review contradictory answers.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries per round.",
             "gold_rounds": "After so many failed rounds, a manager decides. 0: no limit.",
             "gold_threshold": "Gold answers to match on each question.",
             "check_rate": "Share of a qualified rater's work. 0: none.",
-            "check_feedback": "Raters see the agreed answers after each check.",
+            "check_feedback": "Raters see the agreed answers after each hidden check.",
             "check_threshold": "Least share of gold answers matched. 0: never suspend.",
-            "check_window": "How many of a rater's last checks to look at.",
-            "check_minimum": "Checks before which nobody is suspended.",
+            "check_window": "Number of a rater's last hidden checks that count.",
+            "check_minimum": "Hidden checks before which nobody is suspended.",
         }
 
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:

@@ -160,8 +160,8 @@ def _check_settings(project: Project) -> None:
             )
     if project.check_minimum > project.check_window:
         raise DomainError(
-            f"check_minimum: found {project.check_minimum}, but only the last {project.check_window} checks "
-            "are looked at. Choose at most as many."
+            f"check_minimum: found {project.check_minimum}, but only the last {project.check_window} hidden "
+            "checks count. Choose at most as many."
         )
     keys = {question.key for question in project.questionnaire.questions.all()}
     strangers = sorted(set(project.gold_thresholds) - keys)

@@ -127,7 +127,7 @@ def test_a_new_rater_joins_trains_and_rates_ten_summaries_by_keyboard(
     tab_to(page, "I have read the guidelines")
     page.keyboard.press("Enter")
     page.wait_for_url("**/rate/languages/")
-    tab_to(page, "Train")
+    tab_to(page, "Qualify")
     page.keyboard.press("Enter")
     page.wait_for_url("**/rate/")
     tab_to(page, "Start")

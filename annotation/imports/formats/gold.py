@@ -31,10 +31,10 @@ class GoldImporter(Importer):
     name = "gold"
     title = "Gold set (JSONL, CSV)"
     description = (
-        "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, optionally "
-        "language, title, dataset and split, and answers with value and explanation for every question that "
-        "is asked. CSV files have one row per summary and question, with the columns question, value and "
-        "explanation."
+        "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, "
+        "optionally language, title, dataset and split, and answers with value and explanation for every "
+        "question that is asked. CSV files have one row per summary and question, with the columns question, "
+        "value and explanation."
     )
 
     @dataclass(frozen=True)

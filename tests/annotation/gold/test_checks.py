@@ -150,7 +150,7 @@ def test_feedback_shows_the_agreed_answers_at_once_and_ends_corrections(project,
     item = browser.get(reverse("rate", args=[project.slug])).url
     review = browser.post(item, {"stage": 1, f"answer-{KEY}": "no"}, follow=True)
     page = " ".join(review.content.decode().split())
-    assert "Check: all as agreed" in page
+    assert "Hidden check: all as agreed" in page
     assert "GOLD-EXPLANATION comprehensibility is no." in page
     rating = Rating.objects.get(is_check=True)
     with pytest.raises(NotAllowed, match="have seen the expected answers"):

@@ -141,7 +141,7 @@ def test_a_dry_run_that_stopped_at_too_many_problems_leads_to_an_import_without_
     assert "more than 1,000 problems, so reading stopped" in text
     assert "The first 1,000 problems" in text
     assert "Import for real" not in text
-    assert "Check again without invalid rows" in text
+    assert "Repeat dry run without invalid rows" in text
     assert "Content of the rows read so far" in text
     client.post(address("import_load", job), {"check": "1"})
     checking = ImportJob.objects.latest("pk")
@@ -159,7 +159,7 @@ def test_a_file_of_mostly_invalid_rows_is_not_offered_without_them(project, clie
     job = imported(client, project, upload(*["broken"] * 1200, ROW), dry_run="on", skip_bad="on")
     text = text_of(client, job)
     assert "more than half of those read" in text
-    assert "Check again" not in text
+    assert "Repeat dry run" not in text
     assert "Import for real" not in text
 
 
