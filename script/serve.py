@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
 WORKER_PROCESSES = 2
+# In a container root is the usual user. Each worker would print Celery's warning above the address.
+SUPERUSER_WARNING = "You're running the worker with superuser privileges"
 # Worker processes that run models share the cores. More threads than cores would only wait.
 THREADS = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // WORKER_PROCESSES))}
 
@@ -95,7 +97,8 @@ def web_server(port: int) -> list[str]:
 
 def worker(queues: str, processes: int, *options: str) -> list[str]:
     return [
-        *(sys.executable, "-m", "celery", "--app", "touchstone", "--quiet", "worker"),
+        *(sys.executable, "-W", f"ignore:{SUPERUSER_WARNING}"),
+        *("-m", "celery", "--app", "touchstone", "--quiet", "worker"),
         *("--queues", queues, "--concurrency", str(processes), "--loglevel", "warning"),
         *("--without-mingle", "--without-gossip"),
         *options,
