@@ -1,15 +1,12 @@
 """The direction of imports: from app to app, from room to room, and from web to domain to pure code."""
 
-import ast
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
+from tests.imports import ROOT, imports, modules
 from tests.rooms import ROOMS
 
-ROOT = Path(__file__).resolve().parent.parent
 APPS = tuple(ROOMS)
 NO_ROOMS = {"__init__", "apps", "migrations"}
 WEB_FOLDERS = {"management", "web"}
@@ -49,29 +46,6 @@ PURE = (
     "metaeval/snapshot/label_rules.py",
     "metaeval/stats",
 )
-
-
-@cache
-def modules(app: str) -> dict[str, Path]:
-    """Return {dotted name: file} for every module of the app except migrations."""
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in sorted((ROOT / app).rglob("*.py"))
-        if "migrations" not in path.parts
-    }
-
-
-@cache
-def imports(path: Path) -> set[str]:
-    """Return what a file imports: each module, and each name in it as module.name."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
 
 
 def room_of(module: str) -> str:

@@ -4,7 +4,8 @@ import ast
 from collections import defaultdict
 from functools import cache
 
-from tests.test_imports_run_one_way import APPS, modules
+from tests.imports import modules
+from tests.rooms import ROOMS
 
 DJANGOS_OWN = {"Command"}
 """The name by which Django finds a management command."""
@@ -22,7 +23,7 @@ def trees() -> dict[str, ast.Module]:
     """Return the parsed modules of all apps by name."""
     return {
         module: ast.parse(path.read_text())
-        for app in (*APPS, "touchstone")
+        for app in (*ROOMS, "touchstone")
         for module, path in modules(app).items()
     }
 
