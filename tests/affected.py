@@ -1,8 +1,8 @@
 """Print the test files that a change can break: python -m tests.affected [REVISION].
 
 The change is all that differs from the revision: by default what is not committed, and the commits that
-main's upstream lacks. A module affects the tests of its room, and the modules that import it with their tests.
-What is further up is left to the whole run, because nearly every page is above every model.
+main's upstream lacks. A module affects the tests of its room, and the modules that import it with their
+tests. What is further up is left to the whole run, because nearly every page is above every model.
 """
 
 import re
