@@ -1,148 +1,108 @@
 """A process killed during an import leaves nothing behind, and another imports the file once."""
 
-import os
-import shutil
 import signal
-import sqlite3
 import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
-
-from tests.import_files import SEAHORSE_HEADER, lines, seahorse_row
-
-pytestmark = pytest.mark.django_db
-
-ROOT = Path(__file__).resolve().parents[3]
-ROWS = 6000
-PATIENCE_S = 240
-
-QUEUE = """
-from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.core.management import call_command
-from pathlib import Path
-from annotation.imports.jobs import queue_import
-from annotation.models import Project
-User.objects.create_user("boss")
-call_command("create_project", "Killed", "--questionnaire", "seahorse", "--manager", "boss")
-path = Path({path!r})
-queue_import(Project.objects.get(slug="killed"), None, "seahorse", ContentFile(path.read_bytes(), path.name))
-"""
-WORK = "from scoring.runs.imported_scores import work_on_import; work_on_import(1)"
 
-CANCEL = """
-import time
-from django.contrib.auth.models import User
-from django.db.models import F
-from annotation.imports.jobs import cancel_import
-from annotation.models import ImportJob
-print("ready", flush=True)
-while not ImportJob.objects.filter(status="running", rows_total=F("rows_read")).exists():
-    time.sleep(0.005)
-cancel_import(ImportJob.objects.get(), User.objects.get())
-"""
+from annotation.imports.jobs import cancel_import, queue_import
+from annotation.models import Answer, Article, ImportJob, Project
+from scoring.runs.imported_scores import work_on_import
+from tests.factories import make_member, make_project
+from tests.import_files import SEAHORSE_HEADER, lines, seahorse_row
+from tests.scoring.processes import PATIENCE_S, start, surroundings, wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROWS = 3000
+
+WORK = "from scoring.runs.imported_scores import work_on_import; work_on_import({job})"
 HANG = """
-import itertools, os, signal
+import ctypes, os, signal
 from annotation.imports.jobs import work_on_import
 def hang(job):
-    sum(itertools.repeat(1))  # a call that never returns to Python
+    # A call that never returns to Python: it waits for what it holds, as in a deadlock.
+    library, mutex = ctypes.PyDLL(None), ctypes.create_string_buffer(64)
+    library.pthread_mutex_lock(mutex)
+    library.pthread_mutex_lock(mutex)
 signal.signal(signal.SIGALRM, lambda *_: None)  # a process pool may set its own handler
 for attempt in range(4):
     child = os.fork()
     if not child:
-        work_on_import(1, hang)
+        work_on_import({job}, hang)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
 @pytest.fixture
-def environment(tmp_path, migrated_sqlite):
-    shutil.copy(migrated_sqlite, tmp_path)
-    return {
-        **os.environ,
-        "VAR_DIR": str(tmp_path),
-        "UPLOAD_DIR": str(tmp_path / "uploads"),
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'touchstone.sqlite3'}",
-        "BROKER_URL": "memory://",
-    }
+def environment(tmp_path, settings):
+    """Return variables of a process on this test's database, with uploads in a folder that both know."""
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+    return surroundings(tmp_path, BROKER_URL="memory://")
 
 
-def start(environment, *arguments):
-    return subprocess.Popen([sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment)
+@pytest.fixture
+def queued(environment, tmp_path):
+    """Return a function that queues the import of a file of so many rows."""
+
+    def made(rows: int) -> ImportJob:
+        table = (seahorse_row(f"a-test-{number}") for number in range(rows))
+        path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *table)
+        return queue_import(make_project(), None, "seahorse", ContentFile(path.read_bytes(), path.name))
+
+    return made
 
 
-def manage(environment, *arguments):
-    assert start(environment, *arguments).wait(PATIENCE_S) == 0
+def is_storing(job: ImportJob) -> bool:
+    """Return whether all rows of the job are checked, so that storing has begun."""
+    job.refresh_from_db()
+    return job.status == "running" and job.rows_read == job.rows_total
 
 
-def query(environment, statement):
-    connection = sqlite3.connect(environment["DATABASE_URL"].removeprefix("sqlite:///"), timeout=120)
-    try:
-        rows = connection.execute(statement).fetchall()
-        connection.commit()
-        return rows
-    finally:
-        connection.close()
+def counts() -> tuple[int, int]:
+    return Article.objects.count(), Answer.objects.count()
 
 
-def test_killed_import_stores_nothing_and_is_repeated_completely(environment, tmp_path):
-    rows = (seahorse_row(f"a-test-{number}") for number in range(ROWS))
-    path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *rows)
-    manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
-    worker = start(environment, "shell", "-v0", "-c", WORK)
-    deadline = time.monotonic() + PATIENCE_S
-    job = "SELECT status, rows_read = rows_total FROM annotation_importjob"
-    while query(environment, job) != [("running", 1)]:  # all rows are checked, and storing has begun
-        assert time.monotonic() < deadline
-        assert worker.poll() is None, "the worker ended before it was killed"
-        time.sleep(0.005)
+def test_killed_import_stores_nothing_and_is_repeated_completely(environment, queued):
+    job = queued(ROWS)
+    worker = start(environment, WORK.format(job=job.pk))
+    wait_for(lambda: is_storing(job), worker)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    counts = "SELECT (SELECT count(*) FROM annotation_article), (SELECT count(*) FROM annotation_answer)"
-    assert query(environment, counts) == [(0, 0)]
-    assert query(environment, job) == [("running", 1)]
-    query(environment, "UPDATE annotation_importjob SET leased_until = '2020-01-01 00:00:00'")
-    manage(environment, "shell", "-v0", "-c", WORK)
-    assert query(environment, "SELECT status, attempts FROM annotation_importjob") == [("done", 2)]
-    assert query(environment, counts) == [(ROWS, 6 * ROWS)]
-    assert query(environment, "SELECT revision FROM annotation_project") == [(1,)]
+    assert counts() == (0, 0)
+    assert is_storing(job)
+    ImportJob.objects.update(leased_until="2020-01-01T00:00:00Z")
+    work_on_import(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.attempts) == ("done", 2)
+    assert counts() == (ROWS, 6 * ROWS)
+    assert Project.objects.get().revision == 1
 
 
-def test_hanging_worker_is_stopped_and_the_job_fails_after_three(environment, tmp_path):
-    path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, seahorse_row())
-    manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
-    arguments = [sys.executable, "manage.py", "shell", "-v0", "-c", HANG]
-    hanging = environment | {"CLAIM_LEASE_S": "1"}
-    ended = subprocess.run(
-        arguments, cwd=ROOT, env=hanging, capture_output=True, text=True, timeout=PATIENCE_S, check=True
+def test_hanging_worker_is_stopped_and_the_job_fails_after_three(environment, queued):
+    job = queued(1)
+    hanging = start(
+        environment | {"CLAIM_LEASE_S": "1"}, HANG.format(job=job.pk), stdout=subprocess.PIPE, text=True
     )
-    assert ended.stdout.split() == [str(-signal.SIGALRM)] * 3 + ["0"]
-    ((status, attempts, failure),) = query(
-        environment, "SELECT status, attempts, failure FROM annotation_importjob"
-    )
-    assert (status, attempts) == ("failed", 3)
-    assert "made no progress for 1 seconds" in failure
+    ended, _ = hanging.communicate(timeout=PATIENCE_S)
+    assert hanging.returncode == 0
+    assert ended.split() == [str(-signal.SIGALRM)] * 3 + ["0"]
+    job.refresh_from_db()
+    assert (job.status, job.attempts) == ("failed", 3)
+    assert "made no progress for 1 seconds" in job.failure
 
 
-def test_import_can_be_cancelled_while_it_is_stored(environment, tmp_path):
+def test_import_can_be_cancelled_while_it_is_stored(environment, queued, tmp_path):
     """On SQLite, no other process can write meanwhile."""
-    rows = (seahorse_row(f"a-test-{number}") for number in range(ROWS))
-    path = lines(tmp_path / "ratings.tsv", SEAHORSE_HEADER, *rows)
-    manage(environment, "shell", "-v0", "-c", QUEUE.format(path=str(path)))
-    arguments = [sys.executable, "manage.py", "shell", "-v0", "-c", CANCEL]
-    with subprocess.Popen(
-        arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    ) as canceller:
-        assert canceller.stdout.readline() == "ready\n"
-        manage(environment, "shell", "-v0", "-c", WORK)
-        assert canceller.wait(PATIENCE_S) == 0
-    assert query(environment, "SELECT status, leased_until FROM annotation_importjob") == [
-        ("cancelled", None)
-    ]
-    counts = "SELECT (SELECT count(*) FROM annotation_article), (SELECT count(*) FROM annotation_answer)"
-    assert query(environment, counts) == [(0, 0)]
+    job = queued(ROWS)
+    user = make_member(job.project, "manager")
+    worker = start(environment, WORK.format(job=job.pk))
+    wait_for(lambda: is_storing(job), worker)
+    cancel_import(job, user)
+    assert worker.wait(PATIENCE_S) == 0
+    job.refresh_from_db()
+    assert (job.status, job.leased_until) == ("cancelled", None)
+    assert counts() == (0, 0)
     assert not list((tmp_path / "uploads").rglob("*.cancel"))
