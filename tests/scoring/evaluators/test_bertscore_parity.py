@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.scoring.further_cases import with_further
 from tests.scoring.parity_sets import evaluator_with, parity_set
 
 MEASURES = {"P": "precision", "R": "recall", "F1": "f1"}
@@ -28,7 +29,7 @@ def settings_of(variant, model, folder):
     }
 
 
-@pytest.mark.parametrize("model", BASELINES)
+@pytest.mark.parametrize("model", with_further(["model"], BASELINES))
 def test_every_variant_equals_the_authors(golden, model, record_property):
     folder, expected, items = golden
     by_id = {each["id"]: each[model] for each in expected["items"]}

@@ -66,8 +66,8 @@ def differences(parity, scores, variant, settings):
     return found
 
 
-FURTHER = {"help_paper_gap6", "help_gap4_mask2", "tune_lr1e-3_seed1"}
-"""Variants that take longest, and differ in a number only."""
+FURTHER = {"help_paper_gap6", "help_improve", "help_gap4_mask2", "tune_default_seed1", "tune_lr1e-3_seed1"}
+"""Variants that take longest, and differ in a number or in what is made of the counts."""
 
 
 def each_of(variants):

@@ -21,6 +21,7 @@ from scoring.contract.scores import Scored
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from tests.declarations import declaration_problems
 from tests.scoring.evaluator_settings import OTHER, companions, other_text, required
+from tests.scoring.further_cases import with_further
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -138,6 +139,19 @@ def with_each_choice(name: str):
                 yield replace(defaults, **companions(name, spec.name, choice), **{spec.name: choice})
 
 
+def with_each_need(name: str):
+    """Yield the first parameters of `with_each_choice` that have their needs."""
+    needs_for = load_evaluator(name).needs_for
+    met = set()
+    for params in with_each_choice(name):
+        if needs_for(params) not in met:
+            met.add(needs_for(params))
+            yield params
+
+
+WITH_CHOICES = {"first with its needs": with_each_need, "every one": with_each_choice}
+
+
 def other_value(name, spec):
     if spec.name in OTHER.get(name, {}):
         return other_text(name, spec.name)
@@ -204,9 +218,10 @@ class TestEveryEvaluator:
         assert reasons["invisible"] == reasons["blank"] == reasons["empty"]
         assert reasons["invisible beside"] == reasons["blank beside"]
 
-    def test_declared_needs_suffice(self, name, endpoint):
+    @pytest.mark.parametrize("choices", with_further(["first with its needs"], WITH_CHOICES))
+    def test_declared_needs_suffice(self, name, choices, endpoint):
         full = ITEMS[0]
-        for params in with_each_choice(name):
+        for params in WITH_CHOICES[choices](name):
             if hasattr(params, "base_url"):
                 params = replace(params, base_url=endpoint.base_url)
             evaluator = set_up(name, params=params)

@@ -1,9 +1,12 @@
 """SEAHORSE, TRUE and XNLI compared with the published recipe on tiny models."""
 
+from itertools import product
+
 import pytest
 
 from scoring.neural.prompts import Prompts
 from scoring.neural.tokens import TextTokenizer
+from tests.scoring.further_cases import with_further
 from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = 2e-5
@@ -25,8 +28,16 @@ def recipe(shared, name):
     return folder / "model", expected["items"], items
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("variant", VARIANTS)
+IN_EACH_RUN = [
+    ("prob_1_two_labels", "seahorse"),
+    ("prob_1_full_vocabulary", "true_nli"),
+    ("prob_1_two_sequences", "xnli_mt5"),
+    ("generated_is_1", "seahorse"),
+    ("prob_1_two_labels_article_cut", "true_nli"),
+]
+
+
+@pytest.mark.parametrize(("variant", "name"), with_further(IN_EACH_RUN, product(VARIANTS, SETS)))
 def test_scores_equal_the_recipes(shared, name, variant, record_property):
     model, expected, items = recipe(shared, name)
     evaluator = evaluator_with(name, {"model": str(model), **VARIANTS[variant]})

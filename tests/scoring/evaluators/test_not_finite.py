@@ -16,7 +16,8 @@ from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator
 from scoring.texts.compared_texts import combined
 from scoring.weights.model_files import MissingWeights
-from tests.scoring.evaluators.test_every_evaluator import ITEMS, set_up, with_each_choice
+from tests.scoring.evaluators.test_every_evaluator import ITEMS, WITH_CHOICES, set_up
+from tests.scoring.further_cases import with_further
 
 RUNS_A_MODEL = [name for name in EVALUATORS if issubclass(load_evaluator(name), ModelEvaluator)]
 ITEM = ITEMS[0]
@@ -45,9 +46,10 @@ def overflowing(folder: str) -> str:
     return str(copy)
 
 
+@pytest.mark.parametrize("choices", with_further(["first with its needs"], WITH_CHOICES))
 @pytest.mark.parametrize("name", RUNS_A_MODEL)
-def test_no_number_comes_out_of_a_pass_that_overflows_whatever_is_chosen(name, subtests):
-    for params in with_each_choice(name):
+def test_no_number_comes_out_of_a_pass_that_overflows_whatever_is_chosen(name, choices, subtests):
+    for params in WITH_CHOICES[choices](name):
         models = {key: overflowing(each) for key, each in load_evaluator(name).models_for(params).items()}
         evaluator = set_up(name, params=replace(params, **models))
         with subtests.test(params=params):

@@ -19,6 +19,7 @@ from scoring.contract.evaluator import GENERAL
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
+from tests.scoring.further_cases import with_further
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 TABLE = {
@@ -34,7 +35,7 @@ def articles(shared):
         return [json.loads(line) for line in file]
 
 
-@pytest.mark.parametrize("variant", TABLE)
+@pytest.mark.parametrize("variant", with_further(["Lsum"], TABLE))
 def test_correlations_equal_the_published_table(articles, variant):
     evaluator_class = load_evaluator("rouge")
     settings = {"variant": variant, "stem": "yes", "references": "mean", "sentences": "period"}

@@ -443,13 +443,12 @@ PATHOLOGICAL_PIECES += ["\n", " ", "scale of ", "give it ", "one point ", "```",
 
 
 def test_reading_time_is_linear_in_the_replys_length(subtests):
+    """An endpoint may send anything. All of these take under 0.1 s; 2 s each if the time is quadratic."""
     for piece in PATHOLOGICAL_PIECES:
         with subtests.test(piece=piece):
             begun = time.process_time()
-            read_score(piece * 20_000 + "x", UNIT, quality="fluency")
-            assert (
-                time.process_time() - begun < 5
-            )  # an endpoint may send anything; all of these take under 0.3 s
+            read_score(piece * 8_000 + "x", UNIT, quality="fluency")
+            assert time.process_time() - begun < 1
 
 
 def test_reading_has_a_value_or_a_reason():

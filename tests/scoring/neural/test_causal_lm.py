@@ -3,6 +3,7 @@ import math
 import shutil
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
 from scoring.judge.score_marks import Unread
 from scoring.neural.causal_lm import LocalModel
 from scoring.weights.model_files import MissingWeights
+from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model
 
 KINDS = ("llama", "gpt2", "mistral", "bloom")
@@ -100,8 +102,11 @@ def assert_alike(some, others):
         assert one.probabilities == pytest.approx(other.probabilities, abs=1e-5)
 
 
-@pytest.mark.parametrize("is_chat", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
+EACH = [*product(KINDS, (True, False))]
+IN_EACH_RUN = [("llama", True), ("gpt2", False), ("mistral", True), ("bloom", False)]
+
+
+@pytest.mark.parametrize(("kind", "is_chat"), with_further(IN_EACH_RUN, EACH))
 class TestEqualsTheLibrary:
     def test_greedy_text_equals_the_librarys(self, kind, is_chat):
         folder = tiny_model(kind)
@@ -138,16 +143,14 @@ class TestEqualsTheLibrary:
                 assert reply.probabilities[mark] == pytest.approx(expected, abs=1e-5)
 
 
-def test_replies_do_not_depend_on_batches_or_order(subtests):
-    for is_chat in [True, False]:
-        for kind in KINDS:
-            with subtests.test(kind=kind, is_chat=is_chat):
-                folder = tiny_model(kind)
-                model = LocalModel(folder, is_chat=is_chat)
-                together = model.replies(REQUESTS)
-                assert_alike(model.replies(REQUESTS[::-1])[::-1], together)
-                alone = LocalModel(folder, is_chat=is_chat)
-                assert_alike([alone.replies([each])[0] for each in REQUESTS], together)
+@pytest.mark.parametrize(("kind", "is_chat"), with_further([("llama", True), ("bloom", False)], EACH))
+def test_replies_do_not_depend_on_batches_or_order(kind, is_chat):
+    folder = tiny_model(kind)
+    model = LocalModel(folder, is_chat=is_chat)
+    together = model.replies(REQUESTS)
+    assert_alike(model.replies(REQUESTS[::-1])[::-1], together)
+    alone = LocalModel(folder, is_chat=is_chat)
+    assert_alike([alone.replies([each])[0] for each in REQUESTS], together)
 
 
 def test_sharing_does_not_change_replies(subtests):

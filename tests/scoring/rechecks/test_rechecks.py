@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.errors import NotAllowed, NotFound
@@ -49,19 +50,35 @@ def as_before(number: int) -> str:
     return f"{number * 4 / 100:.2f}"
 
 
-@pytest.fixture
-def endpoint(monkeypatch) -> Iterator[ScriptedEndpoint]:
-    monkeypatch.setenv("OPENAI_API_KEY", "any")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    worker._loaded.clear()
-    with ScriptedEndpoint() as server:
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedEndpoint]:
+    with pytest.MonkeyPatch.context() as patched, ScriptedEndpoint() as server:
+        patched.setenv("OPENAI_API_KEY", "any")
+        patched.setenv("NO_PROXY", "127.0.0.1")
+        worker._loaded.clear()
         yield server
-    worker._loaded.clear()
+        worker._loaded.clear()
+
+
+@pytest.fixture(scope="module")
+def scored(server, django_db_setup, django_db_blocker) -> Iterator[int]:
+    """Create the scored project once, in a transaction around those of the tests."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield scored_project(server)[1].pk
+        transaction.set_rollback(True)
 
 
 @pytest.fixture
-def setup(endpoint):
-    return scored_project(endpoint)[1]
+def endpoint(server, scored) -> ScriptedEndpoint:
+    """Return the endpoint, which answers as it did when the project was scored."""
+    server.answer = answering(as_before)
+    server.asked.clear()
+    return server
+
+
+@pytest.fixture
+def setup(endpoint, scored, db) -> Setup:
+    return Setup.objects.select_related("project").get(pk=scored)
 
 
 def work(run: Run) -> Run:

@@ -161,6 +161,7 @@ def test_real_ice_scores_and_labels_are_imported(shared):
     assert not load(project, "bartscore", path, **options).has_news
 
 
+@pytest.mark.thorough
 def test_real_ice_systems_are_in_the_given_order(shared):
     """ICE's human scores are (expert mean - 1) / 4, rounded to two places, of the same systems."""
     means, ice = make_project(), make_project()

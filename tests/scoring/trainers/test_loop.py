@@ -14,6 +14,7 @@ from annotation.declared.settings import read_settings
 from scoring.trainers.contract import CannotTrain
 from scoring.trainers.seahorse import SeahorseTrainer
 from scoring.weights.model_card import read_card
+from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model
 from tests.scoring.trainers.training_items import Watching, learnable_items
 
@@ -44,16 +45,34 @@ def train(folder, watch=None, items=None, **settings):
     return ours.train(ours.prepare(items or learnable_items()), folder, watch or Watching())
 
 
-def test_a_killed_training_goes_on_and_ends_with_the_same_loss(base, tmp_path):
-    killed = subprocess.run(
-        [
-            *(sys.executable, "-m", "tests.scoring.trainers.killed_training"),
-            *(str(tmp_path / "killed"), "8", json.dumps({**SETTINGS, "model": base})),
-        ],
-        cwd=ROOT,
-        check=False,
-    )
+def kill(folder, base, step):
+    command = [sys.executable, "-m", "tests.scoring.trainers.killed_training"]
+    settings = json.dumps({**SETTINGS, "model": base})
+    killed = subprocess.run([*command, str(folder), str(step), settings], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
+
+
+def interrupt(folder, base, step):
+    """Stop a training as a kill does, by what no code of it may catch, in a process that has its libraries."""
+    with pytest.raises(KeyboardInterrupt):
+        train(folder, StoppedAtStep(step), model=base)
+
+
+class StoppedAtStep(Watching):
+    def __init__(self, step):
+        super().__init__()
+        self._step = step
+
+    def is_cancelled(self):
+        self._step -= 1
+        if not self._step:
+            raise KeyboardInterrupt
+        return False
+
+
+@pytest.mark.parametrize("end", with_further([interrupt], [interrupt, kill]))
+def test_a_killed_training_goes_on_and_ends_with_the_same_loss(end, base, tmp_path):
+    end(tmp_path / "killed", base, 8)
     assert not (tmp_path / "killed" / "model").exists()
     (tmp_path / "killed" / "checkpoints" / "checkpoint-7").mkdir()  # one that a kill left unfinished
     resumed, straight = Watching(), Watching()

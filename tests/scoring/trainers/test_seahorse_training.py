@@ -14,6 +14,7 @@ from scoring.trainers.contract import CannotTrain, TrainingItem
 from scoring.trainers.seahorse import SeahorseTrainer
 from scoring.weights.model_card import read_card
 from scoring.weights.model_files import MissingWeights
+from tests.scoring.further_cases import with_further
 from tests.scoring.t5_models import label_model
 from tests.scoring.tiny_models import tiny_model
 from tests.scoring.trainers.training_items import Watching, learnable_items
@@ -53,7 +54,7 @@ def assert_scores_as_validated(folder, data, trained):
     assert loss == pytest.approx(trained.measures["validation_loss"], abs=1e-5)
 
 
-@pytest.mark.parametrize("base", ["mt5", "bert", pytest.param("t5, tied", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("base", with_further(["mt5"], BASES))
 def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_path, record_property):
     watch = Watching()
     data, trained = train(tmp_path, watch=watch, model=str(BASES[base]()), epochs="18", best_by="loss")
@@ -115,7 +116,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_others(tmp_path):
     for run, seed in enumerate(("1", "1", "2")):
         watch = Watching()
         data, trained = train(
-            tmp_path / str(run), watch=watch, model=str(tiny_model("xlm-roberta")), epochs="2", seed=seed
+            tmp_path / str(run), watch=watch, model=str(tiny_model("xlm-roberta")), epochs="1", seed=seed
         )
         losses.append(watch.losses)
     assert losses[0] == losses[1]
@@ -126,8 +127,8 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_others(tmp_path):
 @pytest.mark.parametrize(
     ("base", "settings"),
     [
-        ("mt5", {"epochs": "15"}),
-        pytest.param("bert", {"epochs": "30", "learning_rate": "0.005"}, marks=pytest.mark.thorough),
+        pytest.param("mt5", {"epochs": "15"}, marks=pytest.mark.thorough),
+        ("bert", {"epochs": "30", "learning_rate": "0.005"}),
     ],
 )
 def test_several_questions_share_one_model_that_reads_the_question(base, settings, tmp_path):
@@ -152,7 +153,7 @@ def test_several_questions_share_one_model_that_reads_the_question(base, setting
     assert scored["attribution"] != scored["main_ideas"]
 
 
-@pytest.mark.parametrize("base", ["t5, tied", "bert"])
+@pytest.mark.parametrize("base", with_further(["t5, tied"], ["t5, tied", "bert"]))
 def test_lora_trains_few_weights_and_is_merged(base, tmp_path):
     from scoring.neural.loading import load_tensors
 

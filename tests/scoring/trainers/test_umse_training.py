@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from scoring.trainers import load_trainer
 from scoring.trainers.contract import CannotTrain
 from scoring.weights.model_card import read_card
 from scoring.weights.model_files import MissingWeights
+from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model
 from tests.scoring.trainers.umse_items import SHORT, articles_with_references
 
@@ -83,7 +85,7 @@ def weights(folder):
     return load_file(folder / "model" / "model.safetensors")
 
 
-@pytest.mark.parametrize("form", ["input", "keys"])
+@pytest.mark.parametrize("form", with_further(["input"], ["input", "keys"]))
 def test_a_tiny_encoder_overfits_64_pairs(form, tmp_path, record_property):
     curve = Curve()
     rates = {
@@ -102,9 +104,11 @@ def test_a_tiny_encoder_overfits_64_pairs(form, tmp_path, record_property):
     assert loss < 0.05
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
-@pytest.mark.parametrize("form", ["input", "keys"])
-@pytest.mark.parametrize("pooling", ["first", "mean"])
+IN_EACH_RUN = [("bert", "input", "first"), ("xlm-roberta", "keys", "mean")]
+KINDS = product(["bert", "roberta", "xlm-roberta"], ["input", "keys"], ["first", "mean"])
+
+
+@pytest.mark.parametrize(("kind", "form", "pooling"), with_further(IN_EACH_RUN, KINDS))
 def test_saved_weights_score_as_they_validated(kind, form, pooling, tmp_path):
     data, trained = train(tmp_path, model=base(kind), prefix_form=form, pooling=pooling, learning_rate=1e-2)
     scores = [probability(tmp_path, each) for each in data.validation]
