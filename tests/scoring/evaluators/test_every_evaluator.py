@@ -179,23 +179,74 @@ def same(one, two):
     return True
 
 
+def test_evaluator_has_a_complete_declaration(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            evaluator = load_evaluator(name)
+            assert evaluator.name == name
+            assert evaluator.title
+            assert evaluator.source
+            assert evaluator.__doc__
+            assert evaluator.version >= 1
+            assert evaluator.queue in ("cpu", "gpu", "llm")
+            assert evaluator.batch_size >= 1
+
+
+def test_every_parameter_has_a_label_and_a_short_help_text(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            declared = settings_of(load_evaluator(name).Params)
+            assert [problem for each in declared for problem in declaration_problems(each)] == []
+            assert len({each.label for each in declared}) == len(declared)
+
+
+def test_every_item_has_a_finite_number_or_a_reason_on_every_dimension(first, subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            evaluator, results, *_ = first(name)
+            for item, scored in zip(ITEMS, results, strict=True):
+                assert tuple(scored.values) == evaluator.dimensions, item.id
+                for dimension, value in scored.values.items():
+                    assert math.isfinite(value) or scored.reasons[dimension], item.id
+
+
+def test_text_of_invisible_characters_counts_as_none(first, subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            reasons = {
+                item.id: dict(each.reasons) for item, each in zip(ITEMS, first(name).results, strict=True)
+            }
+            assert reasons["invisible"] == reasons["blank"] == reasons["empty"]
+            assert reasons["invisible beside"] == reasons["blank beside"]
+
+
+def test_equal_setups_have_equal_fingerprints(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            assert fingerprint(set_up(name)) == fingerprint(set_up(name))
+
+
+def test_scoring_does_not_change_the_fingerprint(first, subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            assert first(name).before == first(name).after
+
+
+def test_evaluator_with_a_pool_records_the_examples_it_has_seen(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name):
+            evaluator = set_up(name)
+            if Need.LABELLED_POOL in evaluator.needs_for(evaluator.params):
+                assert evaluator.seen.article_ids <= {each.article_id for each in POOL}
+                assert bool(evaluator.seen.article_ids) != evaluator.is_out_of_fold
+                assert evaluator.seen.example_ids
+                assert set(evaluator.seen.example_ids) <= {each.id for each in POOL}
+            else:
+                assert not evaluator.seen.article_ids
+
+
 @pytest.mark.parametrize("name", EVALUATORS)
 class TestEveryEvaluator:
-    def test_evaluator_has_a_complete_declaration(self, name):
-        evaluator = load_evaluator(name)
-        assert evaluator.name == name
-        assert evaluator.title
-        assert evaluator.source
-        assert evaluator.__doc__
-        assert evaluator.version >= 1
-        assert evaluator.queue in ("cpu", "gpu", "llm")
-        assert evaluator.batch_size >= 1
-
-    def test_every_parameter_has_a_label_and_a_short_help_text(self, name):
-        declared = settings_of(load_evaluator(name).Params)
-        assert [problem for each in declared for problem in declaration_problems(each)] == []
-        assert len({each.label for each in declared}) == len(declared)
-
     def test_results_have_the_length_and_order_of_the_items(self, name, first):
         evaluator, results, *_ = first(name)
         assert evaluator.score([]) == []
@@ -205,18 +256,6 @@ class TestEveryEvaluator:
     def test_batch_results_equal_those_of_single_items(self, name, first):
         evaluator, results, *_ = first(name)
         assert same(results, [evaluator.score([item])[0] for item in ITEMS])
-
-    def test_every_item_has_a_finite_number_or_a_reason_on_every_dimension(self, name, first):
-        evaluator, results, *_ = first(name)
-        for item, scored in zip(ITEMS, results, strict=True):
-            assert tuple(scored.values) == evaluator.dimensions, item.id
-            for dimension, value in scored.values.items():
-                assert math.isfinite(value) or scored.reasons[dimension], item.id
-
-    def test_text_of_invisible_characters_counts_as_none(self, name, first):
-        reasons = {item.id: dict(each.reasons) for item, each in zip(ITEMS, first(name).results, strict=True)}
-        assert reasons["invisible"] == reasons["blank"] == reasons["empty"]
-        assert reasons["invisible beside"] == reasons["blank beside"]
 
     @pytest.mark.parametrize("choices", with_further(["first with its needs"], WITH_CHOICES))
     def test_declared_needs_suffice(self, name, choices, endpoint):
@@ -243,12 +282,6 @@ class TestEveryEvaluator:
             pytest.skip("is not deterministic")
         assert same(first(name).results, set_up(name, endpoint).score(ITEMS))
 
-    def test_equal_setups_have_equal_fingerprints(self, name):
-        assert fingerprint(set_up(name)) == fingerprint(set_up(name))
-
-    def test_scoring_does_not_change_the_fingerprint(self, name, first):
-        assert first(name).before == first(name).after
-
     def test_each_parameter_that_is_used_changes_fingerprint_and_signature(self, name):
         evaluator = set_up(name)
         for spec in settings_of(evaluator.Params):
@@ -262,20 +295,19 @@ class TestEveryEvaluator:
             assert (fingerprint(other) == fingerprint(evaluator)) == is_unused, spec.name
             assert (signature(other) == signature(evaluator)) == is_unused, spec.name
 
-    def test_evaluator_with_a_pool_records_the_examples_it_has_seen(self, name):
-        evaluator = set_up(name)
-        if Need.LABELLED_POOL in evaluator.needs_for(evaluator.params):
-            assert evaluator.seen.article_ids <= {each.article_id for each in POOL}
-            assert bool(evaluator.seen.article_ids) != evaluator.is_out_of_fold
-            assert evaluator.seen.example_ids
-            assert set(evaluator.seen.example_ids) <= {each.id for each in POOL}
-        else:
-            assert not evaluator.seen.article_ids
 
+NEED_A_POOL = [
+    name
+    for name in EVALUATORS
+    for evaluator_class in [load_evaluator(name)]
+    if Need.LABELLED_POOL in evaluator_class.needs_for(read_params(evaluator_class, required(name)))
+]
+
+
+@pytest.mark.parametrize("name", NEED_A_POOL)
+class TestEvaluatorWithAPool:
     def test_pool_changes_the_fingerprint(self, name):
         evaluator = set_up(name)
-        if Need.LABELLED_POOL not in evaluator.needs_for(evaluator.params):
-            pytest.skip("needs no pool")
         other = type(evaluator)(evaluator.params)
         use_members(other)
         other.fit([replace(each, labels={**each.labels, "fluency": 0.25}) for each in POOL])
@@ -284,8 +316,6 @@ class TestEveryEvaluator:
     def test_evaluator_with_a_pool_does_not_score_before_it_is_fitted(self, name):
         evaluator_class = load_evaluator(name)
         evaluator = evaluator_class(read_params(evaluator_class, required(name)))
-        if Need.LABELLED_POOL not in evaluator_class.needs_for(evaluator.params):
-            pytest.skip("needs no pool")
         with pytest.raises(RuntimeError, match="fit"):
             evaluator.score(ITEMS)
 

@@ -53,7 +53,7 @@ def kill(folder, base, step):
 
 
 def interrupt(folder, base, step):
-    """Stop a training as a kill does, by what no code of it may catch, in a process that has its libraries."""
+    """Stop a training as abruptly as a process can that goes on, which saves loading the libraries again."""
     with pytest.raises(KeyboardInterrupt):
         train(folder, StoppedAtStep(step), model=base)
 
