@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from annotation.models import Project
+from annotation.models import Article, Project, Summary
 from scoring.models import Endpoint, EndpointModel, Run
 from scoring.runs.planning import RunPlan, plan, start
-from tests.factories import make_project, make_rater, make_summary
+from tests.factories import make_project, make_rater, make_summary, make_system
 from tests.metaeval.rated_projects import rate
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
 
@@ -16,9 +16,30 @@ def asking_project(summaries: int) -> Project:
     """Create a project with one rated example and `summaries` others, each of its own article."""
     project = make_project()
     rate(make_summary(project, text="The example."), make_rater(project), attribution="yes")
-    for number in range(summaries):
-        make_summary(project, text=f"Summary number {number}.")
+    make_summaries(project, summaries)
     return project
+
+
+def make_summaries(project: Project, number: int) -> None:
+    """Create "Summary number 0." and so on in a few statements, each of its own article."""
+    system = make_system(project)
+    names = [f"Summary number {each}" for each in range(number)]
+    articles = Article.objects.bulk_create(
+        Article(project=project, external_id=name, language="en", title=name, text=f"The article of {name}.")
+        for name in names
+    )
+    Summary.objects.bulk_create(
+        Summary(
+            project=project,
+            article=article,
+            system=system,
+            text=f"{name}.",
+            shuffle_key=place,
+            ratings_wanted=1,
+            open_places=1,
+        )
+        for place, (name, article) in enumerate(zip(names, articles, strict=True))
+    )
 
 
 def asking_plan(project: Project, endpoint: ScriptedEndpoint, **params: object) -> RunPlan:

@@ -4,13 +4,14 @@ import math
 
 import pytest
 
+from tests.scoring.further_cases import with_further
 from tests.scoring.parity_sets import evaluator_with, parity_set
 
 TOLERANCE = {"E": 1e-5, "D": 1e-5, "R": 2e-5}
 
 
 @pytest.mark.parametrize("aligner", ["E", "D", "R"])
-@pytest.mark.parametrize("stop_words", ["default", "remove_stopwords"])
+@pytest.mark.parametrize("stop_words", with_further(["remove_stopwords"], ["default", "remove_stopwords"]))
 def test_scores_equal_the_authors(shared, aligner, stop_words, record_property):
     folder, expected, items = parity_set(shared, "ctc")
     settings = {"aligner": aligner, "stop_list": "english" if stop_words == "remove_stopwords" else "none"}

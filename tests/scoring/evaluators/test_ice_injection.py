@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.scoring.further_cases import with_further
 from tests.scoring.ice_setup import ITEM, POOL, ice
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 from tests.scoring.tiny_models import tiny_model
@@ -122,7 +123,7 @@ def test_guard_cannot_stop_an_instruction_in_plain_words(endpoint):
         assert changes(endpoint, [PLAIN_WORDS], form=form) == [0.7]
 
 
-@pytest.mark.parametrize("form", ["paper", "described"])
+@pytest.mark.parametrize("form", with_further(["described"], ["paper", "described"]))
 def test_local_model_scores_attacks_within_the_range(form, record_property):
     """It scores by the likelihood of each mark, so a summary cannot put words in its reply."""
     local = {"mode": "candidates", "api": "local_completions", "model": str(tiny_model("llama"))}

@@ -10,6 +10,7 @@ from scoring.contract.evaluator import EvaluatorError, Need
 from scoring.contract.fingerprints import fingerprint, signature
 from scoring.evaluators import load_evaluator
 from scoring.judge.score_marks import Unread
+from tests.scoring.further_cases import with_further
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.llm.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
@@ -250,7 +251,7 @@ class TestRealModel:
         address = {"base_url": server.base_url, "model": MODEL, "api_key_env": "TINY_API_KEY"}
         return ice(pool=LABELLED, examples=2, **address, **settings)
 
-    @pytest.mark.parametrize("api", ["chat", "completions"])
+    @pytest.mark.parametrize("api", with_further(["chat"], ["chat", "completions"]))
     @pytest.mark.parametrize(
         "settings",
         [

@@ -146,40 +146,46 @@ class TestScoreProject:
         assert Run.objects.get().batches.get().summary_ids == [german.pk]
 
 
+ASKING = ("model=judge-1", "dimensions=attribution", "examples=1", "pool_articles=1")
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    with ScriptedEndpoint(lambda _: Answer("0.5", usage=(100, 2))) as server:
+        yield server
+
+
+def asking(endpoint, *more):
+    settings = [*ASKING, f"base_url={endpoint.base_url}"]
+    return ["score", "ice", *(part for each in settings for part in ("--set", each)), *more]
+
+
 @pytest.mark.django_db(transaction=True)
 class TestAskingModels:
-    SETTINGS = ("model=judge-1", "dimensions=attribution", "examples=1", "pool_articles=1")
-
-    @pytest.fixture
-    def endpoint(self, monkeypatch):
-        monkeypatch.setenv("OPENAI_API_KEY", "any")
-        with ScriptedEndpoint(lambda _: Answer("0.5", usage=(100, 2))) as server:
-            yield server
-
-    def arguments(self, endpoint, *more):
-        settings = [*self.SETTINGS, f"base_url={endpoint.base_url}"]
-        return ["score", "ice", *(part for each in settings for part in ("--set", each)), *more]
-
     def test_command_ends_with_tokens_and_cost(self, endpoint):
         project = asking_project(3)
         price(project, endpoint, "100", "0")
         with Worker(lambda run: work_on_run(run.pk)):
-            output = run_command(*self.arguments(endpoint, "--project", project.slug))
+            output = run_command(*asking(endpoint, "--project", project.slug))
         assert "300 tokens sent, 6 received, $0.03." in output
 
     def test_paused_run_ends_with_its_reason_and_exit_code_1(self, endpoint):
         project = asking_project(9)
         price(project, endpoint, "100", "0")
         with Worker(lambda run: work_on_run(run.pk)):
-            error = refused(*self.arguments(endpoint, "--project", project.slug, "--budget", "0.05"))
+            error = refused(*asking(endpoint, "--project", project.slug, "--budget", "0.05"))
         assert error.returncode == 1
         assert str(error).startswith("The run is paused: $0.0")
         assert page_of(Run.objects.get()) in str(error)
 
+
+@pytest.mark.django_db
+class TestAskingModelsWithoutARun:
     def test_dry_run_shows_three_prompts_and_the_cost_and_sends_nothing(self, endpoint):
         project = asking_project(5)
         price(project, endpoint, "100", "0")
-        output = run_command(*self.arguments(endpoint, "--project", project.slug, "--dry-run"))
+        output = run_command(*asking(endpoint, "--project", project.slug, "--dry-run"))
         assert "Summary: Summary number 0." in output
         assert output.count("--- system") == output.count("--- prompt") == 3
         assert "Requests: 5." in output
@@ -197,7 +203,7 @@ class TestAskingModels:
         ]
         file = tmp_path / "examples.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        output = run_command(*self.arguments(endpoint, "--input", str(file), "--dry-run"))
+        output = run_command(*asking(endpoint, "--input", str(file), "--dry-run"))
         assert "Requests: about " in output
         assert "Extrapolated from 120 of 200 summaries." in output
         assert "Same text as another summary of the same article: 1." in output
@@ -205,7 +211,7 @@ class TestAskingModels:
         assert not endpoint.asked
 
     def test_invalid_budgets_are_refused(self, endpoint):
-        arguments = self.arguments(endpoint, "--project", asking_project(1).slug, "--budget")
+        arguments = asking(endpoint, "--project", asking_project(1).slug, "--budget")
         assert "found 'much', expected US dollars" in str(refused(*arguments, "much"))
         unpriced = refused(*arguments, "1")
         assert unpriced.returncode == 2
@@ -330,10 +336,9 @@ class TestScoreFile:
         assert message in str(error)
         assert list(tmp_path.iterdir()) == [examples]
 
-    def test_project_and_file_cannot_be_combined(self, tmp_path):
-        done = manage(tmp_path, "score", "length", "--project", "p", "--input", "e")
-        assert done.returncode == 2
-        assert "not allowed with argument" in done.stderr
+    def test_project_and_file_cannot_be_combined(self):
+        error = refused("score", "length", "--project", "p", "--input", "e")
+        assert "not allowed with argument" in str(error)
 
     def test_faulty_file_is_refused_with_every_fault(self, tmp_path, examples):
         examples.write_text('{"id": "a"}\n{"id": "b", "summary": 3}\n', encoding="utf-8")
@@ -361,10 +366,9 @@ class TestScoreFile:
 
 
 class TestEvaluators:
-    def test_command_describes_all_or_one_without_a_database(self, tmp_path):
-        done = manage(tmp_path, "evaluators")
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == (ROOT / "docs" / "evaluators.md").read_text("utf-8")
+    def test_command_describes_all_or_one_without_a_database(self):
+        """pytest-django raises where a test without its mark uses the database."""
+        assert run_command("evaluators") == (ROOT / "docs" / "evaluators.md").read_text("utf-8")
         [described] = json.loads(run_command("evaluators", "rouge", "--json"))
         assert described["name"] == "rouge"
         assert described["parameters"][0]["default"] == "L"

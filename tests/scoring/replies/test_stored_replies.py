@@ -132,9 +132,9 @@ class TestRuns:
         "answer",
         [
             Answer(None, refusal="I cannot rate this."),
-            Answer("I'm sorry, but I can't help with that."),
-            Answer("0.9", finish_reason="content_filter"),
-            Answer("Let me think about", finish_reason="length"),
+            pytest.param(Answer("I'm sorry, but I can't help with that."), marks=pytest.mark.thorough),
+            pytest.param(Answer("0.9", finish_reason="content_filter"), marks=pytest.mark.thorough),
+            pytest.param(Answer("Let me think about", finish_reason="length"), marks=pytest.mark.thorough),
             Answer(status=400, error_code="context_length_exceeded"),
         ],
     )

@@ -12,6 +12,7 @@ from scoring.runs import worker
 from scoring.runs.planning import plan, plan_run
 from scoring.runs.worker import work_on_run
 from tests.factories import make_project, make_summary
+from tests.scoring.asking_projects import make_summaries
 from tests.scoring.runs.test_planning import rate
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
@@ -35,8 +36,7 @@ def project():
     project = make_project()
     for value in ("yes", "no"):
         rate(make_summary(project), attribution=value)
-    for number in range(len(REPLIES)):
-        make_summary(project, text=f"Summary number {number}.")
+    make_summaries(project, len(REPLIES))
     return project
 
 
@@ -304,9 +304,9 @@ class TestReparseRefuses:
     "first",
     [
         Answer(None, refusal="I cannot rate this."),
-        Answer("I'm sorry, but I can't help with that."),
-        Answer("0.9", finish_reason="content_filter"),
-        Answer(status=400, error_code="content_filter"),
+        pytest.param(Answer("I'm sorry, but I can't help with that."), marks=pytest.mark.thorough),
+        pytest.param(Answer("0.9", finish_reason="content_filter"), marks=pytest.mark.thorough),
+        pytest.param(Answer(status=400, error_code="content_filter"), marks=pytest.mark.thorough),
         Answer("0.9", finish_reason="length"),
     ],
 )

@@ -54,7 +54,7 @@ def assert_scores_as_validated(folder, data, trained):
     assert loss == pytest.approx(trained.measures["validation_loss"], abs=1e-5)
 
 
-@pytest.mark.parametrize("base", with_further(["mt5"], BASES))
+@pytest.mark.parametrize("base", with_further(["bert"], BASES))
 def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_path, record_property):
     watch = Watching()
     data, trained = train(tmp_path, watch=watch, model=str(BASES[base]()), epochs="18", best_by="loss")
