@@ -63,9 +63,8 @@ def test_text_round_trip():
     assert read_params(Fancy, texts) == params
 
 
-@pytest.mark.parametrize(
-    ("name", "found", "message"),
-    [
+def test_wrong_value_is_refused_with_the_expected_one(subtests):
+    cases = [
         ("size", "four", "parameter 'size': found 'four', expected a whole number from 1 to 8"),
         ("size", "4.0", "parameter 'size': found '4.0', expected a whole number from 1 to 8"),
         ("size", 4.5, "parameter 'size': found 4.5, expected a whole number from 1 to 8"),
@@ -86,11 +85,11 @@ def test_text_round_trip():
         ("code", "EN", "parameter 'code': found 'EN', expected two letters"),
         ("pairs", 3, "parameter 'pairs': found 3, expected texts, one per line"),
         ("model", ["m"], "parameter 'model': found [\"m\"], expected a text"),
-    ],
-)
-def test_wrong_value_is_refused_with_the_expected_one(name, found, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        read_params(Fancy, {"model": "m", name: found})
+    ]
+    for name, found, message in cases:
+        expected = pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+        with subtests.test(name=name, found=found), expected:
+            read_params(Fancy, {"model": "m", name: found})
 
 
 def test_unknown_name_is_refused_with_similar_names():

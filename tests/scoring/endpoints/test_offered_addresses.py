@@ -28,9 +28,8 @@ def start(project, base_url, user):
     return plan_run(project, "ice", given, user)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_run_started_on_a_page_cannot_use_an_unlisted_endpoint(project, subtests):
+    cases = [
         "http://169.254.169.254/latest",
         "http://127.0.0.1:6379",
         "http://[::1]/v1",
@@ -39,12 +38,12 @@ def start(project, base_url, user):
         f"{LISTED}/../../other",
         "https://llm.example.org.elsewhere.example/v1",
         "http://llm.example.org/v1",
-    ],
-)
-def test_run_started_on_a_page_cannot_use_an_unlisted_endpoint(project, address):
-    with pytest.raises(InvalidRun, match=r"base_url.*expected one of https://llm\.example\.org/v1"):
-        start(project, address, make_member(project, "researcher"))
-    assert not Run.objects.exists()
+    ]
+    for address in cases:
+        with subtests.test(address=address):
+            with pytest.raises(InvalidRun, match=r"base_url.*expected one of https://llm\.example\.org/v1"):
+                start(project, address, make_member(project, "researcher"))
+            assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize("address", [LISTED, f"{LISTED}/"])

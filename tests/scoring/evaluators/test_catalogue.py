@@ -16,15 +16,16 @@ def test_the_document_in_the_repository_is_up_to_date():
     )
 
 
-@pytest.mark.parametrize("name", EVALUATORS)
-def test_every_evaluator_and_every_parameter_is_in_the_document(name):
-    text = as_markdown([name])
-    assert f"(`{name}`)" in text
-    for spec in settings_of(load_evaluator(name).Params):
-        assert f"| `{spec.name}` |" in text
-        assert f"| {spec.label} |" in text
-        assert spec.help in text
-        assert spec.details in text
+def test_every_evaluator_and_every_parameter_is_in_the_document(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name=name):
+            text = as_markdown([name])
+            assert f"(`{name}`)" in text
+            for spec in settings_of(load_evaluator(name).Params):
+                assert f"| `{spec.name}` |" in text
+                assert f"| {spec.label} |" in text
+                assert spec.help in text
+                assert spec.details in text
 
 
 def test_descriptions_are_json_in_the_order_of_the_table():

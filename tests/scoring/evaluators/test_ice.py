@@ -125,10 +125,8 @@ class TestRequests:
 
 
 class TestReplies:
-    @pytest.mark.parametrize("api", ["chat", "completions"])
-    @pytest.mark.parametrize(
-        ("reply", "number"),
-        [
+    def test_one_number_from_0_to_1_is_the_score(self, endpoint, subtests):
+        cases = [
             ("0.85", 0.85),
             (" 0.85", 0.85),
             ("0.85.", 0.85),
@@ -144,14 +142,14 @@ class TestReplies:
             ("[[0.9]]", 0.9),
             ("0,85", 0.85),
             ("85%", 0.85),
-        ],
-    )
-    def test_one_number_from_0_to_1_is_the_score(self, endpoint, api, reply, number):
-        assert score_once(endpoint, Answer(reply), api=api) == (number, None, reply)
+        ]
+        for api in ["chat", "completions"]:
+            for reply, number in cases:
+                with subtests.test(api=api, reply=reply, number=number):
+                    assert score_once(endpoint, Answer(reply), api=api) == (number, None, reply)
 
-    @pytest.mark.parametrize(
-        "reply",
-        [
+    def test_other_replies_give_no_score_and_are_stored(self, endpoint, subtests):
+        cases = [
             "0.8-0.9",
             "0.8 or 0.9",
             "1/5",
@@ -164,13 +162,13 @@ class TestReplies:
             "٠.٥",
             "nan",
             "Consistency: 0.9",
-        ],
-    )
-    def test_other_replies_give_no_score_and_are_stored(self, endpoint, reply):
-        value, reason, kept = score_once(endpoint, Answer(reply))
-        assert math.isnan(value)
-        assert reason == "unparsable"
-        assert kept == reply
+        ]
+        for reply in cases:
+            with subtests.test(reply=reply):
+                value, reason, kept = score_once(endpoint, Answer(reply))
+                assert math.isnan(value)
+                assert reason == "unparsable"
+                assert kept == reply
 
     @pytest.mark.parametrize("reply", ["1.01", "4", "85", "9.2", "-0.5"])
     def test_number_out_of_range_is_not_clamped(self, endpoint, reply):

@@ -239,28 +239,31 @@ class TestLetters:
         assert read("F", LETTERS) == Unread.OUT_OF_RANGE
 
 
-@pytest.mark.parametrize("scale", SCALES)
 class TestUnreadReplies:
-    @pytest.mark.parametrize("reply", ["", " \n\t "])
-    def test_empty_reply_is_reported(self, reply, scale):
-        assert read(reply, scale) == Unread.EMPTY
+    def test_empty_reply_is_reported(self, subtests):
+        for reply in ["", " \n\t "]:
+            for scale in SCALES:
+                with subtests.test(reply=reply, scale=scale):
+                    assert read(reply, scale) == Unread.EMPTY
 
-    @pytest.mark.parametrize(
-        "reply",
-        [
+    def test_refusal_is_reported(self, subtests):
+        cases = [
             "I'm sorry, but I can't help with that.",
             "I’m sorry, but I can’t help with that.",
             "As an AI language model, I cannot rate this summary.",
             "I am unable to provide a score for this text.",
             "We do not have enough information.",
-        ],
-    )
-    def test_refusal_is_reported(self, reply, scale):
-        assert read(reply, scale) == Unread.REFUSED
+        ]
+        for reply in cases:
+            for scale in SCALES:
+                with subtests.test(reply=reply, scale=scale):
+                    assert read(reply, scale) == Unread.REFUSED
 
-    @pytest.mark.parametrize("reply", ["Score:", "The score is", "It is fine, so a score of"])
-    def test_reply_truncated_before_the_mark_is_reported(self, reply, scale):
-        assert read(reply, scale) == Unread.TRUNCATED
+    def test_reply_truncated_before_the_mark_is_reported(self, subtests):
+        for reply in ["Score:", "The score is", "It is fine, so a score of"]:
+            for scale in SCALES:
+                with subtests.test(reply=reply, scale=scale):
+                    assert read(reply, scale) == Unread.TRUNCATED
 
 
 def test_number_at_the_end_is_truncated(subtests):

@@ -166,9 +166,10 @@ def test_texts_are_not_part_of_scores(researcher, project):
         assert b"ARTICLE-TEXT" not in answer
 
 
-@pytest.mark.parametrize(
-    ("address", "asked", "said"),
-    [
+def test_unknown_parameters_and_values_are_refused(researcher, project, subtests):
+    make_summary(project)
+    scored(project)
+    cases = [
         ("scores/", {"dimension": "beauty"}, "dimension: found 'beauty', expected one of general"),
         ("scores/", {"setup": "0"}, "setup: found '0', expected one of "),
         ("scores/", {"run": "999999"}, "run: found '999999', expected one of "),
@@ -179,14 +180,12 @@ def test_texts_are_not_part_of_scores(researcher, project):
         ("scores/", {"setup__project__slug": "x"}, "unknown parameter"),
         ("scores/", {"run__created_by__password__startswith": "p"}, "unknown parameter"),
         ("runs/", {"created_by__password__regex": "."}, "unknown parameter"),
-    ],
-)
-def test_unknown_parameters_and_values_are_refused(researcher, project, address, asked, said):
-    make_summary(project)
-    scored(project)
-    answer = researcher.get(f"/api/projects/{project.slug}/{address}", asked)
-    assert answer.status_code == 400
-    assert said in answer.json()["detail"]
+    ]
+    for address, asked, said in cases:
+        with subtests.test(address=address, asked=asked, said=said):
+            answer = researcher.get(f"/api/projects/{project.slug}/{address}", asked)
+            assert answer.status_code == 400
+            assert said in answer.json()["detail"]
 
 
 def test_runs_setups_and_scores_of_other_projects_are_hidden(researcher, project):

@@ -148,9 +148,8 @@ def test_paused_run_resumes_without_a_limit(client, run):
     assert (run.status, run.budget) == (Run.Status.QUEUED, None)
 
 
-@pytest.mark.parametrize(
-    ("budget", "message"),
-    [
+def test_invalid_budget_is_refused_beside_its_field(client, run, subtests):
+    cases = [
         ("", "This field is required"),
         ("much", "Enter a number"),
         ("0", "greater than or equal to 0.0001"),
@@ -158,15 +157,15 @@ def test_paused_run_resumes_without_a_limit(client, run):
         ("0.00001", "4 decimal places"),
         ("100000000", "less than or equal to 10000000"),
         ("5", "needs a price for judge-1"),
-    ],
-)
-def test_invalid_budget_is_refused_beside_its_field(client, run, budget, message):
-    paused(run, budget=Decimal("0.02"))
-    response = client.post(at("run_budget", run), {"budget": budget, "action": "limit"})
-    assert response.status_code == 422
-    assert message in text_of(response)
-    run.refresh_from_db()
-    assert (run.status, run.budget) == (Run.Status.PAUSED, Decimal("0.02"))
+    ]
+    for budget, message in cases:
+        with subtests.test(budget=budget, message=message):
+            paused(run, budget=Decimal("0.02"))
+            response = client.post(at("run_budget", run), {"budget": budget, "action": "limit"})
+            assert response.status_code == 422
+            assert message in text_of(response)
+            run.refresh_from_db()
+            assert (run.status, run.budget) == (Run.Status.PAUSED, Decimal("0.02"))
 
 
 def test_run_that_failed_at_once_says_that_nothing_was_scored(client, run):

@@ -193,10 +193,11 @@ def test_first_groups_of_parameters_and_those_with_errors_are_open(client, proje
     assert [group.title for group in form.groups() if group.is_open] == ["Model", "Prompt", "Score"]
 
 
-@pytest.mark.parametrize("name", EVALUATORS)
-def test_evaluator_groups_all_of_its_parameters_or_none(name):
-    headings = [bool(spec.group) for spec in settings_of(load_evaluator(name).Params)]
-    assert all(headings) or not any(headings)
+def test_evaluator_groups_all_of_its_parameters_or_none(subtests):
+    for name in EVALUATORS:
+        with subtests.test(name=name):
+            headings = [bool(spec.group) for spec in settings_of(load_evaluator(name).Params)]
+            assert all(headings) or not any(headings)
 
 
 def test_custom_dimensions_take_their_words_from_the_form(client, project):

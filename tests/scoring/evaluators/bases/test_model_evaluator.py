@@ -121,10 +121,11 @@ WITH_A_MODEL = [
 ]
 
 
-@pytest.mark.parametrize("name", WITH_A_MODEL)
-def test_model_left_empty_is_refused(name):
-    with pytest.raises(ValueError, match="parameter 'model': found '', expected"):
-        read_params(load_evaluator(name), {**required(name), "model": ""})
+def test_model_left_empty_is_refused(subtests):
+    for name in WITH_A_MODEL:
+        refused = pytest.raises(ValueError, match="parameter 'model': found '', expected")
+        with subtests.test(name=name), refused:
+            read_params(load_evaluator(name), {**required(name), "model": ""})
 
 
 def test_missing_weights_are_reported_before_scoring():
