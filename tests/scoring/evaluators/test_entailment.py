@@ -11,6 +11,7 @@ from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.evaluator_settings import NLI
+from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import POSITIONS, tiny_model
 
 HEAD = "ForSequenceClassification"
@@ -44,20 +45,15 @@ def library_probabilities(premise, hypothesis, kind="bert"):
         return model(**encoded).logits[0].softmax(dim=-1).tolist()
 
 
-def test_the_article_is_the_premise_and_the_summary_the_hypothesis(subtests):
-    for times in [1, 60]:
-        for kind in ["bert", "roberta", "xlm-roberta"]:
-            with subtests.test(kind=kind, times=times):
-                article = " ".join([ARTICLE] * times)
-                contradiction, _, entails = library_probabilities(article, SUMMARY, kind)
-                item = Item("a", SUMMARY, article=article)
-                assert value(item, kind) == pytest.approx(entails, abs=1e-6)
-                assert value(item, kind, measure="ratio") == pytest.approx(
-                    entails / (entails + contradiction), abs=1e-6
-                )
-                assert value(item, kind, measure="difference") == pytest.approx(
-                    entails - contradiction, abs=1e-6
-                )
+@pytest.mark.parametrize("times", [1, 60])
+@pytest.mark.parametrize("kind", with_further(["bert"], ["bert", "roberta", "xlm-roberta"]))
+def test_the_article_is_the_premise_and_the_summary_the_hypothesis(kind, times):
+    article = " ".join([ARTICLE] * times)
+    contradiction, _, entails = library_probabilities(article, SUMMARY, kind)
+    item = Item("a", SUMMARY, article=article)
+    assert value(item, kind) == pytest.approx(entails, abs=1e-6)
+    assert value(item, kind, measure="ratio") == pytest.approx(entails / (entails + contradiction), abs=1e-6)
+    assert value(item, kind, measure="difference") == pytest.approx(entails - contradiction, abs=1e-6)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import transformers
 
 from scoring.neural.bart import Bart
 from scoring.weights.model_files import MissingWeights
+from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model
 
 SHAPES = {
@@ -43,21 +44,20 @@ def some_texts(seed, count, longest, words=400):
     return [*texts, *((*text[: len(text) // 2], 5, 2) for text in texts), texts[0]]
 
 
-def test_log_probabilities_equal_the_librarys(subtests):
-    for shape in SHAPES:
-        with subtests.test(shape=shape):
-            folder = tiny_model("bart", init_std=0.1, **SHAPES[shape])
-            bart, model = Bart(folder), library(folder)
-            sources = some_texts(1, 3, 60)
-            targets = [some_texts(number, 1 + number % 3, 25) for number in range(len(sources))]
-            states = bart.encode(sources)
-            found = iter(bart.log_probabilities(states, targets))
-            for source, state, group in zip(sources, states, targets, strict=True):
-                theirs = model.model.encoder(input_ids=torch.tensor([source])).last_hidden_state[0]
-                torch.testing.assert_close(state, theirs, atol=1e-5, rtol=0)
-                for target in group:
-                    each = alone(model, source, target)[range(len(target)), list(target)]
-                    torch.testing.assert_close(next(found), each, atol=1e-5, rtol=0)
+@pytest.mark.parametrize("shape", with_further(["different halves", "separate output matrix"], SHAPES))
+def test_log_probabilities_equal_the_librarys(shape):
+    folder = tiny_model("bart", init_std=0.1, **SHAPES[shape])
+    bart, model = Bart(folder), library(folder)
+    sources = some_texts(1, 3, 60)
+    targets = [some_texts(number, 1 + number % 3, 25) for number in range(len(sources))]
+    states = bart.encode(sources)
+    found = iter(bart.log_probabilities(states, targets))
+    for source, state, group in zip(sources, states, targets, strict=True):
+        theirs = model.model.encoder(input_ids=torch.tensor([source])).last_hidden_state[0]
+        torch.testing.assert_close(state, theirs, atol=1e-5, rtol=0)
+        for target in group:
+            each = alone(model, source, target)[range(len(target)), list(target)]
+            torch.testing.assert_close(next(found), each, atol=1e-5, rtol=0)
 
 
 def test_logits_equal_the_librarys_up_to_the_normaliser():

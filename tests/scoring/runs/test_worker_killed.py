@@ -120,6 +120,7 @@ def test_killed_worker_loses_no_score_and_duplicates_none(environment, planned):
     assert all(value == len(text.split()) for value, text in scores)
 
 
+@pytest.mark.slow("two workers load a model, and the second waits for a sweep")
 def test_run_with_a_model_continues_after_its_worker_was_killed(environment, planned):
     settings = {"model": str(tiny_model("bert")), "against": "article"}
     run = planned("similarity", settings, summaries=200)
