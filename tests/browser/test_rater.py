@@ -240,6 +240,7 @@ def test_everything_works_without_javascript(open_context: OpenContext, platform
     expect(page.get_by_text("Saved.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_draft_appears_on_another_device(open_context: OpenContext, platform: Platform):
     rater = platform.add_rater(PASSWORD)
     first = open_context().new_page()

@@ -40,7 +40,13 @@ def ratings_shown(page: Page) -> int:
     return int(found[1].replace(",", ""))
 
 
-@pytest.mark.parametrize("address", ["/projects/demo/agreement/", "/projects/demo/comparison/"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/projects/demo/comparison/",
+        pytest.param("/projects/demo/agreement/", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_new_rating_updates_the_open_page_without_a_reload(
     open_context: OpenContext, platform: Platform, address: str
 ):
@@ -124,6 +130,7 @@ def test_a_researcher_runs_rouge_and_finds_its_correlations(open_context: OpenCo
     assert any("ROUGE-2, words in any script" in row and ",kendall_b," in row for row in rows)
 
 
+@pytest.mark.thorough
 def test_an_upload_of_real_ratings_gives_the_published_correlations(
     open_context: OpenContext, platform: Platform, shared
 ):
@@ -186,6 +193,7 @@ OPENED_WITHIN_THE_PAGE = """() => {
 }"""
 
 
+@pytest.mark.thorough
 def test_every_menu_opens_within_the_page(
     open_context: OpenContext, platform: Platform, subtests: pytest.Subtests
 ):

@@ -26,6 +26,7 @@ def steps_of(page: Page) -> int:
     return int(page.locator("#state .big b").inner_text().replace(",", ""))
 
 
+@pytest.mark.slow("a worker loads torch, and trains until the page has shown two curves")
 def test_an_evaluator_is_trained_stopped_resumed_and_compared(
     open_context: OpenContext, platform: Platform, base_model: str
 ):

@@ -46,6 +46,7 @@ def test_it_names_an_unreachable_database(sqlite):
     assert ask(**sqlite) == "503 {'database': 'unreachable', 'broker': 'ok'}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("address", ["sqlite:////no/such/folder/broker.sqlite3", "redis://127.0.0.1:1/0"])
 def test_it_names_an_unreachable_broker(sqlite, address):
     sqlite["BROKER_URL"] = address
