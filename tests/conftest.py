@@ -90,7 +90,7 @@ LOW_PRIORITY = 10
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark tests that use the database before -m selects, then put the longest tests first."""
-    if config.getoption("--hypothesis-profile") != "thorough":
+    if not is_thorough(config):
         further = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=further)
         items[:] = [item for item in items if item not in set(further)]
@@ -100,6 +100,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.database)
     yield
     items.sort(key=place_in_run)
+
+
+def is_thorough(config: pytest.Config) -> bool:
+    """Return whether this is a run of script/test --thorough."""
+    return config.getoption("--hypothesis-profile") == "thorough"
 
 
 def place_in_run(item: pytest.Item) -> int:

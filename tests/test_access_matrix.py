@@ -21,6 +21,7 @@ from annotation.models import Project
 from annotation.people.members import issue_api_token
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
+from tests.conftest import is_thorough
 from tests.factories import make_user
 from tests.kept_snapshots import kept_snapshots
 from tests.scoring.training.counted_projects import make_trained_model
@@ -469,10 +470,10 @@ def roles_to_ask(row: Row) -> list[str]:
     return [role for role in ROLES if role not in LIKE or row.expected[role] != row.expected[LIKE[role]]]
 
 
-@pytest.fixture(params=["different", pytest.param("all", marks=pytest.mark.thorough)])
+@pytest.fixture
 def askers(request: pytest.FixtureRequest) -> Callable[[Row], Sequence[str]]:
     """Return a function from a row to the roles that ask for it."""
-    return roles_to_ask if request.param == "different" else lambda _row: ROLES
+    return (lambda _row: ROLES) if is_thorough(request.config) else roles_to_ask
 
 
 @dataclass(frozen=True)
