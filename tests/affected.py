@@ -16,7 +16,7 @@ from tests.imports import ROOT, imports, modules
 
 APPS = ("annotation", "scoring", "metaeval", "touchstone")
 EVERYTHING = re.compile(
-    r"requirements|constraints|pyproject|touchstone/settings|tests/(conftest|factories)\.py"
+    r"requirements|constraints|pyproject|touchstone/settings|\w+/migrations/|tests/(conftest|factories)\.py"
 )
 """Paths on which every test depends."""
 OF_THE_HOUSE = ("tests/test_imports_run_one_way.py", "tests/test_names.py", "tests/docs", "tests/script")

@@ -33,6 +33,7 @@ from tests.imports import ROOT
         ("static/css/charts.css", {"tests/browser"}, {"tests/annotation"}),
         ("docs/glossary.md", {"tests/docs"}, {"tests/annotation"}),
         ("requirements.txt", {"tests"}, set()),
+        ("annotation/migrations/0007_undo.py", {"tests"}, set()),
     ],
 )
 def test_a_change_chooses_the_tests_that_it_can_break(changed, chosen, left_out):

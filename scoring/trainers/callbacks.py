@@ -1,4 +1,4 @@
-"""Callbacks between steps: report points, heed wishes and patience, mark checkpoints."""
+"""Callbacks between steps: report points, obey cancel requests and patience, mark checkpoints."""
 
 import math
 from collections.abc import Mapping

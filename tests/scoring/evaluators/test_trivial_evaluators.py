@@ -66,9 +66,9 @@ class TestCopyRate:
 
     def test_leading_share_is_rounded_up_exactly(self):
         # 15 characters: the first 3 must match; 0.2 * 15 is 3.0000000000000004 in floating point.
-        assert value("copy_rate", Item("1", "abcXXXXXXXXXXXX", article="abcdef")) == 1
+        assert value("copy_rate", Item("1", "abc" + 12 * "z", article="abcdef")) == 1
         # 16 characters: 3.2, so the first 4.
-        assert value("copy_rate", Item("1", "abcXXXXXXXXXXXXX", article="abcdef")) == 0
+        assert value("copy_rate", Item("1", "abc" + 13 * "z", article="abcdef")) == 0
 
     def test_share_is_a_parameter(self):
         item = Item("1", "abcdefghXX", article="abcdefgh...")
