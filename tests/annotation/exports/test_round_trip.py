@@ -29,7 +29,9 @@ def state(project):
         (("examples", "ratings", "gold"), {"file_type": "jsonl"}),
     ],
 )
-@settings(suppress_health_check=[HealthCheck.too_slow])  # each example is stored
+@settings(  # each example is a project stored and read twice
+    max_examples=max(10, settings().max_examples // 5), suppress_health_check=[HealthCheck.too_slow]
+)
 @given(project=odd_projects())
 def test_exports_of_any_project_import_again_to_the_same_state(tmp_path_factory, order, options, project):
     folder = tmp_path_factory.mktemp("exports")
