@@ -1,10 +1,11 @@
 """Run the web server and two workers until Ctrl-C. `script/up` calls this inside the environment.
 
 It migrates the database and loads the demo project first. A process that dies is restarted, because the
-database knows what it was doing.
+database knows what it was doing. However this process ends, the others end, too: see end_with_parent.py.
 """
 
 import argparse
+import fcntl
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import urllib.error
 import urllib.request
 from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
@@ -31,10 +33,12 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8000, help="where the web server listens (8000)")
     parser.add_argument("--no-demo", action="store_true", help="start an empty platform")
     arguments = parser.parse_args()
+    address = f"http://localhost:{arguments.port}/"
+    os.chdir(ROOT)
+    lock = lock_data(address)
     if port_is_taken(arguments.port):
         print(f"Port {arguments.port} is in use. Choose another one: script/up --port {arguments.port + 1}")
         return 2
-    os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     logins = prepare(with_demo=not arguments.no_demo)
     print("Starting the web server and the workers ...", flush=True)
@@ -46,10 +50,9 @@ def main() -> int:
         # A training holds its process to the end, so it has one of its own.
         "training worker": worker("training", 1, "--hostname", "training@%h"),
     }
-    processes = {name: start(command) for name, command in commands.items()}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    stop_on_signals()
+    processes = {name: start(command, lock) for name, command in commands.items()}
     try:
-        address = f"http://localhost:{arguments.port}/"
         wait_until_it_answers(f"{address}healthz", processes["web server"])
         print(f"\nTouchstone is running at {address}\n{logins}\nCtrl-C stops it.", flush=True)
         while True:
@@ -60,12 +63,49 @@ def main() -> int:
                         f"The {name} stopped unexpectedly (exit code {process.returncode}). Restarting it.",
                         flush=True,
                     )
-                    processes[name] = start(commands[name])
+                    processes[name] = start(commands[name], lock)
     except KeyboardInterrupt:
         print("\nStopping ...", flush=True)
         return 0
     finally:
         stop(list(processes.values()))
+
+
+def lock_data(address: str) -> TextIO:
+    """Lock VAR_DIR until this process and all that it starts have ended, and return the lock.
+
+    Two starts with the same data would be two schedulers. Exits with 2 if another one holds the lock.
+    """
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    lock = (VAR_DIR / "running.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        where, _, pid = lock.read().rpartition(" ")
+        if pid and not is_running(int(pid)):
+            print(f"Touchstone at {where} is still stopping. Try again in {STOP_PATIENCE_S} seconds.")
+        else:
+            print(
+                f"Touchstone is already running at {where} (process {pid}). Stop it with Ctrl-C in its "
+                f"terminal, or with kill {pid}. To start a second one with data of its own, choose another "
+                "folder and port: VAR_DIR=FOLDER script/up --port N"
+            )
+        raise SystemExit(2) from None
+    lock.truncate(0)
+    lock.write(f"{address} {os.getpid()}")
+    lock.flush()
+    return lock
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # it is somebody else's
+    return True
 
 
 def prepare(with_demo: bool) -> str:
@@ -105,20 +145,30 @@ def worker(queues: str, processes: int, *options: str) -> list[str]:
     ]
 
 
-def start(command: list[str]) -> subprocess.Popen[bytes]:
-    # A session of its own, so that Ctrl-C reaches this process alone and the others stop in order.
-    return subprocess.Popen(command, start_new_session=True, env=THREADS | os.environ)
+def start(command: list[str], lock: TextIO) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "script/end_with_parent.py", str(STOP_PATIENCE_S), *command],
+        stdin=subprocess.PIPE,
+        pass_fds=[lock.fileno()],
+        # Ctrl-C and a closed terminal reach this process alone, and the others stop in order.
+        start_new_session=True,
+        env=THREADS | os.environ,
+    )
 
 
 def stop(processes: list[subprocess.Popen[bytes]]) -> None:
     for process in processes:
-        process.terminate()
-    deadline = time.monotonic() + STOP_PATIENCE_S
+        if process.stdin is not None:
+            process.stdin.close()
     for process in processes:
-        try:
-            process.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def stop_on_signals() -> None:
+    """Stop on SIGTERM, and when the terminal is closed, unless nohup keeps this process running then."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: sys.exit(0))
 
 
 def port_is_taken(port: int) -> bool:

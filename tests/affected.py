@@ -19,7 +19,12 @@ EVERYTHING = re.compile(
     r"requirements|constraints|pyproject|touchstone/settings|\w+/migrations/|tests/(conftest|factories)\.py"
 )
 """Paths on which every test depends."""
-OF_THE_HOUSE = ("tests/test_imports_run_one_way.py", "tests/test_names.py", "tests/docs", "tests/script")
+OF_THE_HOUSE = (
+    "tests/test_imports_run_one_way.py",
+    "tests/test_names.py",
+    "tests/docs",
+    "tests/script/test_lint.py",
+)
 """Quick tests that read the whole repository."""
 OF_PAGES = ("tests/test_access_matrix.py", "tests/security/test_headers.py")
 """Tests of every page, for changes of templates, views, addresses and permissions."""
@@ -42,6 +47,8 @@ def affected(changed: Iterable[str]) -> set[str]:
     found |= {folder for path in changed | pages for folder in rooms_tests(path)}
     if any(path.startswith(("static/", "tests/browser/", "templates/base")) for path in changed):
         found.add("tests/browser")
+    if any(path.startswith("script/") for path in changed):
+        found.add("tests/script")
     if any(WEB.search(path) or path.startswith("templates/") for path in changed):
         found |= set(OF_PAGES)
     return {path for path in found | set(OF_THE_HOUSE if changed else ()) if (ROOT / path).exists()}
