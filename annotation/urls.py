@@ -32,6 +32,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("rate/<int:assignment_id>/flag/", rating.rate_flag, "rate_flag"),
     ("rate/<int:assignment_id>/skip/", rating.rate_skip, "rate_skip"),
     ("rate/<int:assignment_id>/undo/<int:rating_id>/", rating.rate_undo, "rate_undo"),
+    ("rate/<int:assignment_id>/keep/", rating.rate_keep, "rate_keep"),
     ("rounds/", round_views.round_start, "round_start"),
     ("rounds/<int:number>/", round_views.round_review, "round_review"),
     ("checks/<int:rating_id>/", check_views.check_review, "check_review"),

@@ -77,6 +77,7 @@ POST  rate_item                  in     409       302        403     403     404
 POST  rate_draft                 in     409       204        403     403     404      404       404
 POST  rate_flag                  in     409       403        403     403     404      404       404
 POST  rate_skip                  in     409       302        403     403     404      404       404
+POST  rate_keep                  in     409       409        403     403     404      404       404
 POST  rate_undo                  in     409       302        403     403     404      404       404
 GET   rate_languages             in     200       200        403     403     404      404       404
 POST  rate_languages             in     302       302        403     403     404      404       404
@@ -409,6 +410,7 @@ CONFLICT_IF_NOT_ASSIGNED = {
     "rate_skip",
     "rate_undo",
     "history_reopen",
+    "rate_keep",
 }
 """Addresses that answer 409 for another rater's assignment and for a missing one."""
 OWN_REVIEW = ("round_review", "trainee")
@@ -425,6 +427,8 @@ REFUSED_IN_THIS_STATE = {
     "rate_flag": "annotator",
     "import_cancel": "manager",
     "rating_restore": "manager",
+    "rate_keep": "annotator",
+    "rating_stop": "annotator",
     "flag_reopen": "manager",
     "import_undo": "manager",
     "rater_allow_round": "manager",

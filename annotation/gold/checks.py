@@ -65,9 +65,9 @@ def settle_check(rater: Rater, rating: Rating, language: str, now: datetime) -> 
         threshold=project.check_threshold,
     )
     Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.SUSPENDED, status_before=F("status"))
-    held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    held = rater.assignments.held().filter(round__isnull=True)
     summaries = list(held.values_list("summary", flat=True))
-    held.update(state=Assignment.State.RELEASED)
+    held.release()
     recount_places(summaries)
     with acting_as(lambda: None):  # it is not the rater who does this
         details = {"language": language, "matched": found.matched, "asked": found.asked}

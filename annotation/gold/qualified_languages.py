@@ -136,11 +136,9 @@ def withdraw_qualification(rater: Rater, user: User, language: str) -> None:
         deleted, _ = rater.qualifications.filter(language=language).delete()
         if not deleted:
             raise DomainError(f"{rater.pseudonym} is not qualified in {language!r}.")
-        held = rater.assignments.filter(
-            state=Assignment.State.OPEN, round__isnull=True, summary__article__language=language
-        )
+        held = rater.assignments.held().filter(round__isnull=True, summary__article__language=language)
         summaries = list(held.values_list("summary", flat=True))
-        held.update(state=Assignment.State.RELEASED)
+        held.release()
         recount_places(summaries)
         renew_status(rater)
         record(Action.QUALIFICATION_WITHDRAWN, rater.project, rater, details={"language": language})

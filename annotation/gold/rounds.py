@@ -166,7 +166,7 @@ def _new_round(rater: Rater, language: str, allowed_by: User | None = None) -> Q
 
 def next_in_round(current: QualificationRound) -> Assignment | None:
     """Return the round's next unfinished summary."""
-    return current.assignments.filter(state=Assignment.State.OPEN).order_by("pk").first()
+    return current.assignments.held().order_by("pk").first()
 
 
 def decide_when_finished(current: QualificationRound, now: datetime) -> None:

@@ -1,5 +1,7 @@
 """Assignments of summaries to raters, and raters' flags of articles."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -9,21 +11,43 @@ from annotation.models.gold import QualificationRound
 from annotation.models.raters import Rater
 
 
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def held(self) -> Self:
+        """Return the assignments that raters have open, for the first time or again."""
+        return self.filter(state__in=Assignment.HELD)
+
+    def release(self) -> int:
+        """End the leases of those that are held. Return how many.
+
+        A re-opened rating stays as it was. Recount the places of the other summaries afterwards.
+        """
+        kept = self.filter(state=Assignment.State.REOPENED).update(
+            state=Assignment.State.DONE, draft={}, resubmitted=[]
+        )
+        return kept + self.filter(state=Assignment.State.OPEN).update(state=Assignment.State.RELEASED)
+
+
 class Assignment(models.Model):
     """A lease on one summary for one rater, in production or, with `round`, in a gold round.
 
     With `is_check`, the summary is gold and hidden in production: its rater cannot tell, and it never counts.
 
-    A released assignment has expired and may return to the same rater. A skipped one does not. `stage` is the
-    open stage; the answers of earlier stages are locked. `draft` holds answers that are not submitted yet:
-    {question key: {"value": str, "comment": str}}.
+    A released assignment has expired and may return to the same rater. A skipped one does not. A re-opened
+    one has a finished rating, which counts as it was until its rater finishes it anew.
+
+    `stage` is the open stage; the answers of earlier stages are locked. `draft` holds answers that are not
+    submitted yet: {question key: {"value": str, "comment": str}}. `resubmitted` holds the stages of a
+    re-opened rating that are submitted again: see `annotation.rating.submitting.Submission`.
     """
 
     class State(models.TextChoices):
         OPEN = "open", "open"
+        REOPENED = "reopened", "re-opened"
         DONE = "done", "done"
         RELEASED = "released", "released"
         SKIPPED = "skipped", "skipped"
+
+    HELD = (State.OPEN, State.REOPENED)
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="assignments")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="assignments")
@@ -36,7 +60,10 @@ class Assignment(models.Model):
     stage_opened_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     draft = models.JSONField(default=dict, blank=True)
+    resubmitted = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -49,12 +76,17 @@ class Assignment(models.Model):
                 name="assignment_once_per_round",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["open", "done", "released", "skipped"]), name="assignment_state_known"
+                condition=Q(state__in=["open", "reopened", "done", "released", "skipped"]),
+                name="assignment_state_known",
             ),
             models.CheckConstraint(condition=Q(stage__gte=1), name="assignment_stage_positive"),
         ]
         indexes = [
-            models.Index(fields=["leased_until"], condition=Q(state="open"), name="assignment_open_leases"),
+            models.Index(
+                fields=["leased_until"],
+                condition=Q(state__in=["open", "reopened"]),
+                name="assignment_open_leases",
+            ),
         ]
 
     def __str__(self) -> str:

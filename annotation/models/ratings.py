@@ -83,6 +83,11 @@ class Rating(Imported):
     def __str__(self) -> str:
         return f"{self.rater} on {self.summary_id}"
 
+    @property
+    def is_reopened(self) -> bool:
+        """Return whether its rater is answering it again. Until they finish, it counts as it was."""
+        return self.assignment is not None and self.assignment.state == Assignment.State.REOPENED
+
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
     def current(self) -> Self:

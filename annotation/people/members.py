@@ -157,10 +157,10 @@ def reasons_of(project: Project) -> dict[str, AuditEntry]:
 
 def _release_open(rater: Rater, other_than: Sequence[str] = ()) -> None:
     """Return the rater's open summaries to the pool, but not those in the languages `other_than`."""
-    held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    held = rater.assignments.held().filter(round__isnull=True)
     held = held.exclude(summary__article__language__in=other_than)
     summaries = list(held.values_list("summary", flat=True))
-    held.update(state=Assignment.State.RELEASED)
+    held.release()
     recount_places(summaries)
 
 

@@ -21,9 +21,7 @@ def project_archive(request: SignedInRequest, slug: str) -> HttpResponse:
         archive_project(project, request.user)
         messages.success(request, f"{project} archived. You can restore it at any time.")
         return redirect("project_archived", slug)
-    leases = Assignment.objects.filter(
-        rater__project=project, state=Assignment.State.OPEN, round__isnull=True
-    )
+    leases = Assignment.objects.held().filter(rater__project=project, round__isnull=True)
     return render(request, "annotation/project_archive.html", {"leases": leases.count()})
 
 

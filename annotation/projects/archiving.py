@@ -28,11 +28,9 @@ def archive_project(project: Project, user: User) -> None:
             return
         if ImportJob.objects.unfinished().filter(project=locked).exists():
             raise DomainError("An import is in progress. Wait until it ends, or cancel it.")
-        leases = Assignment.objects.filter(
-            rater__project=locked, state=Assignment.State.OPEN, round__isnull=True
-        )
+        leases = Assignment.objects.held().filter(rater__project=locked, round__isnull=True)
         summaries = list(leases.values_list("summary", flat=True))
-        leases.update(state=Assignment.State.RELEASED)
+        leases.release()
         recount_places(summaries)
         _store(locked, archived=True, user=user)
         project.archived_at = locked.archived_at

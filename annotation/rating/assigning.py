@@ -45,7 +45,7 @@ def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | N
             raise NotAllowed("You get summaries to rate after you pass a gold round.")
         require_confirmed(rater)
         lease_end = now + timedelta(minutes=rater.project.lease_minutes)
-        held = rater.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+        held = rater.assignments.held().filter(round__isnull=True)
         mine = held.filter(summary__article__language__in=languages).order_by("pk").first()
         if mine is not None:
             Assignment.objects.filter(pk=mine.pk).update(leased_until=lease_end)
@@ -96,15 +96,12 @@ def _lease(
 
 def release_expired(project: Project, now: datetime) -> int:
     """Release expired leases. Return how many."""
-    expired = Assignment.objects.filter(
-        rater__project=project, round__isnull=True, state=Assignment.State.OPEN, leased_until__lt=now
-    ).values_list("pk", "summary_id")[:EXPIRED_AT_ONCE]
+    expired = Assignment.objects.held().filter(leased_until__lt=now)
+    ending = expired.filter(rater__project=project, round__isnull=True).values_list("pk", "summary_id")
     released = 0
     with transaction.atomic(savepoint=False):
-        for pk, summary_id in expired:
-            if Assignment.objects.filter(pk=pk, state=Assignment.State.OPEN, leased_until__lt=now).update(
-                state=Assignment.State.RELEASED
-            ):
+        for pk, summary_id in ending[:EXPIRED_AT_ONCE]:
+            if expired.filter(pk=pk).release():
                 recount_places([summary_id])
                 released += 1
     return released
@@ -113,7 +110,7 @@ def release_expired(project: Project, now: datetime) -> int:
 def skip_assignment(rater: Rater, assignment_id: int) -> None:
     """Skip a summary. It goes to another rater and does not return to this one.
 
-    Raises AssignmentGone if it is not open, and NotAllowed in a gold round.
+    Raises AssignmentGone if it is not open, and NotAllowed in a gold round and for a re-opened rating.
     """
     with transaction.atomic():
         rater = lock_active_rater(rater)
@@ -131,6 +128,8 @@ def lock_active_rater(rater: Rater) -> Rater:
     """Return the rater, locked for this transaction.
 
     Raises NotAllowed if they are suspended or removed, or the project is archived.
+        if assignment.state == Assignment.State.REOPENED:
+            raise NotAllowed("You have rated this summary. Keep your rating as it was, or finish it anew.")
     """
     locked = (
         Rater.objects.select_for_update(of=("self",))

@@ -26,7 +26,7 @@ def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
     )
     if assignment is None:
         raise AssignmentGone("This summary is not assigned to you.")
-    if assignment.state != Assignment.State.OPEN:
+    if assignment.state not in Assignment.HELD:
         raise AssignmentGone(why_gone(assignment))
     require_confirmed(rater)
     assignment.rater = rater

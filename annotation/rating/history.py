@@ -46,6 +46,8 @@ class PastRating:
     """The reason why the project's manager voided the rating; empty if it counts."""
     gold_shown: bool
     """True if the rating was a check and its rater has seen the gold answers."""
+    is_reopened: bool
+    """True while its rater answers it again. It counts as shown here."""
 
     @property
     def corrected(self) -> bool:
@@ -73,7 +75,7 @@ def finished_ratings(rater: Rater) -> QuerySet[Rating]:
     answers = Answer.objects.select_related("question").order_by("question__position", "revision")
     return (
         Rating.objects.filter(rater=rater, completed_at__isnull=False, round__isnull=True)
-        .select_related("summary__article")
+        .select_related("summary__article", "assignment")
         .defer("summary__article__title", "summary__article__text")
         .prefetch_related(Prefetch("answers", answers))
         .order_by("-completed_at", "-pk")
@@ -92,6 +94,7 @@ def past_rating(rating: Rating) -> PastRating:
         language=rating.summary.article.language,
         summary=rating.summary.text,
         gold_shown=rating.gold_shown_at is not None,
+        is_reopened=rating.is_reopened,
         answers=tuple(
             PastAnswer(
                 rows[0].question.protocol,

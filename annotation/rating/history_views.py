@@ -112,6 +112,7 @@ def _rating_page(
         "may_correct": rater.project.allow_corrections
         and rater.status != Rater.Status.SUSPENDED
         and not opened.rating.void_reason
-        and not opened.rating.gold_shown,
+        and not opened.rating.gold_shown
+        and not opened.rating.is_reopened,
     }
     return render(request, "annotation/history_rating.html", context, status=422 if error else 200)

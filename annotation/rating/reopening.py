@@ -1,7 +1,8 @@
 """A rater re-opens the rating that they finished last, for example after a wrong key at the first question.
 
-The rating starts again at its first stage, with its answers as drafts. It does not count until it is finished
-again, and its lease keeps its place meanwhile. No answer is overwritten: see `submitting.submit_stage`.
+It starts again at its first stage, with its answers as drafts. It counts as it was until it is finished anew,
+and stays so if that never happens: see `AssignmentQuerySet.release`. No answer is overwritten: see
+`submitting.submit_stage`.
 """
 
 from datetime import datetime, timedelta
@@ -11,13 +12,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
+from annotation.gold.rounds import decide_when_finished
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Assignment, Changed, GoldRating, ProjectChange, Rater, Rating
+from annotation.models import Assignment, GoldRating, Rater, Rating
 from annotation.open_places import recount_places
-from annotation.rating.assigning import lock_active_rater
+from annotation.rating.assigning import lock_active_rater, own_assignment
 from annotation.rating.submitting import draft_of, latest_answers
 
-REOPENED = "Your last rating is open again, with your answers. It counts again once you finish it."
+REOPENED = "Your last rating is open again, with your answers. It counts as it was until you finish it."
 FINISH_FIRST = "You have re-opened a rating already. Finish it first."
 NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
 NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
@@ -62,11 +64,8 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
         if refusal:
             raise NotAllowed(refusal)
         _conceal_article(rater, rating)
-        rating.completed_at = None
-        rating.save(update_fields=["completed_at"])
-        rating.answers.current().update(is_current=False)
         assignment = rating.assignment
-        assignment.state = Assignment.State.OPEN
+        assignment.state = Assignment.State.REOPENED
         assignment.stage = 1
         assignment.stage_opened_at = now
         assignment.leased_until = max(
@@ -75,10 +74,25 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
         questionnaire = rater.project.questionnaire.protocol
         assignment.draft = draft_of(questionnaire.stage(1), latest_answers(rating))
         assignment.save()
-        if rating.round_id is None and not rating.is_check:
-            recount_places([rating.summary_id])
-            rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
         assignment.rater = rater
+        return assignment
+
+
+def keep_rating(rater: Rater, assignment_id: int, now: datetime | None = None) -> Assignment:
+    """Close a re-opened rating as it was. Repeating it changes nothing. Return its assignment.
+
+    Raises AssignmentGone for unfinished and others' ratings, and NotAllowed if the rater may not rate.
+    """
+    with transaction.atomic():
+        rater = lock_active_rater(rater)
+        assignment = own_assignment(rater, assignment_id)
+        if assignment.state == Assignment.State.REOPENED:
+            rater.assignments.filter(pk=assignment.pk).release()
+            assignment.refresh_from_db(fields=["state", "draft", "resubmitted"])
+            if assignment.round is not None:
+                decide_when_finished(assignment.round, now or timezone.now())
+        if assignment.state != Assignment.State.DONE:
+            raise AssignmentGone("You have no such re-opened rating.")
         return assignment
 
 
@@ -95,13 +109,8 @@ def _latest(rater: Rater) -> Rating | None:
 
 
 def _reopened(rater: Rater) -> QuerySet[Rating]:
-    """Return the rating that the rater has re-opened and not finished again, with its lease."""
-    return Rating.objects.filter(
-        rater=rater,
-        completed_at__isnull=True,
-        assignment__state=Assignment.State.OPEN,
-        answers__is_current=False,
-    ).distinct()
+    """Return the rating that the rater has re-opened and not finished anew."""
+    return Rating.objects.filter(assignment__rater=rater, assignment__state=Assignment.State.REOPENED)
 
 
 def _refusal(rater: Rater, rating: Rating) -> str:
@@ -132,11 +141,11 @@ def _conceal_article(rater: Rater, rating: Rating) -> None:
     if shows_article(1):
         return
     article = rating.summary.article_id
-    others = rater.assignments.filter(state=Assignment.State.OPEN, summary__article=article)
+    others = rater.assignments.held().filter(summary__article=article)
     if rating.round_id is not None:
         if any(shows_article(stage) for stage in others.values_list("stage", flat=True)):
             raise NotAllowed(SEEN_AGAIN)
         return
     summaries = list(others.values_list("summary", flat=True))
-    others.update(state=Assignment.State.RELEASED)
+    others.release()
     recount_places(summaries)

@@ -52,7 +52,7 @@ class RoundReview:
     questions: tuple[tuple[Question, QuestionResult], ...]
     summaries: tuple[ReviewedSummary, ...]
     rescored: RescoredRound | None
-    """None while one of its summaries is withheld."""
+    """The rescored round; None while one of its summaries is withheld."""
 
 
 def review_round(rater: Rater, number: int) -> RoundReview:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from annotation import protocol
-from annotation.models import Article, ArticleFlag, Assignment, Rating
-from annotation.rating.submitting import GivenAnswer, current_answers
+from annotation.models import Article, ArticleFlag, Assignment
+from annotation.rating.submitting import GivenAnswer, given_so_far
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,13 @@ class ShownItem:
     """The open questions, with drafts."""
     locked: tuple[ShownAnswer, ...]
     in_gold_round: bool
+    is_reopened: bool
 
 
 def shown_item(assignment: Assignment) -> ShownItem:
     """Return `assignment` as its rater may see it now."""
     questionnaire = assignment.rater.project.questionnaire.protocol
-    stored = current_answers(Rating.objects.filter(assignment=assignment).first())
+    stored = given_so_far(assignment)
     source = assignment.summary.article
     article = None
     if questionnaire.shows_article(assignment.stage):
@@ -74,4 +75,5 @@ def shown_item(assignment: Assignment) -> ShownItem:
             if question.key in stored
         ),
         in_gold_round=assignment.round_id is not None,
+        is_reopened=assignment.state == Assignment.State.REOPENED,
     )

@@ -1,8 +1,9 @@
 """A rater's actions on an assignment: save a draft, submit a stage, flag the article, correct an answer."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any, Self
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,7 +19,6 @@ from annotation.models import (
     ArticleFlag,
     Assignment,
     Changed,
-    GuidelinesVersion,
     Project,
     ProjectChange,
     Question,
@@ -28,6 +28,8 @@ from annotation.models import (
 from annotation.rating.assigning import lock_active_rater, own_assignment, why_gone
 
 LONGEST_COMMENT = 2000  # characters
+LOCKED = "These answers are locked because the next stage has been shown."
+FINISHED = "This rating is finished, so these answers were not saved."
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,41 @@ class GivenAnswer:
         return f"The comment has {len(self.comment)} characters. The limit is {LONGEST_COMMENT}."
 
 
+@dataclass(frozen=True)
+class Submission:
+    """The answers of one stage. Those of a re-opened rating wait as `as_json` until all stages are there."""
+
+    stage: int
+    given: Mapping[str, GivenAnswer]
+    guidelines_id: int | None
+    opened_at: datetime
+    submitted_at: datetime
+
+    @property
+    def time(self) -> dict[str, Any]:
+        """Return an item of a rating's `stage_times`."""
+        return {
+            "stage": self.stage,
+            "opened_at": self.opened_at.isoformat(),
+            "submitted_at": self.submitted_at.isoformat(),
+        }
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        given = {key: asdict(answer) for key, answer in self.given.items()}
+        return self.time | {"given": given, "guidelines": self.guidelines_id}
+
+    @classmethod
+    def of_json(cls, stored: dict[str, Any]) -> Self:
+        return cls(
+            stored["stage"],
+            {key: GivenAnswer(**answer) for key, answer in stored["given"].items()},
+            stored["guidelines"],
+            datetime.fromisoformat(stored["opened_at"]),
+            datetime.fromisoformat(stored["submitted_at"]),
+        )
+
+
 def submit_stage(
     rater: Rater,
     assignment_id: int,
@@ -54,33 +91,36 @@ def submit_stage(
 ) -> Assignment:
     """Store the answers of one stage, and open the next stage or finish the rating.
 
-    Submitting the same answers again succeeds and changes nothing. In a re-opened rating, an answer that
-    differs from the earlier one is a new revision. Earlier answers to questions that are no longer asked are
-    kept and do not count.
+    Submitting the same answers again succeeds and changes nothing. A re-opened rating counts with its earlier
+    answers until the last stage is submitted. Then an answer that differs from the earlier one is a new
+    revision, and earlier answers to questions that are no longer asked are kept and do not count.
 
-    Raises StageClosed if the stage is locked with other answers or not open yet, InvalidAnswers if a question
-    is unanswered or answered off its scale, ContradictoryAnswers in production if the project wants that
-    noticed and the rater has not said that they mean it (`keeps_contradictions`), AssignmentGone if the lease
-    was lost, NotAllowed if the rater may not rate, and GuidelinesUnconfirmed if new guidelines were published
-    since the stage was opened.
+    Raises StageClosed if the stage or the rating is locked with other answers or the stage is not open yet,
+    InvalidAnswers if a question is unanswered or answered off its scale, ContradictoryAnswers in production
+    if the project wants that noticed and the rater has not said that they mean it (`keeps_contradictions`),
+    AssignmentGone if the lease was lost, NotAllowed if the rater may not rate, and GuidelinesUnconfirmed if
+    new guidelines were published since the stage was opened.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
         questionnaire = rater.project.questionnaire.protocol
-        if assignment.state not in (Assignment.State.OPEN, Assignment.State.DONE):
+        is_done = assignment.state == Assignment.State.DONE
+        if not is_done and assignment.state not in Assignment.HELD:
             raise AssignmentGone(why_gone(assignment))
         rating = Rating.objects.filter(assignment=assignment).first()
         latest = latest_answers(rating)
-        stored = _current(latest)
-        if stage < assignment.stage or assignment.state == Assignment.State.DONE:
+        stored = _given_so_far(assignment, latest)
+        if is_done or stage < assignment.stage:
             if all(key in stored and stored[key] == answer for key, answer in given.items()):
                 return assignment
-            raise StageClosed("These answers are locked because the next stage has been shown.")
+            raise StageClosed(FINISHED if is_done else LOCKED)
         if stage > assignment.stage:
             raise StageClosed("This stage is not open yet.")
         guidelines = require_confirmed(rater).version_for(assignment.summary.article.language)
+        followed = guidelines.pk if guidelines else None
+        submission = Submission(stage, given, followed, assignment.stage_opened_at, now)
         sheet = _checked_sheet(questionnaire, stage, stored, given)
         is_noticed = rater.project.contradiction_notice and assignment.round_id is None
         if is_noticed and not keeps_contradictions:
@@ -94,16 +134,16 @@ def submit_stage(
                 is_check=assignment.is_check,
                 created_at=now,
             )
-        _write_answers(rating, rater.project, questionnaire.stage(stage), given, latest, guidelines, now)
-        rating.stage_times = [
-            *rating.stage_times,
-            {
-                "stage": stage,
-                "opened_at": assignment.stage_opened_at.isoformat(),
-                "submitted_at": now.isoformat(),
-            },
-        ]
         waiting = protocol.open_questions(questionnaire, sheet)
+        if assignment.state == Assignment.State.OPEN:
+            _store(rating, rater.project, [submission], latest)
+        elif waiting:
+            assignment.resubmitted = [*assignment.resubmitted, submission.as_json]
+        else:
+            rating.answers.current().update(is_current=False)
+            again = [*map(Submission.of_json, assignment.resubmitted), submission]
+            _store(rating, rater.project, again, latest)
+            assignment.resubmitted = []
         assignment.draft = draft_of(waiting, latest)
         if waiting:
             assignment.stage = waiting[0].stage
@@ -127,9 +167,19 @@ def submit_stage(
         return assignment
 
 
-def current_answers(rating: Rating | None) -> dict[str, GivenAnswer]:
-    """Return the latest revision of each answer, by question key."""
-    return _current(latest_answers(rating))
+def given_so_far(assignment: Assignment) -> dict[str, GivenAnswer]:
+    """Return the submitted answers by question key; of a re-opened rating those that were submitted again."""
+    return _given_so_far(assignment, latest_answers(Rating.objects.filter(assignment=assignment).first()))
+
+
+def _given_so_far(assignment: Assignment, latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
+    if assignment.state != Assignment.State.REOPENED:
+        return _current(latest)
+    return {
+        key: answer
+        for stored in assignment.resubmitted
+        for key, answer in Submission.of_json(stored).given.items()
+    }
 
 
 def _current(latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
@@ -137,7 +187,7 @@ def _current(latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
 
 
 def latest_answers(rating: Rating | None) -> dict[str, Answer]:
-    """Return question key -> its answer, also where a re-opened rating has not asked the question again."""
+    """Return question key -> its latest answer, also where a re-opened rating ended before its question."""
     if rating is None:
         return {}
     rows = rating.answers.select_related("question").order_by("revision")
@@ -202,42 +252,39 @@ def _point_out_contradictions(
         raise ContradictoryAnswers(reasons)
 
 
-def _write_answers(
-    rating: Rating,
-    project: Project,
-    questions: tuple[protocol.Question, ...],
-    given: Mapping[str, GivenAnswer],
-    earlier: Mapping[str, Answer],
-    guidelines: GuidelinesVersion | None,
-    now: datetime,
+def _store(
+    rating: Rating, project: Project, submissions: Sequence[Submission], earlier: Mapping[str, Answer]
 ) -> None:
-    """Store the answers of a stage. Earlier answers are those of a re-opened rating."""
+    """Store the answers of submitted stages, and add their times to the unsaved rating.
+
+    `earlier` holds the latest answers of a re-opened rating.
+    """
     ids = dict(Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk"))
-    stage = questions[0].stage
-    revealed = any(answer.question.stage > stage for answer in earlier.values())
     again, new = [], []
-    for question in questions:
-        value, comment = given[question.key].value, given[question.key].comment.strip()
-        before = earlier.get(question.key)
-        followed = guidelines.pk if guidelines else None
-        if before and (before.value, before.comment, before.guidelines_id) == (value, comment, followed):
-            again.append(before.pk)
-            continue
-        new.append(
-            Answer(
-                rating=rating,
-                question_id=ids[question.key],
-                value=value,
-                comment=comment,
-                revision=before.revision + 1 if before else 1,
-                after_reveal=revealed,
-                guidelines=guidelines,
-                created_at=now,
+    for submission in submissions:
+        revealed = any(answer.question.stage > submission.stage for answer in earlier.values())
+        for key, answer in submission.given.items():
+            value, comment, followed = answer.value, answer.comment.strip(), submission.guidelines_id
+            before = earlier.get(key)
+            if before and (before.value, before.comment, before.guidelines_id) == (value, comment, followed):
+                again.append(before.pk)
+                continue
+            new.append(
+                Answer(
+                    rating=rating,
+                    question_id=ids[key],
+                    value=value,
+                    comment=comment,
+                    revision=before.revision + 1 if before else 1,
+                    after_reveal=revealed,
+                    guidelines_id=followed,
+                    created_at=submission.submitted_at,
+                )
             )
-        )
     if again:
         Answer.objects.filter(pk__in=again).update(is_current=True)
     Answer.objects.bulk_create(new)
+    rating.stage_times = [*rating.stage_times, *(submission.time for submission in submissions)]
 
 
 def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str, GivenAnswer]) -> None:
@@ -248,7 +295,7 @@ def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str,
     with transaction.atomic():
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
-        if assignment.state != Assignment.State.OPEN or stage != assignment.stage:
+        if assignment.state not in Assignment.HELD or stage != assignment.stage:
             raise StageClosed("This stage is not open.")
         questions = {question.key: question for question in rater.project.questionnaire.protocol.stage(stage)}
         wrong = {}
@@ -305,7 +352,7 @@ def correct_answer(
         rater = lock_active_rater(rater)
         rating = (
             Rating.objects.select_for_update(of=("self",))
-            .select_related("summary__article")
+            .select_related("summary__article", "assignment")
             .filter(pk=rating_id, rater=rater)
             .first()
         )
@@ -313,6 +360,8 @@ def correct_answer(
             raise AssignmentGone("You have no such finished rating.")
         if rating.voided_at is not None:
             raise NotAllowed("The project's manager voided this rating, so it stays as it is.")
+        if rating.is_reopened:
+            raise NotAllowed("You have re-opened this rating, so finish it instead.")
         if rating.round_id is not None or not rater.project.allow_corrections:
             raise NotAllowed("This rating cannot be corrected.")
         if rating.gold_shown_at is not None:

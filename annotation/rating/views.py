@@ -15,7 +15,7 @@ from annotation.models import Assignment, Rater
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
 from annotation.rating.refusal_views import leave, show_refusals
-from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
+from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_rating
 from annotation.rating.round_views import round_intro
 from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
 from annotation.rating.shown_item import shown_item
@@ -188,3 +188,15 @@ def rate_undo(request: SignedInRequest, slug: str, assignment_id: int, rating_id
     assignment = reopen_rating(rater, rating_id)
     messages.info(request, REOPENED)
     return _go_to(request, assignment)
+
+
+@require_POST
+@show_refusals
+def rate_keep(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
+    """Close the re-opened rating as it was and respond with what comes next."""
+    rater = open_as_rater(request, slug)
+    kept = keep_rating(rater, assignment_id)
+    messages.info(request, "Your rating stays as it was.")
+    if kept.round is not None and kept.round.decided_at is not None:
+        return leave(request, reverse("round_review", args=[slug, kept.round.number]))
+    return _go_on(request, rater)

@@ -12,7 +12,7 @@ from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidFields
 from annotation.lookups import one_of
-from annotation.models import Changed, Project, ProjectChange, Rating
+from annotation.models import Assignment, Changed, Project, ProjectChange, Rater, Rating
 from annotation.open_places import recount_places
 from annotation.permissions import Permission, require
 
@@ -45,6 +45,7 @@ def void_rating(project: Project, user: User, rating_id: int, reason: str) -> Ra
             raise DomainError("This rating is not finished, so it does not count yet.")
         if rating.voided_at is not None:
             return rating
+        Assignment.objects.filter(rating=rating).release()
         rating.voided_at, rating.voided_by, rating.void_reason = timezone.now(), user, reason
         return _stored(project, rating, Action.RATING_VOIDED)
 
@@ -64,8 +65,9 @@ def restore_rating(project: Project, user: User, rating_id: int) -> Rating:
 
 
 def _locked(project: Project, rating_id: int) -> Rating:
-    rows = Rating.objects.select_for_update(of=("self",)).filter(summary__project=project)
-    return one_of(rows, rating_id, "rating")
+    # The rater first, as where they submit or re-open it. Otherwise the two would wait for each other.
+    Rater.objects.select_for_update().get(pk=rating_in(project, rating_id).rater_id)
+    return Rating.objects.select_for_update(of=("self",)).get(pk=rating_id)
 
 
 def _stored(project: Project, rating: Rating, action: Action) -> Rating:

@@ -4,13 +4,13 @@ Articles have several summaries and gold summaries may return in later rounds, s
 the open one still conceals.
 """
 
-from annotation.models import Assignment, Rater
+from annotation.models import Rater
 
 
 def withheld_articles(rater: Rater) -> frozenset[int]:
     """Return ids of articles that this rater's open assignments do not show yet."""
     questionnaire = rater.project.questionnaire.protocol
-    held = rater.assignments.filter(state=Assignment.State.OPEN).values_list("summary__article", "stage")
+    held = rater.assignments.held().values_list("summary__article", "stage")
     return frozenset(article for article, stage in held if not questionnaire.shows_article(stage))
 
 

@@ -6,7 +6,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Assignment
 from annotation.permissions import Permission
 from annotation.summaries.find_summaries import (
     find_summaries,
@@ -77,7 +76,7 @@ def summary_withdraw(request: SignedInRequest, slug: str, summary_id: int) -> Ht
         messages.success(request, "Summary withdrawn. You can restore it at any time.")
         return redirect("summary", slug, summary_id)
     found = summary_in(project, summary_id)
-    leases = found.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
+    leases = found.assignments.held().filter(round__isnull=True)
     context = {
         "summary": found,
         "ratings": rating_counts([found]).get(found.pk, 0),

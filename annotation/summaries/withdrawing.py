@@ -11,7 +11,7 @@ from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError
 from annotation.lookups import one_of
-from annotation.models import Assignment, GoldRating, Project, Summary
+from annotation.models import GoldRating, Project, Summary
 from annotation.open_places import recount_places
 from annotation.permissions import Permission, require
 
@@ -28,8 +28,7 @@ def withdraw_summary(project: Project, user: User, summary_id: int) -> Summary:
             return summary
         if GoldRating.objects.filter(summary=summary, retired_at__isnull=True).exists():
             raise DomainError("This summary is in the gold set. Remove it from the gold set first.")
-        leases = summary.assignments.filter(state=Assignment.State.OPEN, round__isnull=True)
-        leases.update(state=Assignment.State.RELEASED)
+        summary.assignments.filter(round__isnull=True).release()
         summary.withdrawn_at, summary.withdrawn_by = timezone.now(), user
         return _stored(project, summary, Action.SUMMARY_WITHDRAWN)
 

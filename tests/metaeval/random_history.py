@@ -126,7 +126,7 @@ class RandomHistory:
         assignment = take_assignment(rater)
         if assignment is None:
             raise DomainError("nothing left to rate")
-        while assignment.state == Assignment.State.OPEN:
+        while assignment.state in Assignment.HELD:
             given = {
                 each.key: GivenAnswer(self._answer(each))
                 for each in self._questionnaire.stage(assignment.stage)
@@ -147,7 +147,7 @@ class RandomHistory:
         return self._chance.choice(list(finished.order_by("pk")))
 
     def _held(self) -> Assignment:
-        held = Assignment.objects.filter(rater__project=self.project, state=Assignment.State.OPEN)
+        held = Assignment.objects.held().filter(rater__project=self.project)
         if not held.exists():
             raise DomainError("nobody holds a summary")
         return self._chance.choice(list(held.order_by("pk")))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from annotation.exports.exporter import open_export
 from annotation.models import Answer, Assignment, Project, Rater, Rating, Summary
+from annotation.protocol import is_complete
 from metaeval.snapshot.snapshot import Snapshot
 
 Row = tuple[object, ...]
@@ -23,10 +24,11 @@ class RatingInvariants:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._answers = 0
+        self._finished: set[int] = set()
 
     def broken(self) -> list[str]:
         """Return a sentence for each invariant that does not hold."""
-        return [*self._rated_twice(), *self._wrong_places(), *self._deleted()]
+        return [*self._rated_twice(), *self._wrong_places(), *self._deleted(), *self._taken_back()]
 
     def _rated_twice(self) -> Iterator[str]:
         """Yield who has or gets a summary twice, gold rounds apart."""
@@ -51,6 +53,19 @@ class RatingInvariants:
         if answers < self._answers:
             yield f"{self._answers - answers} answers were deleted"
         self._answers = answers
+
+    def _taken_back(self) -> Iterator[str]:
+        """Yield the ratings that were finished and are not, or lack an answer that their sheet needs."""
+        questionnaire = self._project.questionnaire.protocol
+        ratings = Rating.objects.filter(summary__project=self._project, completed_at__isnull=False)
+        sheets: dict[int, dict[str, str]] = {pk: {} for pk in ratings.values_list("pk", flat=True)}
+        yield from (f"rating {pk} is no longer finished" for pk in self._finished - sheets.keys())
+        self._finished = set(sheets)
+        answers = Answer.objects.filter(rating__in=sheets, is_current=True)
+        for pk, key, value in answers.values_list("rating", "question__key", "value"):
+            sheets[pk][key] = value
+        incomplete = [pk for pk, sheet in sheets.items() if not is_complete(questionnaire, sheet)]
+        yield from (f"rating {pk} is incomplete" for pk in incomplete)
 
     def wrongly_counted(self, shown: Snapshot) -> list[str]:
         """Return what results or exports have too much or lack of the answers that count."""

@@ -103,7 +103,7 @@ def hidden_check(project, article) -> Assignment:
     project.check_rate, project.check_feedback = 1, True
     project.save()
     rater = make_rater(project)
-    make_summary(project)
+    make_summary(project, article=article)
     for number in (1, 2):
         system = make_system(project, f"SENTINEL-SYSTEM-{number}")
         make_gold(project, article=article, system=system)

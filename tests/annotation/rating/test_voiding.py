@@ -14,7 +14,7 @@ from annotation.rating.submitting import GivenAnswer, correct_answer
 from annotation.rating.voiding import restore_rating, void_rating
 from metaeval.snapshot.snapshot import snapshot_of
 from tests.annotation.rating.rating_steps import at_stage, signed_in, text_of
-from tests.factories import make_member, make_project, make_rater
+from tests.factories import make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
 
@@ -88,9 +88,10 @@ def test_only_a_manager_voids_finished_ratings_of_the_project_and_says_why(rater
         void_rating(other, make_member(other, Role.MANAGER), rating.pk, REASON)
     with pytest.raises(DomainError, match="nothing to restore"):
         restore_rating(project, manager, rating.pk)
-    reopen_rating(rater, rating.pk)
+    make_summary(project)
+    begun = Rating.objects.get(assignment=at_stage(take_assignment(rater), 2))
     with pytest.raises(DomainError, match="not finished"):
-        void_rating(project, manager, rating.pk, REASON)
+        void_rating(project, manager, begun.pk, REASON)
 
 
 def test_a_voided_rating_stays_as_it_is_and_its_rater_reads_why(rater, rating, manager, browser):
