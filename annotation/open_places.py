@@ -1,14 +1,35 @@
-"""The number of ratings that a summary still needs. Only this module sets it."""
+"""The number of ratings that a summary still needs, which only this module sets, and who may give them."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from django.db.models import Case, Count, F, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 
 from annotation.database.portions import portions
-from annotation.models import Assignment, Project, Rating, Summary
+from annotation.models import Assignment, Project, Rater, Rating, Summary
+
+ARTICLE_GAP = 10
+"""Summaries that a rater gets before another one of the same article, while there is a choice."""
+
+
+def open_to(rater: Rater, languages: Collection[str]) -> QuerySet[Summary]:
+    """Return the summaries with open places that the rater may get, in shuffled order.
+
+    Those that they had are left out unless their lease expired. If the project gives each article once, so
+    are other summaries of the same articles.
+    """
+    had = Assignment.objects.filter(rater=rater).exclude(state=Assignment.State.RELEASED)
+    found = Summary.objects.with_open_places(rater.project, languages)
+    if rater.project.articles_once:
+        return found.filter(~Exists(had.filter(summary__article=OuterRef("article"))))
+    return found.filter(~Exists(had.filter(summary=OuterRef("pk"), round__isnull=True)))
+
+
+def recent_articles(rater: Rater) -> QuerySet[Assignment, int]:
+    """Return the ids of the articles of the rater's last `ARTICLE_GAP` summaries."""
+    return rater.assignments.order_by("-pk").values_list("summary__article", flat=True)[:ARTICLE_GAP]
 
 
 def claim_place(summary_id: int) -> bool:

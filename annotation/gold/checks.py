@@ -17,19 +17,25 @@ from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, decide
 from annotation.gold.rounds import thresholds
 from annotation.models import Assignment, CheckSuspension, Rater, Rating, Summary
-from annotation.open_places import recount_places
+from annotation.open_places import recent_articles, recount_places
 
 
-def draw_check(rater: Rater, languages: Sequence[str]) -> int | None:
+def draw_check(rater: Rater, languages: Sequence[str], *, of_other_articles: bool) -> int | None:
     """Return a gold summary for a hidden check, at the project's rate; None for ordinary work.
 
-    It is one that the rater has never had. Without such a summary there are no more checks.
+    It is one that the rater has never had, with `of_other_articles` of an article that they have not had
+    lately. Without such a summary there is no check.
     """
     chance = SystemRandom()
     if chance.random() >= rater.project.check_rate:
         return None
-    unseen = list(unseen_gold(rater, languages).values_list("pk", flat=True))
-    return chance.choice(unseen) if unseen else None
+    unseen = unseen_gold(rater, languages)
+    if of_other_articles:
+        unseen = unseen.exclude(article__in=recent_articles(rater))
+    if rater.project.articles_once:
+        unseen = unseen.exclude(article__in=rater.assignments.values("summary__article"))
+    ids = list(unseen.values_list("pk", flat=True))
+    return chance.choice(ids) if ids else None
 
 
 def unseen_gold(rater: Rater, languages: Sequence[str]) -> QuerySet[Summary]:

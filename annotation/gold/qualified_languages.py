@@ -12,8 +12,8 @@ from django.utils import timezone
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed
-from annotation.models import Assignment, Project, Qualification, QualificationRound, Rater, Summary
-from annotation.open_places import recount_places
+from annotation.models import Project, Qualification, QualificationRound, Rater, Summary
+from annotation.open_places import open_to, recount_places
 from annotation.permissions import Permission, require
 
 
@@ -77,13 +77,8 @@ def rater_languages(rater: Rater) -> list[RaterLanguage]:
         .values_list("article__language", flat=True)
         .distinct()
     )
-    had_before = rater.assignments.filter(round__isnull=True).exclude(state=Assignment.State.RELEASED)
     waiting = dict(
-        Summary.objects.with_open_places(rater.project, qualified)
-        .exclude(pk__in=had_before.values("summary"))
-        .order_by()
-        .values_list("article__language")
-        .annotate(Count("pk"))
+        open_to(rater, qualified).order_by().values_list("article__language").annotate(Count("pk"))
     )
     current = current_language(rater)
 

@@ -117,6 +117,9 @@ class Project(models.Model):
     )
     contradiction_notice = models.BooleanField(
         default=False, help_text="Raters are asked once to check answers that contradict each other."
+    articles_once = models.BooleanField(
+        default=False, help_text="No rater gets a second summary of an article."
+    )
     )
     gold_round_size = models.PositiveSmallIntegerField(
         default=20, help_text="Gold summaries in the first round."

@@ -84,6 +84,7 @@ class SettingsForm(forms.ModelForm):
             "extra_share": "Rated by several (%)",
             "extra_redundancy": "Ratings of these",
             "lease_minutes": "Minutes per summary",
+            "articles_once": "Each article once",
             "contradiction_notice": "Notice of contradictions",
             "gold_round_size": "First round",
             "gold_retry_size": "Later rounds",
@@ -102,6 +103,10 @@ class SettingsForm(forms.ModelForm):
             "lease_minutes": "After this time an unfinished summary goes to another rater.",
             "daily_goal": "Summaries per rater. Raters can continue after reaching it.",
             "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
+            "articles_once": (
+                "No rater gets a second summary of an article, so an article needs as many raters as it has "
+                "ratings. Otherwise at least ten other summaries come first, while there are any."
+            ),
             "contradiction_notice": "Raters are asked once to review contradictory answers.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries per round.",

@@ -40,6 +40,7 @@ SETTINGS = (
     "description",
     *BOUNDS,
     "allow_corrections",
+    "articles_once",
     "contradiction_notice",
     "gold_threshold",
     "gold_thresholds",

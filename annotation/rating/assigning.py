@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.checks import draw_check
 from annotation.gold.qualified_languages import work_languages
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Assignment, Project, Rater, Summary
-from annotation.open_places import claim_place, recount_places
+from annotation.models import Assignment, Project, Rater
+from annotation.open_places import claim_place, open_to, recent_articles, recount_places
 
 CANDIDATES = 8  # so that eight raters at once do not all fail on the same summary
 EXPIRED_AT_ONCE = 50
@@ -58,23 +58,34 @@ def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | N
 def _claim_next(
     rater: Rater, languages: Sequence[str], now: datetime, lease_end: datetime
 ) -> Assignment | None:
-    had_before = Assignment.objects.filter(rater=rater, summary=OuterRef("pk"), round__isnull=True)
     may_be_check = True
     while True:
-        candidates = list(
-            Summary.objects.with_open_places(rater.project, languages)
-            .filter(~Exists(had_before.exclude(state=Assignment.State.RELEASED)))
-            .values_list("pk", flat=True)[:CANDIDATES]
-        )
+        candidates, are_spread = _candidates(rater, languages)
         if not candidates:
             return None
-        check = draw_check(rater, languages) if may_be_check else None
+        check = draw_check(rater, languages, of_other_articles=are_spread) if may_be_check else None
         if check is not None:
             return _lease(rater, check, now, lease_end, is_check=True)
         may_be_check = False  # draw once for each assignment
         for summary_id in candidates:
             if claim_place(summary_id):
                 return _lease(rater, summary_id, now, lease_end)
+
+
+def _candidates(rater: Rater, languages: Sequence[str]) -> tuple[list[int], bool]:
+    """Return a few summaries that the rater may get, and whether their articles are not repeated too soon.
+
+    A summary whose lease expired may return. Where all would repeat an article, the one comes first that the
+    rater had longest ago.
+    """
+    summaries = open_to(rater, languages).values_list("pk", flat=True)
+    expired = rater.assignments.filter(state=Assignment.State.RELEASED, round__isnull=True)
+    not_lately = ~Q(article__in=recent_articles(rater)) | Q(pk__in=expired.values("summary"))
+    if spread := list(summaries.filter(not_lately)[:CANDIDATES]):
+        return spread, True
+    latest = rater.assignments.filter(summary__article=OuterRef("article")).order_by("-pk")
+    summaries = summaries.order_by(Subquery(latest.values("pk")[:1]), "shuffle_key", "pk")
+    return list(summaries[:CANDIDATES]), False
 
 
 def _lease(
@@ -117,6 +128,8 @@ def skip_assignment(rater: Rater, assignment_id: int) -> None:
         assignment = own_assignment(rater, assignment_id)
         if assignment.round_id is not None:
             raise NotAllowed("Gold summaries cannot be skipped. Answer Unsure where you cannot tell.")
+        if assignment.state == Assignment.State.REOPENED:
+            raise NotAllowed("You have rated this summary. Keep your rating as it was, or finish it anew.")
         if assignment.state != Assignment.State.OPEN:
             raise AssignmentGone("This summary is no longer assigned to you.")
         assignment.state = Assignment.State.SKIPPED
@@ -128,8 +141,6 @@ def lock_active_rater(rater: Rater) -> Rater:
     """Return the rater, locked for this transaction.
 
     Raises NotAllowed if they are suspended or removed, or the project is archived.
-        if assignment.state == Assignment.State.REOPENED:
-            raise NotAllowed("You have rated this summary. Keep your rating as it was, or finish it anew.")
     """
     locked = (
         Rater.objects.select_for_update(of=("self",))

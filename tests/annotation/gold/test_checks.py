@@ -76,10 +76,10 @@ def test_gold_of_a_rated_round_and_other_languages_is_no_check(project, rater):
     make_gold(project, {KEY: "no"}, language="de")
     trained = make_rater(project, status=Rater.Status.TRAINING)
     start_round(trained, "en")
-    assert draw_check(trained, ["en"]) is None
+    assert draw_check(trained, ["en"], of_other_articles=False) is None
     project.check_rate = 0
     project.save()
-    assert draw_check(Rater.objects.get(pk=rater.pk), ["en"]) is None
+    assert draw_check(Rater.objects.get(pk=rater.pk), ["en"], of_other_articles=False) is None
 
 
 def test_without_ordinary_work_there_is_no_check(project, rater):

@@ -1,17 +1,21 @@
 import threading
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 from django.db import connections
 from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from annotation.errors import AssignmentGone, NotAllowed
+from annotation.gold.qualified_languages import rater_languages
 from annotation.models import Assignment, Rater, Rating, Summary
-from annotation.open_places import recount_places, wanted_ratings
+from annotation.open_places import ARTICLE_GAP, recount_places, wanted_ratings
 from annotation.people.members import reinstate_rater, remove_rater
 from annotation.rating.assigning import release_expired, skip_assignment, take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
-from tests.factories import make_article, make_gold, make_project, make_rater, make_summary
+from tests.factories import make_article, make_gold, make_project, make_rater, make_summary, make_system
 
 NOT_READABLE = {"comprehensibility": GivenAnswer("no")}
 
@@ -23,6 +27,66 @@ def rate_next(rater) -> int | None:
         return None
     submit_stage(rater, assignment.pk, 1, NOT_READABLE)
     return assignment.summary_id
+
+
+def rated_articles(rater) -> list[str]:
+    """Let the rater rate until nothing is left, and return the articles in that order."""
+    ids = iter(lambda: rate_next(rater), None)
+    return [Summary.objects.get(pk=pk).article.external_id for pk in ids]
+
+
+def make_summaries(project, articles: int, of_each: int) -> None:
+    """Create the summaries in an order of assignment in which those of an article follow one another."""
+    for number in range(articles):
+        article = make_article(project, external_id=f"a{number}")
+        for system in range(of_each):
+            key = of_each * number + system
+            make_summary(project, article=article, system=make_system(project, f"s{system}"), shuffle_key=key)
+
+
+@pytest.mark.django_db
+class TestSpreadingArticles:
+    @given(articles=st.integers(1, 14), of_each=st.integers(1, 3))
+    @settings(max_examples=10)
+    def test_an_article_returns_only_after_ten_summaries_or_without_another_choice(self, articles, of_each):
+        project = make_project()
+        make_summaries(project, articles, of_each)
+        order = rated_articles(make_rater(project))
+        assert Counter(order) == {f"a{number}": of_each for number in range(articles)}
+        for place, article in enumerate(order):
+            lately = order[max(0, place - ARTICLE_GAP) : place][::-1]
+            if article in lately:
+                left = set(order[place:])
+                assert left <= set(lately), "another article could have come"
+                assert lately.index(article) == max(map(lately.index, left)), "another one was longer ago"
+
+    def test_a_summary_whose_lease_expired_comes_back_at_once(self):
+        project = make_project()
+        make_summaries(project, 3, 2)
+        rater = make_rater(project)
+        first = take_assignment(rater)
+        later = timezone.now() + timedelta(days=1)
+        release_expired(project, later)
+        assert take_assignment(rater, now=later) == first
+
+    def test_a_project_may_give_each_rater_each_article_once(self):
+        project = make_project(articles_once=True)
+        make_summaries(project, 3, 2)
+        first, second = make_rater(project), make_rater(project)
+        assert sorted(rated_articles(first)) == ["a0", "a1", "a2"]
+        assert [each.waiting for each in rater_languages(first)] == [0]
+        assert sorted(rated_articles(second)) == ["a0", "a1", "a2"]
+
+    @pytest.mark.parametrize("once", [False, True])
+    def test_no_hidden_check_repeats_an_article(self, once):
+        project = make_project(articles_once=once, check_rate=1)
+        article = make_article(project)
+        make_summary(project, article=article)
+        rater = make_rater(project)
+        rate_next(rater)
+        make_gold(project, article=article, system=make_system(project, "other"))
+        make_summary(project)
+        assert not take_assignment(rater).is_check
 
 
 @pytest.mark.django_db
