@@ -46,6 +46,17 @@ PUBLISHED = frozenset({Permission.SEE_RESULTS})
 The project's own raters are excepted: while they rate, they see neither scores nor others' answers.
 """
 
+CLOSED_WHILE_RATING = frozenset(
+    {
+        Permission.SEE_TEXTS_AND_RATINGS,
+        Permission.EXPORT_RATINGS,
+        Permission.EXPORT_SCORES,
+        Permission.ADJUDICATE,
+        Permission.TAG_DISAGREEMENTS,
+    }
+)
+"""Permissions that show other raters' answers. They are withheld from managers and researchers who rate."""
+
 IN_ARCHIVE = frozenset(
     {
         Permission.SEE_TEXTS_AND_RATINGS,
@@ -70,6 +81,8 @@ class _Standing:
     roles: frozenset[Role]
     is_rater: bool
     """True if they are among the project's raters, removed ones included: they may be reinstated."""
+    rates: bool
+    """True if they are, and neither suspended nor removed."""
 
     @property
     def granted(self) -> frozenset[Permission]:
@@ -78,6 +91,8 @@ class _Standing:
     def permissions(self, project: Project) -> frozenset[Permission]:
         is_open = project.results_published_at is not None and not self.is_rater
         granted = self.granted | PUBLISHED if is_open else self.granted
+        if self.rates:
+            granted -= CLOSED_WHILE_RATING
         return granted & IN_ARCHIVE if project.archived_at else granted
 
 
@@ -94,7 +109,7 @@ Nearly every request asks this, and Django takes 25 times as long to write the q
 
 def _standing(user: Person, project: Project) -> _Standing:
     if not user.is_authenticated:
-        return _Standing(frozenset(), is_rater=False)
+        return _Standing(frozenset(), is_rater=False, rates=False)
     with connection.cursor() as cursor:
         cursor.execute(STANDING, [user.pk, project.pk] * 2)
         words = {word for (word,) in cursor.fetchall()}  # no role has the name of a status
@@ -102,7 +117,8 @@ def _standing(user: Person, project: Project) -> _Standing:
     statuses = words.intersection(Rater.Status.values)
     if statuses - {Rater.Status.REMOVED}:
         roles.add(Role.ANNOTATOR)
-    return _Standing(frozenset(roles), is_rater=bool(statuses))
+    rates = bool(statuses - {Rater.Status.REMOVED, Rater.Status.SUSPENDED})
+    return _Standing(frozenset(roles), is_rater=bool(statuses), rates=rates)
 
 
 def roles_of(user: Person, project: Project) -> frozenset[Role]:
@@ -126,7 +142,10 @@ def projects_for(user: Person, permission: Permission) -> QuerySet[Project]:
     places = Q(pk__in=Membership.objects.filter(user=user.pk, role__in=roles).values("project"))
     if Role.ANNOTATOR in roles:
         places |= Q(pk__in=Rater.objects.in_good_standing().filter(user=user.pk).values("project"))
-    return Project.objects.filter(places, archived_at__isnull=True)
+    found = Project.objects.filter(places, archived_at__isnull=True)
+    if permission in CLOSED_WHILE_RATING:
+        return found.exclude(pk__in=Rater.objects.active().filter(user=user.pk).values("project"))
+    return found
 
 
 def project_for(user: Person, slug: str, permission: Permission) -> Project:
@@ -153,6 +172,11 @@ def require(user: Person, project: Project, permission: Permission) -> None:
 def _require(user: Person, standing: _Standing, project: Project, permission: Permission) -> None:
     if permission in standing.permissions(project):
         return
+    if permission in standing.granted and standing.rates and permission in CLOSED_WHILE_RATING:
+        raise NotAllowed(
+            f"You rate in {project.name}, so other raters' answers are closed to you here. "
+            "To see them, stop rating: open My ratings and choose Stop rating."
+        )
     if permission in standing.granted:
         raise NotAllowed(f"{project.name} is archived, so it is read-only. Its manager can restore it.")
     if standing.roles:
@@ -166,6 +190,12 @@ def _require(user: Person, standing: _Standing, project: Project, permission: Pe
 def _no_such_project(user: Person) -> NotFound:
     refusal = NotFound if user.is_authenticated else NotSignedIn
     return refusal(NO_SUCH_PROJECT)
+
+
+def may_stop_rating(user: Person, project: Project) -> bool:
+    """Return whether `user` rates in `project` and has another role in it, too."""
+    standing = _standing(user, project)
+    return standing.rates and len(standing.roles) > 1
 
 
 def may_create_project(user: Person) -> bool:

@@ -81,6 +81,8 @@ POST  rate_keep                  in     409       409        403     403     404
 POST  rate_undo                  in     409       302        403     403     404      404       404
 GET   rate_languages             in     200       200        403     403     404      404       404
 POST  rate_languages             in     302       302        403     403     404      404       404
+GET   rating_stop                in     404       404        403     403     404      404       404
+POST  rating_stop                in     403       403        403     403     404      404       404
 POST  round_start                in     302       403        403     403     404      404       404
 GET   round_review               in     200       404        403     403     404      404       404
 GET   check_review               in     404       200        403     403     404      404       404
@@ -408,9 +410,9 @@ CONFLICT_IF_NOT_ASSIGNED = {
     "rate_draft",
     "rate_flag",
     "rate_skip",
+    "rate_keep",
     "rate_undo",
     "history_reopen",
-    "rate_keep",
 }
 """Addresses that answer 409 for another rater's assignment and for a missing one."""
 OWN_REVIEW = ("round_review", "trainee")
@@ -425,10 +427,10 @@ ALLOWED_WRITES = {
 }
 REFUSED_IN_THIS_STATE = {
     "rate_flag": "annotator",
-    "import_cancel": "manager",
-    "rating_restore": "manager",
     "rate_keep": "annotator",
     "rating_stop": "annotator",
+    "import_cancel": "manager",
+    "rating_restore": "manager",
     "flag_reopen": "manager",
     "import_undo": "manager",
     "rater_allow_round": "manager",

@@ -2,17 +2,23 @@
 
 from collections import Counter
 
+from django.contrib.auth.models import User
+
 from annotation import protocol
 from annotation.adjudication.decisions import decisions_on
 from annotation.gold.gold_set import AgreedAnswer
 from annotation.models import Answer, Rating, Summary
+from annotation.permissions import Permission, permissions_of
 
 
-def proposed_gold_answers(summary: Summary) -> dict[str, AgreedAnswer]:
+def proposed_gold_answers(summary: Summary, user: User) -> dict[str, AgreedAnswer]:
     """Return the decided answers with their notes, or else those that most raters gave, by question key.
 
-    A tie proposes nothing, and neither does a question after an answer that ends the rating.
+    A tie proposes nothing, and neither does a question after an answer that ends the rating. A user who may
+    not see raters' answers gets no proposals.
     """
+    if Permission.SEE_TEXTS_AND_RATINGS not in permissions_of(user, summary.project):
+        return {}
     questionnaire = summary.project.questionnaire.protocol
     decided = {each.question.key: each for each in decisions_on(summary).current()}
     given: dict[str, Counter[str]] = {}

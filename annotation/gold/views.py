@@ -41,7 +41,7 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     summary = summary_in(project, summary_id)
     gold = getattr(summary, "gold", None)
-    known = gold_answers_of(gold) if gold else proposed_gold_answers(summary)
+    known = gold_answers_of(gold) if gold else proposed_gold_answers(summary, request.user)
     form = GoldForm(project.questionnaire.protocol, known, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:

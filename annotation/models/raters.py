@@ -15,6 +15,10 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         """Return raters whose ratings count."""
         return self.exclude(status=Rater.Status.REMOVED)
 
+    def active(self) -> Self:
+        """Return raters who are neither suspended nor removed."""
+        return self.exclude(status__in=[Rater.Status.SUSPENDED, Rater.Status.REMOVED])
+
 
 class Rater(Imported):
     """A person who rates in one project. `pseudonym` is the only name that researchers see.

@@ -28,6 +28,7 @@ from annotation.models import (
     Summary,
 )
 from annotation.open_places import recount_places, taken_places
+from annotation.permissions import may_stop_rating
 
 
 def token_hash(token: str) -> str:
@@ -91,6 +92,16 @@ def effect_of_removal(rater: Rater) -> Removal:
         ratings=ratings.count(),
         summaries=rateable.filter(ratings_wanted__gte=taken_places()).count(),
     )
+
+
+def stop_rating(rater: Rater) -> None:
+    """Suspend a manager or researcher who rates, at their own wish, so that they may see others' answers.
+
+    Raises NotAllowed for all others.
+    """
+    if rater.user is None or not may_stop_rating(rater.user, rater.project):
+        raise NotAllowed("Only managers and researchers who rate can stop by themselves. Ask a manager.")
+    suspend_rater(rater, "Stopped rating at their own wish.")
 
 
 def remove_rater(rater: Rater, reason: str = "") -> None:

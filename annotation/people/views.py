@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.errors import NotFound
 from annotation.gold.coverage import gold_shortages
 from annotation.gold.qualified_languages import qualified_raters
 from annotation.gold.rounds import raters_waiting
@@ -27,12 +28,13 @@ from annotation.people.members import (
     remove_member,
     remove_rater,
     set_rater_languages,
+    stop_rating,
     suspend_rater,
 )
-from annotation.permissions import Permission
+from annotation.permissions import Permission, may_stop_rating
 from annotation.progress.progress import ratings_by_rater
 from annotation.templatetags.figures import noun
-from annotation.web.navigation import open_project
+from annotation.web.navigation import open_as_rater, open_project
 from annotation.web.request_types import SignedInRequest
 
 STATUSES = ("open", "used", "expired", "revoked")
@@ -171,3 +173,16 @@ def _asking_why(
 
 def _rater(project: Project, rater_id: int) -> Rater:
     return one_of(project.raters.select_related("user", "project"), rater_id, "rater")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rating_stop(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Ask a manager or researcher who rates for confirmation, then end that."""
+    rater = open_as_rater(request, slug)
+    if request.method == "POST":
+        stop_rating(rater)
+        messages.success(request, "You no longer rate here. Your ratings still count.")
+        return redirect("progress", slug)
+    if not may_stop_rating(request.user, rater.project):
+        raise NotFound("You do not rate here, or you have no other part in the project.")
+    return render(request, "annotation/rating_stop.html")

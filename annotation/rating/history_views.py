@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.errors import GuidelinesUnconfirmed, InvalidAnswers
 from annotation.models import Rater
+from annotation.permissions import may_stop_rating
 from annotation.rating.history import (
     OpenedRating,
     PastAnswer,
@@ -51,6 +52,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
         "ratings": [past_rating(rating) for rating in page],
         "rounds": rater.rounds.filter(decided_at__isnull=False),
         "reopenable": reopenable_rating(rater),
+        "may_stop": may_stop_rating(request.user, rater.project),
     }
     return render(request, "annotation/history.html", context)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.errors import DomainError
 from annotation.models import Project
-from annotation.permissions import Permission
+from annotation.permissions import Permission, permissions_of
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.judges.forms import SplitForm, TrialForm
@@ -132,17 +132,21 @@ def _confirmed(
             return redirect("judge", judge.project.slug, judge.pk)
         except (InvalidRun, RunBusy) as error:
             form.refuse(str(error))
-    context = {"version": version, "judge": judge, "form": form, **_before_sending(plan), **further}
+    context = {"version": version, "judge": judge, "form": form, **_before_sending(request, plan), **further}
     return render(request, template, context, status=422 if form.errors else 200)
 
 
-def _before_sending(planned: Callable[[], RunPlan]) -> dict[str, object]:
-    """Return the plan with its estimate and three prompts, or the reason for a refusal."""
+def _before_sending(request: SignedInRequest, planned: Callable[[], RunPlan]) -> dict[str, object]:
+    """Return the plan with its estimate and three prompts, or the reason for a refusal.
+
+    Prompts hold labels, so they are not for people who may not see raters' answers.
+    """
     try:
         found = planned()
     except (InvalidRun, RunBusy) as error:
         return {"refusal": str(error)}
-    return {"plan": found, "estimate": estimate(found), "prompts_shown": True}
+    sees_labels = Permission.SEE_TEXTS_AND_RATINGS in permissions_of(request.user, found.project)
+    return {"plan": found, "estimate": estimate(found), "prompts_shown": sees_labels}
 
 
 def _version(request: SignedInRequest, slug: str, judge_id: int, number: int) -> JudgeVersion:

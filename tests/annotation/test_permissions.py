@@ -5,8 +5,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from annotation.errors import NotAllowed, NotFound, NotSignedIn
-from annotation.people.members import remove_rater
-from annotation.permissions import Permission, permissions_of, project_for, projects_for
+from annotation.people.members import reinstate_rater, remove_rater, stop_rating
+from annotation.permissions import CLOSED_WHILE_RATING, Permission, permissions_of, project_for, projects_for
 from tests.factories import make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
@@ -126,11 +126,21 @@ def test_only_anonymous_visitors_are_asked_to_sign_in():
     assert not isinstance(refusal.value, NotSignedIn)
 
 
-def test_a_person_may_hold_two_roles():
+@pytest.mark.parametrize("role", ["researcher", "manager"])
+def test_others_answers_are_closed_to_people_who_rate_until_they_stop(role):
     project = make_project()
-    user = make_member(project, "manager")
-    make_rater(project, user=user)
-    assert permissions_of(user, project) == frozenset(Permission)
+    user = make_member(project, role)
+    rater = make_rater(project, user=user)
+    assert permissions_of(user, project) == (MAY[role] | {Permission.RATE}) - CLOSED_WHILE_RATING
+    for permission in MAY[role] & CLOSED_WHILE_RATING:
+        assert not projects_for(user, permission).exists()
+        with pytest.raises(NotAllowed, match="choose Stop rating"):
+            project_for(user, project.slug, permission)
+    stop_rating(rater)
+    assert permissions_of(user, project) == MAY[role] | {Permission.RATE}
+    assert list(projects_for(user, Permission.SEE_TEXTS_AND_RATINGS)) == [project]
+    reinstate_rater(rater)
+    assert not permissions_of(user, project) & CLOSED_WHILE_RATING
 
 
 def test_one_query_brings_the_project_and_one_the_roles(django_assert_num_queries):

@@ -11,7 +11,9 @@ from django.utils import timezone
 from annotation.errors import NotFound
 from annotation.models import Invitation, Membership, Rater, Rating
 from annotation.people.invitations import find_invitation, invite
-from tests.factories import make_member, make_project, make_rater, make_summary, make_user
+from annotation.rating.assigning import take_assignment
+from tests.annotation.rating.rating_steps import at_stage
+from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -310,3 +312,44 @@ def test_twenty_rows_need_no_more_queries_than_ten(project, client, django_asser
     with django_assert_max_num_queries(len(ten)):
         for page in pages:
             client.get(page)
+
+
+def test_a_manager_who_rates_sees_others_answers_after_they_stop(project):
+    manager = make_member(project, "manager")
+    own = make_rater(project, user=manager)
+    summary = make_summary(project, article=make_article(project, text="THE ARTICLE."))
+    at_stage(take_assignment(make_rater(project)), 4)
+    client = Client()
+    client.force_login(manager)
+    closed = [
+        address("summary", project, summary.pk),
+        address("adjudication", project),
+        address("contradictions", project),
+        address("exports", project),
+        reverse("api_export", args=[project.slug, "ratings"]),
+    ]
+    gold = address("gold_answers", project, summary.pk)
+    for page in closed:
+        refused = client.get(page)
+        assert refused.status_code == 403
+        assert b"choose Stop rating" in refused.content
+    assert not client.get(gold).context["is_proposed"]
+
+    stop = address("rating_stop", project)
+    assert stop in client.get(address("history", project)).content.decode()
+    assert b"Your ratings still count" in client.get(stop).content
+    client.post(stop)
+    own.refresh_from_db()
+    assert own.status == Rater.Status.SUSPENDED
+    assert {client.get(page).status_code for page in closed} == {200}
+    assert client.get(gold).context["is_proposed"]
+    assert stop not in client.get(address("history", project)).content.decode()
+
+
+def test_somebody_who_only_rates_cannot_stop_by_themselves(project):
+    rater = make_rater(project)
+    client = Client()
+    client.force_login(rater.user)
+    assert client.get(address("rating_stop", project)).status_code == 404
+    assert client.post(address("rating_stop", project)).status_code == 403
+    assert address("rating_stop", project) not in client.get(address("history", project)).content.decode()
