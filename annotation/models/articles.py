@@ -31,7 +31,7 @@ class Article(Imported):
     title = models.CharField(max_length=300, blank=True)
     text = models.TextField(blank=True)
     text_digest = TextDigestField(
-        max_length=64, blank=True, editable=False, help_text="By which the same text is found elsewhere."
+        max_length=64, blank=True, editable=False, help_text="Digest that identifies the same text elsewhere."
     )
 
     class Meta:
@@ -83,6 +83,10 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
         return self.filter(project=project, gold__isnull=False, gold__retired_at__isnull=True).exclude(
             article__text=""
         )
+
+    def count_articles(self) -> int:
+        """Return of how many articles the summaries are."""
+        return self.order_by().values("article").distinct().count()
 
     def with_wanted_ratings(self) -> Self:
         """Return summaries for people: neither gold nor references that only evaluators read."""

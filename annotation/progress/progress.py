@@ -86,10 +86,11 @@ class Progress:
     """All figures of the page. `collected` plus `imported` are the ratings that count."""
 
     articles: int
+    """Articles of the summaries to rate. Those of gold summaries and of none are not among them."""
     all: Group
     languages: list[Group]
     datasets: list[Group]
-    """Empty if no article names one."""
+    """One for each dataset; empty if no article names one."""
     systems: list[Group]
     collected: int
     imported: int
@@ -119,6 +120,11 @@ class Progress:
     def started(self) -> bool:
         """Return whether there are summaries to rate and raters."""
         return bool(self.languages and self.raters)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether raters have begun, or files brought all ratings."""
+        return bool(self.collected or (self.all.ratings and not self.all.missing))
 
 
 OF_SUMMARY = ("summary__article__language", "summary__article__dataset", "summary__system__name")
@@ -153,7 +159,7 @@ def progress_of(project: Project) -> Progress:
     datasets = _by(cells, 1)
     days = _days(project, midnight)
     return Progress(
-        articles=project.articles.count(),
+        articles=Summary.objects.filter(project=project).rateable().count_articles(),
         all=everything,
         languages=_by(cells, 0),
         datasets=datasets if any(group.name for group in datasets) else [],

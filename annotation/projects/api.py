@@ -40,7 +40,9 @@ class ProjectListSerializer(Page):
 class QuestionSerializer(serializers.ModelSerializer):
     scale = serializers.CharField(source="scale_kind")
     values = serializers.ListField(
-        child=serializers.CharField(), source="protocol.scale.choices", help_text="Empty for an interval."
+        child=serializers.CharField(),
+        source="protocol.scale.choices",
+        help_text="Possible answers; empty for an interval.",
     )
 
     class Meta:
@@ -65,7 +67,7 @@ class ProgressSerializer(serializers.Serializer):
 
 class ProjectDetailSerializer(ProjectSerializer):
     questions = QuestionSerializer(many=True)
-    articles = serializers.IntegerField()
+    articles = serializers.IntegerField(help_text="Articles of the summaries to rate.")
     progress = ProgressSerializer()
     languages = ProgressSerializer(many=True)
     datasets = ProgressSerializer(many=True)

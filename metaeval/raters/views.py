@@ -35,4 +35,6 @@ def rater_without(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     """Show what removing a rater does to agreement, as a part of the page that asks."""
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     found = one_of(project.raters.select_related("project"), rater_id, "rater")
-    return render(request, "metaeval/_without.html", {"questions": removal_figures(found)})
+    questions = removal_figures(found)
+    undefined = dict.fromkeys(each.without.reason for each in questions if each.without.reason)
+    return render(request, "metaeval/_without.html", {"questions": questions, "undefined": list(undefined)})

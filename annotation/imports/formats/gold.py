@@ -33,7 +33,8 @@ class GoldImporter(Importer):
     description = (
         "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, "
         "optionally language, title, dataset and split, and answers with value and explanation for every "
-        "question that is asked. CSV files have one row per summary and question, with the columns question, "
+        "question that is asked: none after an answer that ends the rating, such as No to SEAHORSE's first "
+        "question. CSV files have one row per summary and question, with the columns question, "
         "value and explanation."
     )
 

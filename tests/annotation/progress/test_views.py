@@ -80,11 +80,29 @@ def test_an_empty_project_shows_its_next_steps(project):
     assert "<svg viewBox" not in text.split("</header>")[1]
 
 
-def test_a_project_with_articles_gold_and_raters_shows_no_next_steps(project):
+def test_the_next_steps_stay_until_raters_have_begun(project):
+    summary = make_summary(project)
     make_summary(project)
     make_gold(project)
-    make_rater(project)
+    rater = make_rater(project)
+    assert "Next steps" in text_of(client_of(project), project)
+    collect(project, summary, rater)
     assert "Next steps" not in text_of(client_of(project), project)
+
+
+def test_a_project_whose_ratings_are_all_imported_shows_no_next_steps(project):
+    rate(project, make_summary(project, open_places=0), make_rater(project, user=None))
+    assert "Next steps" not in text_of(client_of(project), project)
+
+
+def test_articles_are_those_of_the_summaries_to_rate(project):
+    article = make_article(project)
+    make_summary(project, article=article, system=make_system(project, "a"))
+    make_summary(project, article=article, system=make_system(project, "b"))
+    make_article(project)
+    make_gold(project)
+    assert "2 summaries to be rated, of 1 article," in text_of(client_of(project), project)
+    assert get(client_of(project), project).context["progress"].articles == 1
 
 
 def test_a_poll_of_an_unchanged_page_gets_no_content(project):

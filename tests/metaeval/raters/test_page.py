@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -87,3 +88,11 @@ def test_a_removed_rater_has_no_figures(client, rated):
     remove_rater(first)
     assert "none of their ratings counts" in page_of(client, "rater", rated, first.pk)
     assert "agreement stays as it is" in page_of(client, "rater_without", rated, first.pk)
+
+
+def test_removing_one_of_two_raters_says_why_agreement_is_undefined_without_them(rated):
+    client = Client()
+    client.force_login(make_member(rated, "manager"))
+    rater = rated.raters.get(pseudonym="rater-2")
+    page = client.get(reverse("rater_without", args=[rated.slug, rater.pk])).content.decode()
+    assert "α without them is undefined, because no summary has two ratings or more." in page
