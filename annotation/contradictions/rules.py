@@ -33,7 +33,7 @@ RULES: Mapping[str, Sequence[ContradictionRule]] = {
         ),
     )
 }
-"""By the key of the questionnaire. Source: Clark et al. 2023 check SEAHORSE's ratings by this rule."""
+"""Rules by the key of the questionnaire. Source: Clark et al. 2023 check SEAHORSE's ratings by this rule."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ class ExportOptionSerializer(serializers.Serializer):
     name = serializers.CharField(help_text="The parameter of the file's address.")
     type = serializers.CharField(help_text="yes/no, text or list; a list's parameter is repeatable.")
     help = serializers.CharField()
-    choices = serializers.ListField(child=serializers.CharField(), help_text="Empty if any value is allowed.")
+    choices = serializers.ListField(
+        child=serializers.CharField(), help_text="Allowed values; empty if any value is allowed."
+    )
     default = serializers.JSONField()
 
 

@@ -46,9 +46,9 @@ class ExportedRating:
     rated_at: datetime
     stage_times: list[dict[str, Any]]
     article: str = ""
-    """Empty unless articles were asked for."""
+    """The article's text; empty unless articles were requested."""
     revisions: list[GivenRevision] = field(default_factory=list)
-    """In the order of the questionnaire, the revisions of each question in their order."""
+    """Revisions of all questions, in the order of the questionnaire and oldest first."""
 
     @property
     def values(self) -> dict[str, str]:

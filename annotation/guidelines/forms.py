@@ -32,7 +32,8 @@ class StartDraftForm(forms.Form):
 
 class DefaultLanguageForm(forms.Form):
     default_language = forms.ChoiceField(
-        label="Default language", help_text="For raters whose own languages have no guidelines."
+        label="Default language",
+        help_text="Language of the guidelines for raters who have none in their own.",
     )
 
     def __init__(self, project: Project, data: Data = None) -> None:

@@ -188,7 +188,7 @@ def guidelines_discard(request: SignedInRequest, slug: str, language: str) -> Ht
 @require_safe
 def guidelines_version(request: SignedInRequest, slug: str, language: str, number: int) -> HttpResponse:
     """Show a published version, and what it changed."""
-    project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
     version = published_version(project, language, number)
     before = project.guidelines.published().filter(language=language, number=number - 1).first()
     questions = project.questionnaire.protocol.questions

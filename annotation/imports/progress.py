@@ -10,7 +10,7 @@ CHECKING, STORING = "checking", "storing"
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with the step (STORING inside the transaction that loads the file), the rows read and all rows."""
+"""Function of the step (STORING while a transaction loads the file), the rows read and all rows."""
 
 
 class ProgressReport:

@@ -42,7 +42,7 @@ class Report:
     stopped: bool = False
     """True if the file was not read to its end, so that skipping invalid rows is no cure."""
     too_many_problems: bool = False
-    """True if that was because of too many problems."""
+    """True if reading stopped because of too many problems."""
     refused: str = ""
 
     @property

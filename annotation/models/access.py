@@ -47,8 +47,10 @@ class Invitation(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role, default=Role.ANNOTATOR)
     languages = models.JSONField(default=list, blank=True)
-    note = models.CharField(max_length=120, blank=True, help_text="Whom it is for; only managers see this.")
-    email = models.EmailField(blank=True, help_text="Where the link was sent, or is to be sent.")
+    note = models.CharField(
+        max_length=120, blank=True, help_text="Recipient of the invitation. Only managers see this."
+    )
+    email = models.EmailField(blank=True, help_text="E-mail address to which the link is sent.")
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

@@ -21,20 +21,22 @@ class AuditEntry(models.Model):
         null=True,
         related_name="+",
     )
-    actor_name = models.CharField(max_length=150, help_text="The username then; empty for a command.")
+    actor_name = models.CharField(max_length=150, help_text="Username at that time; empty for a command.")
     project = models.ForeignKey(
         "annotation.Project",
         on_delete=models.DO_NOTHING,
         db_constraint=False,
         null=True,
         related_name="audit_entries",
-        help_text="Empty for what concerns an account only.",
+        help_text="The project; empty if the action concerns an account only.",
     )
     action = models.CharField(max_length=40, help_text="One of annotation.audit.actions.Action.")
-    object = models.CharField(max_length=200, help_text="What it was done to, in words.")
+    object = models.CharField(max_length=200, help_text="The object of the action, in words.")
     reason = models.CharField(max_length=500)
     details = models.JSONField(
-        default=dict, encoder=DjangoJSONEncoder, help_text="Further facts. Never secrets, texts or answers."
+        default=dict,
+        encoder=DjangoJSONEncoder,
+        help_text="Further facts, without secrets, texts and answers.",
     )
 
     class Meta:

@@ -25,7 +25,7 @@ class ProjectChange(models.Model):
     project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="changes")
     revision = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind)
-    changed_id = models.PositiveBigIntegerField(help_text="Primary key of what changed.")
+    changed_id = models.PositiveBigIntegerField(help_text="Primary key of the changed object.")
 
     class Meta:
         constraints = [

@@ -29,15 +29,15 @@ class GuidelinesVersion(models.Model):
     language = models.CharField(max_length=12)
     number = models.PositiveSmallIntegerField(null=True, blank=True)
     text = models.TextField(blank=True)
-    changes = models.TextField(blank=True, help_text="What differs from the version before.")
+    changes = models.TextField(blank=True, help_text="Changes since the previous version.")
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
         null=True,
         related_name="+",
-        help_text="Who saved the draft last, and then who published it.",
+        help_text="Person who saved the draft last or published the version.",
     )
-    saves = models.PositiveIntegerField(default=1, help_text="How often the draft was saved.")
+    saves = models.PositiveIntegerField(default=1, help_text="Number of times the draft was saved.")
     saved_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True, blank=True)
 

@@ -55,9 +55,11 @@ class Leased(models.Model):
     The methods change nothing and return False if the worker has lost its lease.
     """
 
-    token = models.CharField(max_length=36, blank=True, help_text="Names the present lease.")
+    token = models.CharField(max_length=36, blank=True, help_text="Token of the present lease.")
     leased_until = models.DateTimeField(null=True, blank=True)
-    not_before = models.DateTimeField(null=True, blank=True, help_text="When it may be claimed again.")
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="Time from which it may be claimed again."
+    )
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Leases so far.")
     finished_at = models.DateTimeField(null=True, blank=True)
 

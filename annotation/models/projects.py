@@ -90,7 +90,9 @@ class Project(models.Model):
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="projects")
     created_at = models.DateTimeField(auto_now_add=True)
     default_language = models.CharField(
-        max_length=12, default="en", help_text="Raters without guidelines in their language read this one's."
+        max_length=12,
+        default="en",
+        help_text="Language of the guidelines for raters who have none in their own.",
     )
 
     redundancy = models.PositiveSmallIntegerField(
@@ -115,11 +117,11 @@ class Project(models.Model):
     allow_corrections = models.BooleanField(
         default=True, help_text="Raters may correct a finished rating; the first answer is kept for audit."
     )
-    contradiction_notice = models.BooleanField(
-        default=False, help_text="Raters are asked once to check answers that contradict each other."
     articles_once = models.BooleanField(
         default=False, help_text="No rater gets a second summary of an article."
     )
+    contradiction_notice = models.BooleanField(
+        default=False, help_text="Raters are asked once to check answers that contradict each other."
     )
     gold_round_size = models.PositiveSmallIntegerField(
         default=20, help_text="Gold summaries in the first round."
@@ -132,7 +134,7 @@ class Project(models.Model):
     )
     gold_threshold = models.FloatField(
         default=0.8,
-        help_text="Least agreement with gold on each question, from 0 to 1.",
+        help_text="Minimum agreement with gold on each question, from 0 to 1.",
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     gold_thresholds = models.JSONField(
@@ -151,17 +153,19 @@ class Project(models.Model):
         help_text="Share of gold answers below which a rater is suspended, from 0 to 1.",
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
-    check_window = models.PositiveSmallIntegerField(default=20, help_text="Last checks that are looked at.")
+    check_window = models.PositiveSmallIntegerField(
+        default=20, help_text="Number of a rater's last checks that count."
+    )
     check_minimum = models.PositiveSmallIntegerField(
-        default=10, help_text="Checks before which nobody is suspended."
+        default=10, help_text="Checks before a rater can be suspended."
     )
 
     results_published_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when anybody may see the results."
+        null=True, blank=True, help_text="Time since which anybody may see the results."
     )
 
     archived_at = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="Since when the project is read-only."
+        null=True, blank=True, editable=False, help_text="Time since which the project is read-only."
     )
     archived_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

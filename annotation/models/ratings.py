@@ -105,7 +105,7 @@ class Answer(models.Model):
     revision = models.PositiveSmallIntegerField(default=1)
     is_current = models.BooleanField(default=True)
     after_reveal = models.BooleanField(
-        default=False, help_text="Given after a later stage, perhaps the article, had been shown."
+        default=False, help_text="True if given after a later stage, perhaps the article, had been shown."
     )
     guidelines = models.ForeignKey(
         GuidelinesVersion,
@@ -113,7 +113,7 @@ class Answer(models.Model):
         null=True,
         blank=True,
         related_name="answers",
-        help_text="The version that the rater followed. Empty: given before there were any, or imported.",
+        help_text="The version that the rater followed; empty if there was none or the answer was imported.",
     )
     created_at = models.DateTimeField()
 

@@ -77,7 +77,7 @@ class EmailForm(forms.ModelForm):
         model = User
         fields = ("email",)
         labels = {"email": "E-mail"}
-        help_texts = {"email": "For a new password if you forget yours. Only managers see it."}
+        help_texts = {"email": "Needed to reset a forgotten password. Only managers see it."}
 
     def clean_current_password(self) -> str:
         password: str = self.cleaned_data["current_password"]

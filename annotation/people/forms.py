@@ -90,7 +90,7 @@ class InvitationForm(LanguagesForm):
         help_text="One on each line, or CSV: address, role, languages. Leave empty for one link.",
     )
     note = forms.CharField(
-        required=False, max_length=120, help_text="Who the invitation is for. Only managers see this."
+        required=False, max_length=120, help_text="Recipient of the invitation. Only managers see this."
     )
 
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:

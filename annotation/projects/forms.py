@@ -97,10 +97,10 @@ class SettingsForm(forms.ModelForm):
             "check_minimum": "Fewest hidden checks",
         }
         help_texts = {
-            "redundancy": "How many people rate each summary.",
+            "redundancy": "Number of people who rate each summary.",
             "extra_share": "Percentage of summaries, chosen at random.",
             "extra_redundancy": "Use three or more to measure agreement.",
-            "lease_minutes": "After this time an unfinished summary goes to another rater.",
+            "lease_minutes": "Time before an unfinished summary goes to another rater.",
             "daily_goal": "Summaries per rater. Raters can continue after reaching it.",
             "allow_corrections": "Raters may correct finished ratings. Earlier answers are kept.",
             "articles_once": (
@@ -110,13 +110,13 @@ class SettingsForm(forms.ModelForm):
             "contradiction_notice": "Raters are asked once to review contradictory answers.",
             "gold_round_size": "Gold summaries.",
             "gold_retry_size": "Gold summaries per round.",
-            "gold_rounds": "After so many failed rounds, a manager decides. 0: no limit.",
+            "gold_rounds": "Failed rounds before a manager decides. 0: no limit.",
             "gold_threshold": "Gold answers to match on each question.",
             "check_rate": "Share of a qualified rater's work. 0: none.",
             "check_feedback": "Raters see the agreed answers after each hidden check.",
-            "check_threshold": "Least share of gold answers matched. 0: never suspend.",
+            "check_threshold": "Minimum share of gold answers matched. 0: never suspend.",
             "check_window": "Number of a rater's last hidden checks that count.",
-            "check_minimum": "Hidden checks before which nobody is suspended.",
+            "check_minimum": "Hidden checks before a rater can be suspended.",
         }
 
     def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:

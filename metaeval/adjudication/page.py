@@ -30,7 +30,7 @@ class QueueChoices(Choices):
     group: str = ""
     one: str = ""
     other: str = ""
-    """With `question` and `one`: only summaries that got both answers."""
+    """The second answer: only summaries that got both this and `one` are listed. Empty for any."""
     state: str = OPEN
     """One of `STATES`."""
 
@@ -56,7 +56,7 @@ class Queue:
     choices: QueueChoices
     controls: Sequence[Control]
     questions: Sequence[QuestionRatings]
-    """Those that count in the order."""
+    """The chosen question, or all; their disagreements decide the order."""
     distances: Floats
     """(questions, summaries) how far apart raters are; see `DEFINITION`."""
     listed: Ints

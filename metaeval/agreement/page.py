@@ -54,7 +54,7 @@ class AnswerPair:
 
     times: int
     share: str
-    """Of its row, in percent."""
+    """Share of its row, in percent."""
     heat: int | None
     is_agreement: bool
     address: str
@@ -68,7 +68,7 @@ class NeededSummaries:
     target: str
     """Half the width of the interval."""
     summaries: float
-    """inf if more than 100 times as many."""
+    """Summaries needed; inf if more than 100 times as many as there are."""
     ratings: float
 
     @property
@@ -87,7 +87,7 @@ class AgreementDetails:
     commonest: CommonAnswer | None
     charts: Sequence[Chart]
     needed: Sequence[NeededSummaries]
-    """For the chosen statistic; empty if its interval tells nothing."""
+    """Needs of the chosen statistic; empty if its interval tells nothing."""
     needed_for: str
     """The chosen statistic."""
     answers: Sequence[str]

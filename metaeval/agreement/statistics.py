@@ -28,9 +28,9 @@ from metaeval.stats.result import Agreement
 class Statistic:
     label: str
     counted: CountStatistic | None = None
-    """For a statistic that is computed from counts of answers."""
+    """The computation from counts of answers, if they suffice."""
     of_raters: Callable[[RatingsPerUnit, QuestionRatings, str], Agreement] | None = None
-    """For a statistic that depends on who gave each rating; the text is the scale."""
+    """The computation if it matters who gave each rating; the text is the scale."""
     needs_order: bool = False
     """True if scales other than nominal need answers with an order."""
 

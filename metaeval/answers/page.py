@@ -69,11 +69,11 @@ class AnswersPage(ResultsPage):
     means: Sequence[MeanLabel]
     correlations: Sequence[QuestionCorrelation]
     title: str
-    """Of the question whose labels are shown by system."""
+    """Title of the question whose labels are shown by system."""
     systems: HeatTable
     questions: HeatTable
     titles: Mapping[str, str]
-    """Of questions, languages and counts, for a printed table."""
+    """Titles of questions, languages and counts, for a printed table."""
 
     @property
     def chosen_summaries(self) -> Bools:

@@ -35,9 +35,9 @@ class Collected:
 
     language: str
     dataset: str
-    """Empty where articles name none."""
+    """Name of the dataset; empty if the articles name none."""
     counts: Mapping[str, int]
-    """By the keys of COUNTED."""
+    """Counts by the keys of COUNTED."""
 
     @property
     def place(self) -> str:

@@ -51,9 +51,9 @@ class AlternativeFigure:
     constant_answer: float
     """The constant that does best; nan if the test cannot be applied."""
     constant: TrivialAnnotator | None
-    """None if the test cannot be applied."""
+    """The annotator who always gives this answer; None if the test cannot be applied."""
     shuffled: TrivialAnnotator | None
-    """Likewise."""
+    """The annotator with shuffled scores; None if the test cannot be applied."""
     definitions: tuple[str, ...]
     """Definitions of the test, of answers made of scores, and of what counts, in full sentences."""
 

@@ -41,7 +41,7 @@ class AgreementAt:
     level: str
     coefficient: str
     estimate: Estimate
-    """With its interval."""
+    """The coefficient with its interval."""
     ceiling: Estimate
     """One rater's agreement with the others, by the same coefficient."""
 
@@ -56,11 +56,11 @@ class Baseline:
 
     name: str
     estimate: Estimate
-    """With its interval."""
+    """The baseline's coefficient with its interval."""
     difference: float
     """The evaluator's coefficient minus the baseline's, higher being better for both; nan if undefined."""
     p_value: float
-    """Two-sided; nan if undefined."""
+    """Two-sided p-value of the difference; nan if undefined."""
     test: str
     """The definition of the test, in full sentences."""
     reason: str
@@ -71,11 +71,11 @@ class Baseline:
 class EvaluatorCard:
     material: CardMaterial
     agreement: tuple[AgreementAt, ...]
-    """At each level of INTERVAL_OF_LEVEL."""
+    """One coefficient for each level of INTERVAL_OF_LEVEL."""
     baselines: tuple[Baseline, ...]
     bounds: MissingBounds
     threshold: Threshold | None
-    """None if the scale has no middle to split labels at."""
+    """The best threshold; None if the scale has no middle to split labels at."""
     shape: ScoreShape
     level: CardLevel | None
     why_no_level: str
@@ -83,7 +83,7 @@ class EvaluatorCard:
     """Partial correlations with LENGTH and COPYING."""
     systems: SystemBiases
     alternative: tuple[AlternativeFigure, ...]
-    """At each recommended margin."""
+    """One test for each recommended margin."""
 
     def at_level(self, level: str) -> AgreementAt:
         return next(each for each in self.agreement if each.level == level)

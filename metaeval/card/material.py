@@ -32,7 +32,7 @@ class CardMaterial:
     all_scores: Floats
     """(summaries,) including those that do not count or have no label."""
     traits: Mapping[str, Floats]
-    """By LENGTH and COPYING; nan for unknown."""
+    """Traits of the summaries by LENGTH and COPYING; nan if unknown."""
     system_names: tuple[str, ...]
     why_unscored: Mapping[str, int]
     """Reason -> labelled summaries without a score."""

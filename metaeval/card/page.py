@@ -36,13 +36,13 @@ from scoring.models import Setup
 class CardPage(ResultsPage):
     choices: PairChoices
     evaluator: SetupScores | None
-    """None if no evaluator has scores."""
+    """The chosen evaluator; None if no evaluator has scores."""
     question: str
     """Title."""
     material: CardMaterial | None
-    """None if the question has no labels or no scores by the evaluator."""
+    """The labels and scores; None if the question lacks either."""
     card: EvaluatorCard | None
-    """None without material or while it is being computed."""
+    """The computed card; None without material and during the computation."""
     rows: Sequence[dict[str, object]]
     """All numbers of the card."""
     price: RunPrice | None

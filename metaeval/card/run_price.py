@@ -27,9 +27,9 @@ class RunPrice:
     summaries: int
     """Different summaries among them with a score of these runs."""
     tokens: int = 0
-    """Of prompts and completions; 0 without requests to a model."""
+    """Tokens of prompts and completions; 0 without requests to a model."""
     dollars: Decimal = Decimal(0)
-    """Hidden, as 0, from those who see published results only."""
+    """Cost in US dollars; 0 for those who see published results only."""
     reason: str = ""
     definition: str = DEFINITION
 

@@ -26,7 +26,7 @@ class HeatCell:
     """Letters; values of a column that share one do not differ significantly."""
     is_best: bool = False
     few_units: str = ""
-    """If the value is computed from much fewer units than its neighbours: from how many, and why."""
+    """Warning that the value has much fewer units than its neighbours, with the reason; else empty."""
 
     @property
     def is_defined(self) -> bool:
@@ -39,7 +39,7 @@ class HeatRow:
     note: str
     """Small type under the title."""
     cells: Sequence[HeatCell | None]
-    """None where there is no such figure."""
+    """One cell for each column; None where there is no such figure."""
     hint: str = ""
     """The text beside the title when it is pointed at."""
 

@@ -38,7 +38,7 @@ class Measured(NamedTuple):
 
     label: str
     value: float
-    """nan if undefined."""
+    """The value to draw; nan if undefined."""
     low: float = math.nan
     """End of the interval; nan if there is none."""
     high: float = math.nan

@@ -35,7 +35,7 @@ class MemberGroup(NamedTuple):
     rows: Sequence[Measured]
     """One or more, in the order of the members."""
     spread: Spread | None = None
-    """Over the rows, if they are repetitions."""
+    """The spread over the rows, if they are repetitions."""
 
 
 def member_rows(groups: Sequence[MemberGroup], *, title: str, value_title: str, left_out: str = "") -> str:

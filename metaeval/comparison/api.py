@@ -25,16 +25,20 @@ class PairSerializer(serializers.Serializer):
     """The value minus another evaluator's, on the units that both have."""
 
     other = serializers.CharField(help_text="The other evaluator.")
-    difference = serializers.FloatField(allow_null=True, help_text="Above 0 if the other is worse.")
-    p_value = serializers.FloatField(allow_null=True, help_text="Corrected for multiple testing.")
+    difference = serializers.FloatField(
+        allow_null=True, help_text="The difference; above 0 if the other is worse."
+    )
+    p_value = serializers.FloatField(allow_null=True, help_text="p-value, corrected for multiple testing.")
     significant = serializers.BooleanField()
     n = serializers.IntegerField(help_text="Summaries that count for both.")
     units = serializers.IntegerField(help_text="Units among them.")
-    reason = serializers.CharField(allow_blank=True, help_text="Why there is no p-value.")
+    reason = serializers.CharField(allow_blank=True, help_text="The reason why there is no p-value.")
 
 
 class ComparisonSerializer(EvaluatorFigureSerializer):
-    fingerprint = serializers.CharField(allow_null=True, help_text="See `evaluators`.")
+    fingerprint = serializers.CharField(
+        allow_null=True, help_text="Fingerprint of the setup; see `evaluators`."
+    )
     level = serializers.CharField()
     coefficient = serializers.CharField()
     n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
@@ -48,24 +52,27 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
         help_text="Reason -> number of articles, or systems, of a mean that count as 0.",
     )
     few_units = serializers.CharField(
-        required=False, help_text="Set if other values on the dimension have more than twice as many units."
+        required=False,
+        help_text="Warning that other values on the dimension have more than twice as many units.",
     )
     is_best = serializers.BooleanField(
         required=False,
-        help_text="No other evaluator on the dimension is better on the units that both have.",
+        help_text="True if no other evaluator on the dimension is better on the units that both have.",
     )
     cluster = serializers.CharField(
         required=False,
         help_text="Letters. Evaluators of the dimension that share one do not differ significantly.",
     )
-    why_no_letters = serializers.CharField(required=False, help_text="Why the test gives no letters.")
+    why_no_letters = serializers.CharField(
+        required=False, help_text="The reason why the test gives no letters."
+    )
     differences = PairSerializer(
         many=True, required=False, help_text="The differences from every other evaluator, with a test."
     )
 
 
 class EvaluatorSerializer(serializers.Serializer):
-    setup = serializers.IntegerField(source="key", help_text="Its value for `only`.")
+    setup = serializers.IntegerField(source="key", help_text="Id of the setup, for `only`.")
     evaluator = serializers.CharField(source="label")
     signature = serializers.CharField()
     fingerprint = serializers.CharField(allow_null=True)

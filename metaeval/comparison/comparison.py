@@ -41,7 +41,7 @@ class ComparisonFigure:
     merit: float
     """The coefficient's value, of negated scores if lower is better. nan if undefined."""
     few_units: str = ""
-    """If it is computed from much fewer units than others on the dimension: from how many, and why."""
+    """Warning that it has much fewer units than others on the dimension, with the reason; else empty."""
     is_best: bool = False
     """True if no other evaluator on the dimension is better on the units that both have; False if it is the
     only one, or on much fewer units than others."""
@@ -129,13 +129,13 @@ class Comparison:
 
     summaries: Summaries
     evaluators: tuple[SetupScores, ...]
-    """Without scores of articles that count for others but not for them."""
+    """Evaluators with the scores that count for them, which may leave out articles that count for others."""
     counted: Bools
     """(summaries,) the chosen ones, without those that are left out for all because they were seen."""
     seen: dict[str, int]
     """Reason -> articles left out, for one evaluator or for all, because they were seen."""
     seen_by: dict[str, Bools]
-    """By key, for evaluators that lose articles of their own: (summaries,) whose articles they have seen."""
+    """Key -> (summaries,) whose articles it has seen, for evaluators that lose articles of their own."""
     _columns: dict[tuple[Labels, str], Column] = field(default_factory=dict, init=False, repr=False)
     _scores: dict[tuple[tuple[Scores, ...], str], tuple[Floats, Floats]] = field(
         default_factory=dict, init=False, repr=False

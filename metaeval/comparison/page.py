@@ -54,7 +54,7 @@ class ComparisonPage(ComparedPage):
     """All evaluators on the chosen dimension."""
     points: Points
     few_units: Sequence[str]
-    """Each figure on much fewer units than others on its dimension, in words."""
+    """Warnings about figures on much fewer units than others on their dimension."""
     unequal: Sequence[str]
     """The dimensions on which evaluators do not have equal units."""
     shared: tuple[int, int] | None

@@ -22,7 +22,7 @@ from metaeval.snapshot.snapshot import Snapshot
 Result = TypeVar("Result")
 
 WAIT_UP_TO = 5_000
-"""In projects with up to this many summaries a page waits for its results."""
+"""The largest number of summaries for which a page waits for its results."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from metaeval.stats.arrays import Bools
 from metaeval.stats.result import Estimate
 
 KEPT_TABLES = 3
-"""Per snapshot. A table of ten evaluators on a hundred thousand summaries takes up to 100 MB."""
+"""Tables kept per snapshot. One of ten evaluators on a hundred thousand summaries takes up to 100 MB."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -138,7 +138,7 @@ class PairFigure:
     difference: float
     """The difference of the coefficients; above 0 if the first is better. nan if undefined."""
     p_value: float
-    """Corrected; nan if there is none."""
+    """Corrected p-value; nan if there is none."""
     n: int
     """Summaries that count for both."""
     units: int
@@ -173,7 +173,7 @@ class Uncertainty:
     """Intervals and tests of the figures of one dimension."""
 
     intervals: Mapping[str, Interval]
-    """By the evaluator's key; empty if the method computes none."""
+    """Intervals by the evaluator's key; empty if the method computes none."""
     best: frozenset[str] | None
     """Keys of the evaluators that beat or equal every other on the units that both have. None where all have
     equal units, so that their values show it."""
@@ -181,7 +181,7 @@ class Uncertainty:
     """Letters by the evaluator's key. Evaluators that share one do not differ significantly. An evaluator
     without a figure has none; no one has any if two of the others could not be tested."""
     pairs: Mapping[str, Mapping[str, PairFigure]] = field(default_factory=dict)
-    """By the evaluator's key and the other's; empty without a test."""
+    """Tests by the evaluator's key and the other's; empty without a test."""
     why_no_letters: str = ""
     """The reason why a test gives no letters; else empty."""
     definition: str = ""

@@ -30,7 +30,7 @@ class DatasetExporter(Exporter):
         licence: str = setting(
             "",
             label="Licence",
-            help="Of the ratings, as Hugging Face writes it, such as cc-by-4.0.",
+            help="Licence of the ratings as Hugging Face writes it, such as cc-by-4.0.",
             pattern=r"[a-z0-9][a-z0-9.-]{0,39}|",
             expected="an identifier such as cc-by-4.0",
         )

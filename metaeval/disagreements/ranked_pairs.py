@@ -20,7 +20,7 @@ class RankedPairs:
     scores: Floats
     label_ranks: Floats
     score_ranks: Floats
-    """If lower is better, the lowest score has the highest rank."""
+    """Ranks by score; the lowest score has the highest rank if lower is better."""
 
     def __len__(self) -> int:
         return len(self.places)

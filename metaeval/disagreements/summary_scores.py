@@ -34,7 +34,7 @@ class LabelRow:
 class ScoreRow:
     score: Score
     standing: Standing | None
-    """None without a score, or for a summary that is not rated, such as gold."""
+    """The rank of the score; None without a score, or for a summary that is not rated, such as gold."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class ExperimentPage(ComparedPage):
     """The same choices for the comparison page."""
     method_controls: Sequence[Control]
     results: Results | None
-    """None until a member is done."""
+    """Figures of the finished members; None until one is done."""
 
     @property
     def address_ids(self) -> tuple[int, ...]:

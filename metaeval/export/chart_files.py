@@ -22,7 +22,7 @@ CHART_FILES: dict[str, FileKind] = {
     "pdf": FileKind("application/pdf", lambda chart: as_pdf(standalone(chart.svg))),
     "csv": FileKind("text/csv; charset=utf-8", lambda chart: as_csv(chart.rows()).encode()),
 }
-"""By the end of the file's name."""
+"""Kinds of files by the extension of the file's name."""
 
 
 def file_name(project: str, chart: Chart, kind: str) -> str:

@@ -56,7 +56,9 @@ class JudgeListSerializer(ProjectPage):
 class TrialFigureSerializer(FigureSerializer):
     """The agreement of a version, a baseline or the human ceiling on one part of the labels."""
 
-    version = serializers.IntegerField(allow_null=True, help_text="Null for a baseline or the human ceiling.")
+    version = serializers.IntegerField(
+        allow_null=True, help_text="Number of the version; null for a baseline or the human ceiling."
+    )
     name = serializers.CharField()
     part = serializers.ChoiceField([LabelPart.TUNING.value, LabelPart.SEALED.value])
     setup = serializers.IntegerField(allow_null=True)
@@ -68,7 +70,9 @@ class TrialFigureSerializer(FigureSerializer):
 
 class TrialListSerializer(ProjectPage):
     judge = serializers.CharField()
-    question = serializers.CharField(allow_null=True, help_text="Null if no tried version scores a question.")
+    question = serializers.CharField(
+        allow_null=True, help_text="The question; null if no tried version scores one."
+    )
     measure = serializers.CharField()
     best_of_many_bias = serializers.FloatField(
         allow_null=True,

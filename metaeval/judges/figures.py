@@ -33,11 +33,11 @@ class TrialFigures:
     articles: int
     """Articles of these summaries."""
     estimates: dict[str, Estimate]
-    """By the evaluator's key, each with its interval."""
+    """Agreement by the evaluator's key, each with its interval."""
     unscored: dict[str, dict[str, int]]
-    """By the evaluator's key: reason -> labelled summaries without a score."""
+    """The evaluator's key -> reason -> labelled summaries without a score."""
     replicates: dict[str, Floats]
-    """By the evaluator's key: (resamples,); the resamples of articles are the same for all."""
+    """The evaluator's key -> (resamples,) agreement. The resamples of articles are the same for all."""
 
     def best_of_many_bias(self, keys: Sequence[str]) -> float:
         """Return the expected excess of the best of these if all are equally good; nan if unknown."""

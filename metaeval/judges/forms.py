@@ -64,7 +64,7 @@ class VersionForm(RunForm):
         max_length=LONGEST_NOTE,
         required=False,
         label="Note",
-        help_text="What you changed, and why.",
+        help_text="Your changes and the reason for them.",
     )
 
     def __init__(

@@ -50,7 +50,7 @@ class VersionRow:
     trial: Trial | None
     """The latest."""
     tuning: Estimate | None
-    """None if it was not tried or does not score the question."""
+    """Agreement on the tuning part; None if it was not tried or does not score the question."""
     unscored: dict[str, int]
     """Reason -> labelled summaries of the tuning part without a score."""
     labelled: int
@@ -80,7 +80,7 @@ class JudgeFigures:
 
     tuning: TrialFigures
     sealed: dict[str, Estimate]
-    """By the evaluator's key."""
+    """Agreement on the sealed part by the evaluator's key."""
     ceiling: Estimate | None
     """One rater's agreement with the others on the tuning part; None if unknown."""
 

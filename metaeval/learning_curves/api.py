@@ -18,7 +18,7 @@ from scoring.learning_curves.following import curve_of
 class CurveFigureSerializer(FigureSerializer):
     name = serializers.CharField(help_text="A share with its training examples, or a comparator.")
     dimension = serializers.CharField()
-    share = serializers.CharField(allow_null=True, help_text="null for a comparator.")
+    share = serializers.CharField(allow_null=True, help_text="The share; null for a comparator.")
     examples = serializers.IntegerField(allow_null=True, help_text="Training examples, the mean over models.")
     models = serializers.IntegerField(allow_null=True, help_text="Models that the value is the mean of.")
     level = serializers.CharField()
@@ -32,10 +32,12 @@ class CurveDifferenceSerializer(serializers.Serializer):
     share = serializers.CharField()
     examples = serializers.IntegerField()
     other = serializers.CharField(help_text="The comparator.")
-    value = serializers.FloatField(allow_null=True, help_text="Of the share less that of the comparator.")
+    value = serializers.FloatField(
+        allow_null=True, help_text="Agreement of the share's models less that of the comparator."
+    )
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
-    is_better = serializers.BooleanField(help_text="Whether the interval is above zero.")
+    is_better = serializers.BooleanField(help_text="True if the interval is above zero.")
     definition = serializers.CharField()
     reason = serializers.CharField(required=False)
     interval_reason = serializers.CharField(required=False)
@@ -46,7 +48,8 @@ class LearningCurveFiguresSerializer(ProjectPage):
     results = CurveFigureSerializer(many=True)
     differences = CurveDifferenceSerializer(many=True)
     sentences = serializers.ListField(
-        child=serializers.CharField(), help_text="From how many examples on the models are better."
+        child=serializers.CharField(),
+        help_text="Sentences about the number of examples from which the models are better.",
     )
 
 

@@ -23,7 +23,7 @@ class CurveForm(TrainingForm):
         max_length=LONGEST_SHARES,
         initial=USUAL_SHARES,
         label="Shares (%)",
-        help_text="Of the training articles, separated by commas.",
+        help_text="Shares of the training articles, separated by commas.",
     )
     seeds = forms.IntegerField(
         initial=USUAL_SEEDS, min_value=1, max_value=MOST_SEEDS, help_text="Models for each share."

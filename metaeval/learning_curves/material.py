@@ -36,7 +36,7 @@ class CurveQuestion:
 @dataclass(frozen=True, eq=False)
 class CurveMaterial:
     questions: Sequence[CurveQuestion]
-    """Without those on which no summary has a label and all scores."""
+    """Questions on which at least one summary has a label and all scores."""
     offered: Sequence[SetupScores]
     """The project's evaluators, without models of learning curves."""
     shown: Sequence[SetupScores]

@@ -38,7 +38,7 @@ class CurvePage(ComparedPage):
     followed: FollowedCurve
     material: CurveMaterial
     figures: Sequence[CurveFigures] | None
-    """By question; None while they are being computed."""
+    """One for each question; None while they are being computed."""
 
     @property
     def address_ids(self) -> tuple[int, ...]:

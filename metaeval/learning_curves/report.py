@@ -19,7 +19,7 @@ class ShareFigure:
     """The models of one share."""
 
     share: str
-    """In words."""
+    """The share in words."""
     examples: int
     """Training examples, the mean over the models, rounded."""
     models: Sequence[tuple[FollowedModel, Estimate]]
@@ -34,7 +34,7 @@ class ComparatorFigure:
     name: str
     estimate: Estimate
     differences: Sequence[Result]
-    """Of each share less this."""
+    """Differences of each share's mean from this comparator."""
 
     @property
     def better_from(self) -> int | None:

@@ -45,12 +45,12 @@ class CurveRows:
     rows: Rows
     """(evaluators, n) scores, turned so that higher is better."""
     shares: Sequence[Ints]
-    """Of each share, the places of its models among the evaluators: one or more."""
+    """Places of each share's models among the evaluators, one or more."""
     others: Sequence[int]
     """Places of the comparators among the evaluators."""
     turns: Sequence[Rows]
-    """Of raters: (1 + evaluators, m), the rater's answers and the evaluators' scores; labels are the means of
-    the others' answers. Their articles are among those of `rows`."""
+    """One for each rater: (1 + evaluators, m), the rater's answers and the evaluators' scores. Labels are the
+    means of the others' answers. All articles are among those of `rows`."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ MOST_RESAMPLES = 10_000
 
 
 Rows = Callable[[Project, dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
-"""From a project and the checked parameters to the fields of a list, and all its rows."""
+"""A function of a project and the checked parameters that returns a list's fields and all its rows."""
 
 
 def results_list(
@@ -61,8 +61,8 @@ class FigureSerializer(serializers.Serializer):
     high = serializers.FloatField(allow_null=True, help_text="Upper end of the interval.")
     left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Reason -> number left out.")
     definition = serializers.CharField()
-    reason = serializers.CharField(required=False, help_text="Why there is no value.")
-    interval_reason = serializers.CharField(required=False, help_text="Why there is no interval.")
+    reason = serializers.CharField(required=False, help_text="The reason why there is no value.")
+    interval_reason = serializers.CharField(required=False, help_text="The reason why there is no interval.")
 
 
 class EvaluatorFigureSerializer(FigureSerializer):
@@ -77,5 +77,5 @@ class LabelsQuery(PageQuery):
         required=False, help_text=f"Labels by one group of raters, or '{ALL}' for all together."
     )
     labels = OneOf(
-        list(LABEL_RULES), default="mean", help_text="How several raters' answers become one label."
+        list(LABEL_RULES), default="mean", help_text="Rule that turns several raters' answers into one label."
     )

@@ -148,7 +148,7 @@ def _is_finished(outcome: Future[Any]) -> bool:
 
 LONG = BackgroundResults()
 SHORT = BackgroundResults()
-"""For results of at most a second, which should not queue behind those of a minute."""
+"""A queue for results of at most a second, which should not wait behind those of a minute."""
 
 
 def is_pending(key: Key) -> bool:

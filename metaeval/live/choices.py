@@ -56,7 +56,7 @@ class ComparisonChoices(Choices):
     """Keys of the evaluators to compare; none for all."""
     evaluator: str = ""
     question: str = ""
-    """With `evaluator`: the selected cell."""
+    """The selected cell's question, beside its `evaluator`."""
 
     @property
     def method(self) -> Method:
@@ -80,7 +80,7 @@ class AgreementChoices(Choices):
     group: str = ""
     question: str = ""
     language: str = ALL
-    """With `question`: the selected cell."""
+    """The selected cell's language, beside its `question`."""
 
 
 @dataclass(frozen=True)

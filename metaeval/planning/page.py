@@ -50,11 +50,11 @@ class Plans:
 @dataclass(frozen=True, kw_only=True)
 class PlanningPage(ComparedPage):
     evaluator: SetupScores | None
-    """None if no evaluator has scores."""
+    """The chosen evaluator; None if no evaluator has scores."""
     against: SetupScores | None
-    """None if there is only one evaluator."""
+    """The evaluator it is compared with; None if there is only one."""
     plans: Plans | None
-    """None while they are being computed."""
+    """The computed plans; None during the computation."""
     n_labelled: int
 
     @property

@@ -40,7 +40,7 @@ class RaterPace:
     compared: int = 0
     """Ratings with enough answers to compare."""
     same: int = 0
-    """Those among them with one answer to every question."""
+    """Compared ratings with one answer to every question."""
     is_fast: bool = False
     is_same: bool = False
 

@@ -26,14 +26,14 @@ class RaterRow:
     rater: Rater
     ratings: int
     agreement: MeanEstimate | None
-    """With the others over all questions; None without ratings that count."""
+    """Agreement with the others over all questions; None without ratings that count."""
     pace: RaterPace
 
 
 @dataclass(frozen=True)
 class RaterList:
     rows: Sequence[RaterRow]
-    """Those who rated, the lowest agreement first; then the others."""
+    """Raters who rated, the lowest agreement first; then the others."""
     rules: Sequence[str] = RULES
 
 
@@ -68,11 +68,11 @@ class OtherRater:
 class RaterPage:
     row: RaterRow
     questions: Sequence[RaterOnQuestion]
-    """Empty without ratings that count."""
+    """One for each question; empty without ratings that count."""
     others: Sequence[OtherRater]
     rounds: Sequence[Round]
     checks: Sequence[CheckAccuracy]
-    """Of the last hidden checks, by language."""
+    """Accuracy in the last hidden checks, by language."""
     first_at: datetime | None
     last_at: datetime | None
     stages: Sequence[RaterStage]

@@ -34,7 +34,7 @@ class RaterOnQuestion:
     question: str
     title: str
     agreement: MeanEstimate
-    """With the other raters of the same summaries, 0 to 1; `labelled` counts summaries."""
+    """Agreement with the other raters of the same summaries, 0 to 1; `labelled` counts summaries."""
     others: MeanEstimate
     """The same of the other raters among each other."""
     alpha: Agreement

@@ -50,9 +50,9 @@ class RecheckSerializer(serializers.ModelSerializer):
         max_digits=14, decimal_places=8, source="spent", help_text="US dollars, if the price is known."
     )
     consistency = ConsistencySerializer(
-        many=True, required=False, help_text="Of finished consistency rechecks."
+        many=True, required=False, help_text="Figures of finished consistency rechecks."
     )
-    drift = DriftSerializer(many=True, required=False, help_text="Of finished drift rechecks.")
+    drift = DriftSerializer(many=True, required=False, help_text="Figures of finished drift rechecks.")
 
     class Meta:
         model = Run

@@ -23,7 +23,7 @@ LARGEST_TABLE = 2**24
 """Cells of a table in memory."""
 
 ALL = "all"
-"""In place of a language: all languages together."""
+"""The choice of all languages together, in place of one language."""
 
 
 def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
@@ -76,7 +76,7 @@ class Summaries:
     systems: Ints
     languages: Ints
     datasets: Ints
-    """-1 where the article names none."""
+    """Indices among `dataset_names`; -1 where the article names none."""
     system_names: tuple[str, ...]
     language_names: tuple[str, ...]
     dataset_names: tuple[str, ...]
@@ -163,7 +163,7 @@ class HumanRatings:
     guideline: str
     """The questionnaire and its wording, as far as known: a full sentence."""
     decisions: Mapping[str, Decisions] = field(default_factory=dict)
-    """By question key. They are no ratings, and only labels use them."""
+    """Decisions by question key. They are no ratings, and only labels use them."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ class SetupScores:
     seen: frozenset[int]
     """Codes of articles that it has learnt from."""
     scores: Mapping[str, Scores]
-    """By dimension."""
+    """Scores by dimension."""
 
     def on(self, dimension: str) -> Scores | None:
         """Return the scores on `dimension`, or else the general ones, or None."""

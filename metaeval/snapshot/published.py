@@ -12,7 +12,7 @@ from metaeval.snapshot.arrays import Scores, SetupScores, read_only
 PRIVATE_PARAMETERS = ("base_url:", "api_key_env:")
 """Parameters with the address to which a worker sends texts, and the variable with the key."""
 PRIVATE_PHRASE = re.compile(r", (?:at|API key variable) [^\s,+]+")
-"""These parameters in the name of a setup: "ICE, gpt-4o, at localhost, API key variable ..."."""
+"""Pattern of these parameters in the name of a setup: "ICE, gpt-4o, at localhost, API key variable ..."."""
 NO_REASON = "reasons are not published"
 
 

@@ -20,7 +20,7 @@ from scoring.sealed_labels.seal import tried_setups
 from scoring.sealed_labels.split import articles_in, split_of
 
 ScoresOfSetups = Mapping[int, Mapping[str, Scores]]
-"""By primary key of the setup, and by dimension; setups without any row are not there."""
+"""Scores by primary key of the setup and by dimension, without setups that have no row."""
 
 MOST_ALONE = 5000  # summaries whose scores are read by their keys, of which a database takes only so many
 

@@ -59,7 +59,7 @@ class Snapshot:
     rater_ids: Ints
     """(raters,) primary keys of all raters, ascending."""
     evaluators: tuple[SetupScores, ...]
-    """Those with a score, or a reason for none, on any summary; by label."""
+    """Setups with a score, or a reason for none, on any summary; sorted by label."""
     tried: tuple[SetupScores, ...]
     """Versions of judges as their trials see them: every article outside the tuning part counts as seen. One
     for which the sealed part was opened is among `evaluators`, too."""

@@ -46,7 +46,7 @@ class Interval:
     """
 
     low: float
-    """nan if there is no interval."""
+    """Lower end; nan if there is no interval."""
     high: float
     definition: str
     """The resampling (what, how often, seed) or formula, and the confidence: full sentences."""
@@ -75,7 +75,7 @@ class Result:
     """
 
     value: float
-    """nan if undefined."""
+    """The statistic's value; nan if undefined."""
     definition: str
     """Statistic, formula and the rule for what is left out: full sentences."""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Result:
     reason: str = ""
     """The reason why the value is undefined; else empty."""
     interval: Interval | None = None
-    """None unless requested."""
+    """The interval of `value`; None unless requested."""
 
     def __post_init__(self) -> None:
         _refuse_value_without_reason(self.value, self.reason)
@@ -96,9 +96,9 @@ class Estimate(Result):
     n: int
     """Summaries with a label and a score."""
     articles: int | None
-    """Their articles; None if some are not known."""
+    """Articles of these summaries; None if some are not known."""
     systems: int | None
-    """Their systems; None if some are not known."""
+    """Systems of these summaries; None if some are not known."""
     counted_as_zero: Mapping[str, int] = field(default_factory=dict)
     """Reason -> how many articles, or systems, of a mean count as 0."""
 

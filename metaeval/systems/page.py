@@ -38,7 +38,7 @@ class SystemRow:
     name: str
     mark: SafeString
     cells: Sequence[SystemCell | None]
-    """None if there is no mean."""
+    """One cell for each column; None if there is no mean."""
 
 
 @dataclass(frozen=True, kw_only=True)

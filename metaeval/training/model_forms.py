@@ -33,13 +33,13 @@ class RegistrationForm(forms.Form):
         required=False,
         max_length=60,
         widget=forms.TextInput(attrs={"list": DIMENSIONS}),
-        help_text="SEAHORSE only: what the model scores. Empty: by the id.",
+        help_text="SEAHORSE only: the dimension that the model scores. Empty: found by the id.",
     )
     params = forms.CharField(
         required=False,
         label="Parameters",
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": "max_length=512"}),
-        help_text="Of the evaluator, if the model needs others. NAME=VALUE, one per line.",
+        help_text="Parameters of the evaluator that suit the model. NAME=VALUE, one per line.",
     )
     seen = forms.FileField(
         required=False,
@@ -50,7 +50,7 @@ class RegistrationForm(forms.Form):
         required=False,
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="What else is known of its training data.",
+        help_text="Further facts about its training data.",
     )
 
     def __init__(self, project: Project, data: Any = None, files: Any = None, **options: Any) -> None:

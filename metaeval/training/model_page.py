@@ -16,9 +16,9 @@ class ModelPage:
     project: Project
     name: str
     model: TrainedModel | None
-    """None until its files were tried."""
+    """The installed model; None until its files were tried."""
     registration: RegisteredModel | None
-    """None for a model that was trained here, or that the operator installed."""
+    """The registration; None for a model that was trained here, or that the operator installed."""
     training: Training | None
     uses: ModelUses
 

@@ -26,11 +26,11 @@ ROLES = {"train": "training"}
 class TrainingPage:
     training: Training
     points: Sequence[TrainingPoint]
-    """In order of steps."""
+    """Points of the curves, in order of steps."""
     model: TrainedModel | None
-    """None until its best weights are installed."""
+    """The trained model; None until its best weights are installed."""
     setups: Sequence[Setup]
-    """Those of the project that have scored with the model."""
+    """The project's setups that have scored with the model."""
     curve: LearningCurve | None = None
     """The learning curve that it belongs to."""
     choices: Choices = field(default_factory=Choices)

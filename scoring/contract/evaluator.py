@@ -104,7 +104,7 @@ class Evaluator:
     name: ClassVar[str]
     title: ClassVar[str]
     version: ClassVar[int]
-    """Raised when any score would change."""
+    """Version of the scores; increased when any score would change."""
     source: ClassVar[str]
     """The paper or definition followed."""
     formula: ClassVar[str] = ""
@@ -119,7 +119,7 @@ class Evaluator:
     needs: ClassVar[frozenset[Need]] = frozenset()
     """Needs under default parameters; `needs_for` is the rule."""
     dimensions: tuple[str, ...] = (GENERAL,)
-    """Each has one value; empty until `fit` if they come from the pool."""
+    """Dimensions of the scores, one value each; empty until `fit` if they come from the pool."""
     higher_is_better: ClassVar[bool] = True
     languages: ClassVar[frozenset[str] | None] = None
     """Language codes, or None for any."""
@@ -136,9 +136,9 @@ class Evaluator:
 
     seen: Seen = Seen()
     members: tuple[Member, ...] = ()
-    """Set by `use_members`."""
+    """Members that `use_members` gave."""
     corpus: Iterable[Item] = ()
-    """Set by `see_corpus`; can be iterated more than once."""
+    """Items that `see_corpus` gave; can be iterated more than once."""
     corpus_digest: str = ""
     """SHA-256 of the texts of the corpus in any order; empty without one."""
 

@@ -32,19 +32,19 @@ class Member:
     """A setup whose scores another evaluator combines or calibrates."""
 
     name: str
-    """As in `Item.scores`."""
+    """The member's key in `Item.scores`."""
     label: str
     """The setup's name for people."""
     dimensions: tuple[str, ...]
     fingerprint: str = ""
-    """Empty where the scores come from a file."""
+    """The setup's fingerprint; empty if the scores come from a file."""
     higher_is_better: bool = True
     seen_articles: frozenset[str] = frozenset()
     """Ids of the articles it has learnt from."""
     seen_texts: frozenset[str] = frozenset()
     """Digests of their texts."""
     is_out_of_fold: bool = False
-    """As in `Evaluator`, or because one of its own members is."""
+    """The same as in `Evaluator`; also True if one of its own members is out of fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class PoolExample:
     article: str | None = None
     references: tuple[str, ...] = ()
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """As in `Item`."""
+    """The same as in `Item`."""
     article_digest: str = ""
-    """As in `Item`."""
+    """The same as in `Item`."""
 
     def __post_init__(self) -> None:
         for dimension, label in self.labels.items():

@@ -31,7 +31,7 @@ class Request:
     """Leading characters of the prompt that many requests have in common, for prompt caches."""
     wanted: Wanted = Wanted.TEXT
     marks: tuple[str, ...] = ()
-    """With FIRST_TOKEN and LIKELIHOOD: the possible replies; of a word's spellings the usual one first."""
+    """Possible replies, for FIRST_TOKEN and LIKELIHOOD; of a word's spellings the usual one comes first."""
     temperature: float = 0.0
     sample: int = 0
     """The number of the draw from the same prompt, from 0; draws of one prompt are independent."""

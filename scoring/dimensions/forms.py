@@ -14,7 +14,7 @@ class DimensionForm(forms.Form):
 
     name = forms.CharField(
         required=False,
-        help_text="Such as focus or main_ideas. A question on it provides labels for examples.",
+        help_text="A name such as focus. A question on it provides labels for examples.",
     )
     description = forms.CharField(
         required=False,

@@ -28,10 +28,10 @@ from scoring.workers.wake_ups import send_task
 KEY_VARIABLE = "OPENAI_API_KEY"
 """Environment variable with the key for a check, if the project has none."""
 CHECK_TIMEOUT_S = 60.0
-"""For each request of a check."""
+"""Seconds that one request of a check may take."""
 PATIENCE_S = 120.0
 """Seconds that a check waits for a worker before it is dropped."""
-NO_BATCHES = "a check found no batch API at this endpoint; send at once instead"
+NO_BATCHES = "a test found no batch API at this endpoint; send at once instead"
 TRIED = 5
 """Summaries whose requests show which capabilities a run needs."""
 

@@ -148,14 +148,14 @@ def endpoint_model_remove(
 def endpoint_model_check(
     request: SignedInRequest, slug: str, endpoint_id: int, model_id: int
 ) -> HttpResponse:
-    """Show the model's capabilities; POST requests a check. The fragment polls while one runs."""
+    """Show the model's capabilities; POST requests a test. The fragment polls while one runs."""
     posted = request.method == "POST"
     project = open_project(request, slug, Permission.MANAGE_PROJECT if posted else Permission.MANAGE_RUNS)
     model = one_of(one_of(_of(project), endpoint_id, "endpoint").models.all(), model_id, "model")
     if posted:
         request_check(model, request.user)
         if not request.htmx:
-            messages.success(request, "Check started. Reload the page in a moment to see the result.")
+            messages.success(request, "Test started. Reload the page in a moment to see the result.")
             return redirect("endpoint", slug, endpoint_id)
     context = {
         "model": model,

@@ -139,7 +139,7 @@ class BertScore(ModelEvaluator):
         first_word: str = setting(
             "spaced",
             label="First word",
-            help="For RoBERTa-like tokenizers: whether a space precedes the first word.",
+            help="Beginning of the first word, for RoBERTa-like tokenizers.",
             choices={"spaced": "space before the first word", "bare": "no space before the first word"},
             details="spaced: as in the authors' published numbers; bare: as with their use_fast_tokenizer.",
         )

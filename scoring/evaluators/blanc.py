@@ -127,7 +127,7 @@ class Blanc(ModelEvaluator):
         epochs: int = setting(
             10,
             label="Epochs",
-            help="BLANC-tune: how often the model sees the summary.",
+            help="BLANC-tune: passes over the summary.",
             low=1,
             phrase="{} epochs",
         )
@@ -137,7 +137,7 @@ class Blanc(ModelEvaluator):
         seed: int = setting(
             1,
             label="Random seed",
-            help="BLANC-tune: for replaced words and dropout, the same for each summary.",
+            help="BLANC-tune: seed for replaced words and dropout, the same for each summary.",
             low=0,
             phrase="seed {}",
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scoring.neural.text_pairs import PairGrid
 
 Probabilities = tuple[float, ...]
-"""Of entailment and, unless only that is measured, of contradiction."""
+"""The probability of entailment and, unless only that is measured, of contradiction."""
 
 
 class Entailment(ModelEvaluator):

@@ -111,7 +111,7 @@ class IceParams:
     temperature: float = setting(
         0.7,
         label="Sampling temperature",
-        help="Only for a mean of samples; otherwise 0.",
+        help="Temperature for a mean of samples; otherwise 0.",
         low=0.01,
         high=2,
         phrase="temperature {}",

@@ -79,7 +79,7 @@ class SummaQA(ModelEvaluator):
         answer_text: str = setting(
             "summary",
             label="Answer text",
-            help="F1: how the predicted answer is written.",
+            help="F1: form of the predicted answer.",
             choices={"summary": "as in the summary", "pieces": "joined word pieces"},
             phrase="answers {}",
             details="pieces: joined by blanks as the authors do, so that an answer with a split word hardly "

@@ -24,7 +24,7 @@ class Selection:
     languages: tuple[str, ...] = ()
     """Languages of the articles; empty for all."""
     rated_only: bool = False
-    """Only summaries with a countable rating, which the comparison uses."""
+    """True if only summaries with a rating that counts are scored; the comparison uses no others."""
     articles: frozenset[int] | None = None
     """Primary keys of the articles whose summaries are scored; None for all."""
 

@@ -35,9 +35,9 @@ class ContextWindow:
 
     tokens: int
     longest_reply: int
-    """In tokens."""
+    """Tokens of the longest reply."""
     tokenizer: str = ""
-    """As for `token_counter`."""
+    """The tokenizer to count with, named as for `token_counter`."""
 
     def holds(self, *messages: str) -> bool:
         """Return whether these messages leave room for the reply; empty ones are not sent."""

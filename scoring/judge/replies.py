@@ -18,7 +18,7 @@ from scoring.judge.reply_text import (
 from scoring.judge.score_marks import NUMBER, MarkScale, Unread, number_of
 
 READER_VERSION = 2
-"""Increase it when any reply would be read differently; part of the fingerprints of judges."""
+"""Part of the fingerprints of judges; increased when any reply would be read differently."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class MarkScale:
     decimals: bool = False
     letters: str = ""
     words: tuple[str, ...] = ()
-    """Such as No and Yes; replies may differ in case."""
+    """Marks that are words, such as No and Yes; replies may differ in case."""
 
     def __post_init__(self) -> None:
         if not self.low < self.high:

@@ -16,10 +16,15 @@ class CurveModelSerializer(serializers.Serializer):
     share = serializers.FloatField(source="model.share", help_text="Share of the training articles, 0 to 1.")
     seed = serializers.IntegerField(source="model.seed")
     examples = serializers.IntegerField(source="model.examples", help_text="Training examples.")
-    name = serializers.CharField(source="training.model", help_text="For the parameter `model`.")
+    name = serializers.CharField(source="training.model", help_text="Value for the parameter `model`.")
     setup = serializers.IntegerField(source="model.setup_id", allow_null=True)
-    run = serializers.IntegerField(source="run.pk", allow_null=True, help_text="Over the test articles.")
-    status = serializers.ChoiceField(["unfinished", "stopped", "done"], help_text="Trained and scored?")
+    run = serializers.IntegerField(
+        source="run.pk", allow_null=True, help_text="The run over the test articles."
+    )
+    status = serializers.ChoiceField(
+        ["unfinished", "stopped", "done"],
+        help_text="Progress of the training and of the scoring of test articles.",
+    )
 
 
 class LearningCurveSerializer(serializers.ModelSerializer):

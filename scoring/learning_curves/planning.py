@@ -27,7 +27,7 @@ from scoring.weights.model_files import locate, size
 VARIED = ("training_share", "share_seed", "seed")
 """The parameters in which the trainings differ."""
 FEWEST_TEST_ARTICLES = 10
-"""With fewer, resampling articles gives no interval."""
+"""The fewest test articles. Resampling fewer gives no interval."""
 LONGEST_NAME = 36
 """Characters of a curve's name in those of its models."""
 
@@ -68,10 +68,10 @@ class CurvePlan:
     test_articles: tuple[str, ...]
     """Text digests, sorted."""
     rated_test_articles: int
-    """Those of them with a label on what is learnt."""
+    """Test articles with a label on what is learnt."""
     validation_examples: int
     models: Sequence[PlannedModel]
-    """By seed, then by share: a first curve is there after the first seed."""
+    """The models, sorted by seed and then by share: a first curve is complete after the first seed."""
 
     @property
     def by_share(self) -> list[tuple[str, Sequence[PlannedModel]]]:

@@ -13,7 +13,7 @@ class KeptReplies:
     """Sends each distinct request to the model once, however often it is made."""
 
     model: Answering | None
-    """None: only kept replies are given."""
+    """The model that answers; None to give only kept replies."""
     kept: dict[Request, Reply] = field(default_factory=dict)
 
     def replies(self, requests: Sequence[Request]) -> list[Reply]:

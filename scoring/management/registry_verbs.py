@@ -27,12 +27,14 @@ def add_verbs(verbs: Any) -> None:
     registering = verbs.add_parser("register", help="let a model appear with the trained ones")
     registering.add_argument("name", help="its new name")
     registering.add_argument("source", metavar="FOLDER|ID", help="a folder, or the id of a downloaded model")
-    registering.add_argument("--evaluator", default="", help="the one that reads it, unless a card says it")
-    registering.add_argument("--dimension", default="", help="what a SEAHORSE model scores")
+    registering.add_argument(
+        "--evaluator", default="", help="the evaluator that reads it, unless a card names one"
+    )
+    registering.add_argument("--dimension", default="", help="the dimension that a SEAHORSE model scores")
     registering.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter that suits the model"
     )
-    registering.add_argument("--note", default="", help="what is known of its training data")
+    registering.add_argument("--note", default="", help="a note on its training data")
     registering.add_argument(
         "--seen",
         type=Path,
@@ -42,7 +44,7 @@ def add_verbs(verbs: Any) -> None:
     registering.add_argument(
         "--project",
         metavar="SLUG",
-        help="which may use the model, and has the ids; without it all projects may",
+        help="the project that may use the model and has the ids; default: all projects may use it",
     )
     renaming = verbs.add_parser("rename", help="give a registered or imported model another name")
     renaming.add_argument("name")

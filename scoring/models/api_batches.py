@@ -45,8 +45,10 @@ class ApiBatch(Leased):
         default=0, help_text="Requests answered so far, as the endpoint reports; at the end, replies stored."
     )
     refused = models.PositiveIntegerField(default=0, help_text="Requests that ended without an answer.")
-    reasons = models.JSONField(default=dict, help_text="Why: the endpoint's message to number of requests.")
-    failure = models.TextField(blank=True, help_text="Why the batch, or its latest attempt, failed.")
+    reasons = models.JSONField(
+        default=dict, help_text="Errors: the endpoint's message to number of requests."
+    )
+    failure = models.TextField(blank=True, help_text="Reason why the batch, or its latest attempt, failed.")
     input_file = models.CharField(
         max_length=200, blank=True, help_text="The endpoint's id of the uploaded file."
     )
@@ -55,7 +57,7 @@ class ApiBatch(Leased):
     submitted_at = models.DateTimeField(null=True, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(
-        null=True, blank=True, help_text="When cancellation was requested from the endpoint."
+        null=True, blank=True, help_text="Time when cancellation was requested from the endpoint."
     )
 
     objects = ApiBatchQuerySet.as_manager()

@@ -17,7 +17,7 @@ class Endpoint(models.Model):
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     most_in_flight = models.PositiveIntegerField(
-        default=32, help_text="Most requests that one worker sends at a time."
+        default=32, help_text="The most requests that one worker sends at a time."
     )
 
     class Meta:
@@ -37,7 +37,9 @@ class EndpointModel(models.Model):
     abilities = models.JSONField(
         null=True, blank=True, help_text="Capabilities found by the latest check; null before the first."
     )
-    check_asked_at = models.DateTimeField(null=True, blank=True, help_text="When a check was last requested.")
+    check_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="Time of the latest request for a check."
+    )
     checked_at = models.DateTimeField(null=True, blank=True)
     check_failure = models.TextField(blank=True)
     input_price = models.DecimalField(

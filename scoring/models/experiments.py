@@ -24,7 +24,9 @@ class Experiment(models.Model):
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=10, choices=Kind)
     evaluator = models.CharField(
-        max_length=60, blank=True, help_text="Empty if the experiment was made of existing setups."
+        max_length=60,
+        blank=True,
+        help_text="Name of the evaluator; empty if the experiment was made of existing setups.",
     )
     parameter = models.CharField(max_length=60, blank=True, help_text="The parameter that varies.")
     params = models.JSONField(default=dict, help_text="Values of the other parameters.")
@@ -54,7 +56,7 @@ class ExperimentMember(models.Model):
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="members")
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="memberships")
-    label = models.CharField(max_length=500, help_text="Its value of what varies, in words.")
+    label = models.CharField(max_length=500, help_text="The value that varies, in words.")
     position = models.PositiveSmallIntegerField()
 
     class Meta:

@@ -68,7 +68,7 @@ class JudgeVersion(models.Model):
         "self", on_delete=models.RESTRICT, null=True, blank=True, related_name="children"
     )
     params = models.JSONField()
-    note = models.CharField(max_length=500, blank=True, help_text="Why it was made.")
+    note = models.CharField(max_length=500, blank=True, help_text="The reason for the version.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )

@@ -44,16 +44,16 @@ class CurveModel(models.Model):
 
     curve = models.ForeignKey(LearningCurve, on_delete=models.CASCADE, related_name="models")
     training = models.OneToOneField(Training, on_delete=models.CASCADE, related_name="curve_model")
-    share = models.FloatField(help_text="Of the training articles, above 0 to 1.")
+    share = models.FloatField(help_text="Share of the training articles, above 0 and at most 1.")
     seed = models.PositiveIntegerField()
     examples = models.PositiveIntegerField(help_text="Training examples.")
     is_handed_over = models.BooleanField(
-        default=False, help_text="Whether scoring was started after the training."
+        default=False, help_text="True if scoring was started after the training."
     )
     setup = models.ForeignKey(
         Setup, on_delete=models.SET_NULL, null=True, blank=True, related_name="curve_models"
     )
-    failure = models.TextField(blank=True, help_text="Why scoring could not be started.")
+    failure = models.TextField(blank=True, help_text="The reason why scoring could not be started.")
 
     class Meta:
         ordering = ["share", "seed"]

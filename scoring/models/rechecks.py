@@ -19,7 +19,9 @@ class RecheckScore(ScoreValue):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="recheck_scores")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="+")
-    repetition = models.PositiveSmallIntegerField(help_text="From 1; 0 for the setup's own score.")
+    repetition = models.PositiveSmallIntegerField(
+        help_text="Number of the repetition, from 1; 0 for the setup's own score."
+    )
 
     class Meta(ScoreValue.Meta):
         ordering = ["summary", "dimension", "repetition"]

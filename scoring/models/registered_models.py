@@ -24,7 +24,7 @@ class RegisteredModel(Leased):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="registered_models")
     name = models.CharField(max_length=60, unique=True)
     source = models.CharField(max_length=500, help_text="Folder, hub id or file that it came from.")
-    card = models.JSONField(default=dict, help_text="Its card, until the model is installed.")
+    card = models.JSONField(default=dict, help_text="The model's card until it is installed.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -15,7 +15,9 @@ class StoredReply(models.Model):
         max_length=64, help_text="SHA-256 over the endpoint, the model and the request."
     )
     text = models.TextField(blank=True)
-    problem = models.CharField(max_length=60, blank=True, help_text="Why it is not a complete answer.")
+    problem = models.CharField(
+        max_length=60, blank=True, help_text="The reason why it is not a complete answer."
+    )
     probabilities = models.JSONField(default=dict, help_text="Mark to probability, if requested.")
     model = models.CharField(
         max_length=200, blank=True, help_text="The model's name as the endpoint reports it."
@@ -62,7 +64,9 @@ class Reservation(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reservations")
     holder = models.CharField(max_length=36, help_text="Token of the claim that the requests belong to.")
     amount = models.DecimalField(max_digits=14, decimal_places=8, help_text="US dollars.")
-    until = models.DateTimeField(help_text="From then on the worker counts as dead and the money as spent.")
+    until = models.DateTimeField(
+        help_text="Time from which the worker counts as dead and the money as spent."
+    )
 
     class Meta:
         constraints = [

@@ -54,13 +54,13 @@ class Run(Imported):
         max_length=5,
         choices=Delivery,
         default=Delivery.NOW,
-        help_text="How requests are sent to the endpoint.",
+        help_text="Way of sending requests to the endpoint.",
     )
     total = models.PositiveIntegerField(
         default=0, help_text="Summaries to score; a recheck counts them in each repetition."
     )
     reused = models.PositiveIntegerField(default=0, help_text="Summaries that already had a score.")
-    failure = models.TextField(blank=True, help_text="Why it failed or is paused.")
+    failure = models.TextField(blank=True, help_text="The reason why it failed or is paused.")
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars; null: no limit."
     )
@@ -76,10 +76,10 @@ class Run(Imported):
         default=0, help_text="Requests answered by replies of earlier runs, at no cost."
     )
     has_changed = models.BooleanField(
-        null=True, blank=True, help_text="Of a drift recheck: whether the model answers differently."
+        null=True, blank=True, help_text="True if a drift recheck found that the model answers differently."
     )
     models_before = models.JSONField(
-        default=list, help_text="Of a drift recheck: the model's names when the original scores were made."
+        default=list, help_text="Names of a drift recheck's model when the original scores were made."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -129,7 +129,7 @@ class Batch(Leased):
     summary_ids = models.JSONField()
     size = models.PositiveIntegerField()
     repetition = models.PositiveSmallIntegerField(
-        default=0, help_text="From 1 in a recheck; 0 in other runs."
+        default=0, help_text="Number of the repetition, from 1 in a recheck; 0 in other runs."
     )
     unscored = models.PositiveIntegerField(
         default=0, help_text="Summaries left without a score on some dimension."

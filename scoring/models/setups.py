@@ -55,7 +55,7 @@ class SeenArticle(models.Model):
 
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE)
     article = models.ForeignKey(Article, on_delete=models.CASCADE)
-    role = models.CharField(max_length=40, help_text="Such as 'in-context example'.")
+    role = models.CharField(max_length=40, help_text="Use of the article, such as 'in-context example'.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["setup", "article"], name="seen_article_once")]
@@ -72,7 +72,7 @@ class SeenText(models.Model):
 
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="seen_texts")
     text_digest = models.CharField(max_length=64)
-    role = models.CharField(max_length=40, help_text="Such as 'validation'.")
+    role = models.CharField(max_length=40, help_text="Use of the text, such as 'validation'.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["setup", "text_digest"], name="seen_text_once")]

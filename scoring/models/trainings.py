@@ -30,17 +30,19 @@ class Training(Leased):
     pool = models.JSONField(
         default=dict, help_text="Summaries to learn from: id to dimension to label at the start."
     )
-    counts = models.JSONField(default=dict, help_text="What it learns from: words to number.")
+    counts = models.JSONField(default=dict, help_text="Examples that it learns from: words to number.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     failure = models.TextField(blank=True)
-    is_cancelling = models.BooleanField(default=False, help_text="Its worker is to stop.")
-    has_model = models.BooleanField(default=False, help_text="Whether its best weights are installed.")
+    is_cancelling = models.BooleanField(default=False, help_text="True if its worker must stop.")
+    has_model = models.BooleanField(default=False, help_text="True if its best weights are installed.")
     steps = models.PositiveIntegerField(default=0, help_text="Steps made so far.")
     best_step = models.PositiveIntegerField(null=True, blank=True)
-    measures = models.JSONField(default=dict, help_text="Of the validation examples, at the best step.")
+    measures = models.JSONField(
+        default=dict, help_text="Measures of the validation examples at the best step."
+    )
     examples_per_s = models.FloatField(null=True, blank=True)
     seconds_left = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

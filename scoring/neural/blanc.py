@@ -31,7 +31,7 @@ NOT_DECAYED = ("bias", "LayerNorm.weight")
 WEIGHT_DECAY = 0.01
 
 Guessed = tuple[bool, ...] | None
-"""True if each hidden word of an input was guessed; None if out of memory."""
+"""One value for each hidden word of an input, True if it was guessed; None if out of memory."""
 
 
 class Guesser:

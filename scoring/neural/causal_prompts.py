@@ -19,7 +19,7 @@ Ids = tuple[int, ...]
 SYSTEM, PROMPT = "\ue000", "\ue001"
 """Placeholders for the texts while the template is determined."""
 A_DAY = "26 Jul 2024"
-"""Given to templates of Llama 3, since today's date would change replies from day to day."""
+"""The date given to templates of Llama 3. Today's date would change replies from day to day."""
 TAIL = 32
 """Characters before a reply that can affect how its beginning is tokenised."""
 

@@ -36,7 +36,7 @@ class Asked:
     ids: tuple[int, ...]
     start: int
     length: int
-    """Of the part of the text, in ids."""
+    """Length of the part of the text, in ids."""
     offset: int
     """Ids of the text before this part."""
 

@@ -23,7 +23,7 @@ ROUND = 32_768
 PRODUCT = 2**23
 """The most similarities computed together, unless one summary alone has more."""
 REMEMBERED_BYTES = 2**28
-"""Kept vectors of recently compared texts, which return with other summaries."""
+"""Bytes of vectors kept of recently compared texts, which return with other summaries."""
 
 
 @dataclass(frozen=True, slots=True)

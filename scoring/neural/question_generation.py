@@ -16,7 +16,7 @@ from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 
 MARK = "question:"
-"""Written by some models before each question, and removed."""
+"""Text that some models write before each question; it is removed."""
 
 
 @dataclass(frozen=True, slots=True)

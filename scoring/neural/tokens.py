@@ -15,7 +15,7 @@ from scoring.weights.model_files import MissingWeights
 
 REMEMBERED_TEXTS = 8192
 NO_LIMIT = 1_000_000
-"""Tokenizers without a limit state one far above this."""
+"""Least limit that counts as none; tokenizers without a limit state one far above it."""
 
 
 @dataclass(frozen=True, slots=True)

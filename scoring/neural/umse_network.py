@@ -24,9 +24,9 @@ FIRST, MEAN = "first", "mean"
 SCENARIOS = ("sum_ref", "sum_doc", "sum_doc_ref")
 CLASSES = 2
 FEWEST_TOKENS = 16
-"""Of all texts together, special ones included."""
+"""The fewest tokens, special ones included, that the encoder must have room for."""
 WIDTHS = (3, 1)
-"""Of the estimator's hidden layers, in widths of the encoder."""
+"""Widths of the estimator's hidden layers, as multiples of the encoder's width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +34,18 @@ class Shape:
     """The settings that a network is built from beside its encoder."""
 
     scenarios: tuple[str, ...]
-    """Those it is trained for, a part of SCENARIOS."""
+    """Scenarios that it is trained for, a part of SCENARIOS."""
     prefix_form: str
     """INPUT: vectors before those of the tokens. KEYS: keys and values before those of each layer."""
     prefix_sharing: str
     """PERTURBED: one prefix, in an order of its own for each scenario. SHARED: one, in one order. SEPARATE:
     one for each scenario."""
     prefix_length: int
-    """0: none."""
+    """Vectors of the prefix; 0 for none."""
     pooling: str
     """FIRST: the first token's vector. MEAN: the mean over all tokens."""
     dropout: float
-    """In the estimator, while training."""
+    """Dropout of the estimator while training."""
     max_length: int
     """The most tokens of all texts together."""
 

@@ -51,7 +51,7 @@ class RecheckPlan:
     first: tuple[Score, ...]
     """The setup's scores that a drift recheck compares with new ones."""
     price: Price | None
-    """None if no price is known or there is no endpoint."""
+    """Price of the model; None if unknown or if there is no endpoint."""
 
     @property
     def requests_in_all(self) -> int:

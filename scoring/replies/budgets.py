@@ -44,9 +44,9 @@ class Spending:
 
     spent: Decimal
     under_way: Decimal
-    """Reserved by running workers."""
+    """Money reserved by running workers."""
     lost: Decimal
-    """Reserved by workers that stopped; counts as spent."""
+    """Money reserved by workers that stopped; it counts as spent."""
 
     @property
     def bound(self) -> Decimal:

@@ -99,7 +99,9 @@ class ScoreSerializer(serializers.ModelSerializer):
     )
     system = serializers.CharField(source="summary.system.name")
     language = serializers.CharField(source="summary.article.language")
-    setup = serializers.IntegerField(source="setup_id", help_text="Described among `setups`.")
+    setup = serializers.IntegerField(
+        source="setup_id", help_text="Id of the setup, which is described in `setups`."
+    )
     run = serializers.IntegerField(source="run_id")
 
     class Meta:

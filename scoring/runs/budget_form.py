@@ -21,7 +21,9 @@ class BudgetField(forms.DecimalField):
 
 
 class BudgetForm(forms.Form):
-    budget = BudgetField(label="New budget, $", help_text="For the whole run, including money already spent.")
+    budget = BudgetField(
+        label="New budget, $", help_text="Budget of the whole run, including money already spent."
+    )
 
     def refuse(self, message: str) -> None:
         self.add_error("budget", capfirst(message.removeprefix("budget: ")))

@@ -43,7 +43,7 @@ class Reparsing:
     evaluator: Evaluator
     kept: Mapping[int, Kept]
     scored: Mapping[int, Scored]
-    """By summary id, as is `kept`."""
+    """New scores by summary id, as is `kept`."""
 
     @property
     def is_by_another_reader(self) -> bool:

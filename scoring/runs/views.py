@@ -97,7 +97,8 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         "plan": planned,
         "estimate": asked,
         # They stay visible, since leaving a field to press the button triggers another preview.
-        "prompts_shown": request.POST.get("action") == "dry_run" or "prompts" in request.POST,
+        "prompts_shown": Permission.SEE_TEXTS_AND_RATINGS in project.reader_may
+        and (request.POST.get("action") == "dry_run" or "prompts" in request.POST),
         **(_estimate(probe) if probe else {}),
     }
     template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"

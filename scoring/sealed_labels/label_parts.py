@@ -13,7 +13,7 @@ class LabelPart(StrEnum):
     TUNING = "tuning"
     """Trials are measured on these labels."""
     SEALED = "sealed"
-    """Not used until a version is final."""
+    """Labels that are not used until a version is final."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Shares:
 
     seed: int
     pool: float
-    """Between 0 and 1, as is `tuning`; sealed is the rest."""
+    """Share of the pool, between 0 and 1, as is `tuning`; sealed is the rest."""
     tuning: float
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from annotation.declared.settings import setting
 
 MASKED = "MASKED"
-"""Replaces the answer in a question."""
+"""Text in place of the answer in a question."""
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019-](?!s\b)[^\W\d_]+)*")
 

@@ -15,7 +15,7 @@ from scoring.trainers.learner import Learner
 from scoring.trainers.training_clock import TrainingClock
 
 SECONDS = "seconds"
-"""In the log of a validation: the time of training so far."""
+"""The key of the training time so far in the log of a validation."""
 
 
 class Epochs(TrainerCallback):

@@ -22,7 +22,7 @@ class TrainingItem:
     labels: Mapping[str, float] = field(default_factory=dict)
     """Dimension -> label in [0, 1], 1 is best; a single answer of yes is 1, of no 0."""
     split: str = ""
-    """Of the article: "train", "validation", "test" or empty."""
+    """The article's split: "train", "validation", "test" or empty."""
     article_digest: str = ""
     """`text_digest` of the article, where it is known already."""
 
@@ -41,10 +41,10 @@ class Point:
     loss: float | None = None
     """Mean loss per example since the last point with one."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """Of the validation examples, such as "validation_loss"; empty between validations."""
+    """Measures of the validation examples, such as "validation_loss"; empty between validations."""
     examples_per_s: float | None = None
     seconds_left: float | None = None
-    """If no early stop comes first."""
+    """Estimated time left if no early stop comes first."""
 
 
 class Watch(Protocol):
@@ -65,7 +65,7 @@ class TrainingData:
     """Examples, each of the trainer's own kind."""
     validation: Sequence[Any]
     counts: Mapping[str, int]
-    """What people should know -> how many, in display order, such as "Training articles"."""
+    """Names for people, such as "Training articles" -> counts, in display order."""
     articles: Mapping[str, tuple[str, ...]]
     """"train" and "validation" -> text digests of the articles seen, sorted; no digest is in both."""
     dimensions: tuple[str, ...]
@@ -83,7 +83,7 @@ class Trained:
     best_step: int
     """The step after which the saved weights were best."""
     measures: Mapping[str, float]
-    """Of the validation examples, at the best step."""
+    """Measures of the validation examples at the best step."""
     cancelled: bool
     steps: int
     """Steps made in all."""
@@ -97,7 +97,7 @@ class Trainer:
     """
 
     name: ClassVar[str]
-    """Also the name of the evaluator that scores with the result."""
+    """The trainer's name, and that of the evaluator that scores with the result."""
     title: ClassVar[str]
     source: ClassVar[str]
     """The paper followed."""

@@ -25,7 +25,7 @@ class Learner:
     choose_by: str
     """The measure that chooses the best checkpoint."""
     higher_is_better: bool = True
-    """True if the best checkpoint has the highest value of `choose_by`, or the lowest."""
+    """True if the best checkpoint has the highest value of `choose_by`; False if the lowest."""
     together: int = 1
     """The number of training examples in a row that one batch learns from."""
 

@@ -104,7 +104,7 @@ class LoopParams(SplitParams):
     seed: int = setting(
         0,
         label="Seed",
-        help="Decides new weights, dropout and the order of examples.",
+        help="Seed for new weights, dropout and the order of examples.",
         low=0,
         group=OPTIMISATION,
     )

@@ -17,9 +17,9 @@ from scoring.weights.model_files import MissingWeights
 NUMBER = 4
 """Bytes of a number in float32."""
 CHECKPOINTS = 3
-"""Stored at once: the best, the latest, and one being written."""
+"""Checkpoints stored at the same time: the best, the latest, and one being written."""
 MODELS = 2
-"""Stored at once: the result, and one being written."""
+"""Models stored at the same time: the result, and one being written."""
 
 
 def check_resources(base: Path, folder: Path, *, trains_all: bool) -> None:

@@ -21,7 +21,7 @@ class LabelledSummary:
     label: int
     """1 for yes, 0 for no."""
     weight: float = 1.0
-    """Of its loss; 1 on average over the training examples."""
+    """Weight of its loss; 1 on average over the training examples."""
 
 
 def weighted(examples: Sequence[LabelledSummary]) -> list[LabelledSummary]:

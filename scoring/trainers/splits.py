@@ -18,7 +18,7 @@ class Split(StrEnum):
     TRAIN = "train"
     VALIDATION = "validation"
     TEST = "test"
-    """Never seen by a training."""
+    """Articles that no training sees."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class SplitParams:
     share_seed: int = setting(
         0,
         label="Share seed",
-        help="Another number takes other articles into the training share.",
+        help="Seed for choosing the articles of the training share.",
         group="Articles",
     )
     split_seed: int = setting(
-        0, label="Split seed", help="Another number splits the articles differently.", group="Articles"
+        0, label="Split seed", help="Seed for splitting the articles.", group="Articles"
     )
 
 

@@ -17,9 +17,9 @@ class ModelUses:
     """Setups and trainings that depend on a model, in all projects."""
 
     setups: list[Setup]
-    """Those with scores by the model, or runs that make some."""
+    """Setups with scores by the model, or with runs that make some."""
     trainings: list[Training]
-    """Those that began with the model."""
+    """Trainings that began with the model."""
 
     def __bool__(self) -> bool:
         return bool(self.setups or self.trainings)

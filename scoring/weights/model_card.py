@@ -10,7 +10,7 @@ from scoring.weights.model_files import MissingWeights, places
 
 NAME = "touchstone.json"
 FORMAT = 1
-"""Raised when an older Touchstone could not use the file."""
+"""Version of the file; increased when an older Touchstone could not use it."""
 
 
 REGISTERED = "registered"
@@ -39,7 +39,7 @@ class ModelCard:
     base_model: str
     """The model before the training, as named in its parameters; of a registered one its folder or id."""
     weights_sha256: str
-    """Of the weights: see `weights_digest`."""
+    """SHA-256 of the weights; see `weights_digest`."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the evaluator that suit the model, without `model`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ModelCard:
     articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """"train" and "validation" -> text digests of the articles that the model has seen, sorted."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """Of the validation examples, for the saved weights."""
+    """Measures of the validation examples for the saved weights."""
 
 
 def read_card(folder: Path) -> ModelCard | None:

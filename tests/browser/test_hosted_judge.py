@@ -30,7 +30,7 @@ def test_a_run_of_a_hosted_judge_pauses_at_its_budget_and_resumes(
         page.locator("[name=new-input_price]").fill("2")
         page.locator("[name=new-output_price]").fill("8")
         page.get_by_role("button", name="Add model").click()
-        page.get_by_role("button", name="Check judge-1").click()
+        page.get_by_role("button", name="Test capabilities of judge-1").click()
         expect(page.locator(".abilities")).to_contain_text("probabilities")
         assert {asked.key for asked in served.asked} == {f"Bearer {KEY}"}
         check_layout(page, "endpoint")

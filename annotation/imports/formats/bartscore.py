@@ -53,7 +53,7 @@ class BartScoreImporter(Importer):
         )
         rater: str = rater_option()
         no_references: bool = setting(
-            False, label="Skip references", help="For files whose references are only placeholders."
+            False, label="Skip references", help="Skip all references, if they are only placeholders."
         )
         systems: tuple[str, ...] = setting(
             (),

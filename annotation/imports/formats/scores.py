@@ -26,7 +26,7 @@ class ScoresImporter(Importer):
         evaluator: str = setting(
             "",
             label="Evaluator name",
-            help="Empty: the file's name up to its first dot.",
+            help="Name of the evaluator; empty: the file's name up to its first dot.",
         )
 
     options: Options

@@ -52,7 +52,7 @@ class Importer:
     answers: ClassVar[Questionnaire | None] = None
     """The questionnaire that files of this format answer, if it is always the same."""
     proposes: ClassVar[Literal["", "inferred", "interval"]] = ""
-    """True if the file's questions may become a questionnaire, and with which scales."""
+    """The scales of a questionnaire made from the file's questions; empty if none may be made."""
 
     def __init__(
         self,

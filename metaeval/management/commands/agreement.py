@@ -43,7 +43,7 @@ class Command(BaseCommand):
             help="with --input: values that mean 'not answered', besides empty ones (default: NULL)",
         )
         parser.add_argument(
-            "--scale", choices=[*SCALES], help="for alpha, AC and kappa (default: each question's own)"
+            "--scale", choices=[*SCALES], help="scale for alpha, AC and kappa (default: each question's own)"
         )
         parser.add_argument(
             "--interval", choices=[*INTERVALS, NONE], default=AgreementMethod.interval, help="95%% interval"

@@ -44,11 +44,18 @@ class Command(BaseCommand):
         parser.add_argument("method", nargs="?", help=", ".join(TRAINERS))
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--project", metavar="SLUG", help="with a method: start a learning curve")
-        what.add_argument("--resume", type=int, metavar="CURVE", help="number of one that was stopped")
-        what.add_argument("--show", type=int, metavar="CURVE", help="print the figures of one")
-        parser.add_argument("--name", default="", help="with --project: its name (default: the method)")
+        what.add_argument(
+            "--resume", type=int, metavar="CURVE", help="number of a learning curve that was stopped"
+        )
+        what.add_argument("--show", type=int, metavar="CURVE", help="print the figures of a learning curve")
         parser.add_argument(
-            "--shares", default=USUAL_SHARES.replace(" ", ""), metavar="PERCENT,...", help="of the articles"
+            "--name", default="", help="with --project: the curve's name (default: the method)"
+        )
+        parser.add_argument(
+            "--shares",
+            default=USUAL_SHARES.replace(" ", ""),
+            metavar="PERCENT,...",
+            help="shares of the training articles",
         )
         parser.add_argument("--seeds", type=int, default=USUAL_SEEDS, metavar="N", help="models per share")
         parser.add_argument(

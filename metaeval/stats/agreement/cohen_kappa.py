@@ -19,7 +19,7 @@ WEIGHTS: dict[str, str] = {
     "none": "two different answers disagree 1",
     "quadratic": "two answers disagree by the square of their difference",
 }
-"""By name, how far two answers disagree, in words."""
+"""Name -> the disagreement of two answers, in words."""
 
 
 def cohen_kappa(

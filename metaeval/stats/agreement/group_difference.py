@@ -10,7 +10,7 @@ from metaeval.stats.arrays import Floats, Ints, code_vector, number_vector, refu
 from metaeval.stats.labels.label_mean import MeanEstimate, label_mean
 
 SIGNIFICANT = 0.01
-"""Of the difference in level: several questions and pairs of groups are looked at."""
+"""Significance level, below .05 because several questions and pairs of groups are tested."""
 DEFINITION = (
     "Two groups of raters differ in level if Welch's t-test finds a difference between their raters' mean"
     " deviations from the mean answer to a summary (p below .01, raters as units). They differ in judgement"

@@ -15,7 +15,7 @@ WEIGHTS: dict[str, str] = {
     "ordinal": "two answers d steps apart on a scale of q agree 1 − (d + 1)d / (q(q − 1))",
     "interval": "two answers agree 1 − (difference / range of the answers)²",
 }
-"""By scale, how far two answers agree, in words; on a nominal scale the statistic is AC1, else AC2."""
+"""Scale -> the agreement of two answers, in words. The statistic is AC1 on a nominal scale, else AC2."""
 
 
 def gwet_ac(units: RatedUnits, scale: str, numbers: Floats) -> Floats:

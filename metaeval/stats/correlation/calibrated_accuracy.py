@@ -11,7 +11,7 @@ from metaeval.stats.correlation.reweighted_rows import Draws, ReweightedRows
 from metaeval.stats.groups import Groups
 
 MOST_PAIRS = 2_000_000
-"""With more pairs in all groups together, calibration would take too much memory and time."""
+"""The most pairs in all groups together; calibration of more would take too much memory and time."""
 # Sums of the same shares in another order differ by about 1e-16 a pair, which must not move epsilon.
 ROUNDING = 1e-12
 

@@ -81,8 +81,8 @@ class Coefficient:
     definition: str
     compute: Callable[[Floats, Floats, Groups], Floats]
     reweigh: Callable[[ReweightedRows], Callable[[Draws], Floats]]
-    """For rows, a function from how often each unit was drawn to the coefficient of each group in each
-    resample: (groups, resamples), nan where it is undefined."""
+    """Takes rows and returns a function of draws, which returns each group's coefficient in each resample:
+    (groups, resamples), nan where it is undefined."""
     needs: tuple[Requirement, ...]  # besides two pairs; the first unmet one gives the reason
     is_for_yes_no: bool = False
     is_of_order: bool = False  # whether only order and ties of labels and scores matter

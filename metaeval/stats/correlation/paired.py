@@ -18,7 +18,7 @@ class Paired:
     """The n summaries with both a label and a score."""
 
     rows: Rows
-    """Of one evaluator, without nan; labels are 0 or 1 if they were taken by majority."""
+    """Rows of one evaluator, without nan; labels are 0 or 1 if they were taken by majority."""
     places: Ints
     """(n,) place of each among all summaries given."""
     left_out: dict[str, int]

@@ -17,7 +17,7 @@ from metaeval.stats.groups import Groups
 from metaeval.stats.rows import Rows
 
 Values = Callable[[Draws], Floats]
-"""From how often each unit was drawn to the coefficient, (resamples,), or nan."""
+"""A function of draws that returns the coefficient in each resample: (resamples,), nan where undefined."""
 
 ALWAYS = 0
 """The unit of rows that are not drawn: it counts once in every resample."""
@@ -108,7 +108,7 @@ LEVELS: dict[str, Callable[[Coefficient, DrawnRows], Values]] = {
     "system": system,
     "within_system": system_mean,
 }
-"""By the names of `LEVELS`. The rows' group must be known where a level needs it."""
+"""Functions by level, named as in `levels.LEVELS`. The rows' group must be known where a level needs it."""
 
 
 def _mean(

@@ -44,7 +44,7 @@ class AlternativeAnnotator:
     raters: int
     """Raters of enough summaries; 0 if the test cannot be applied."""
     summaries: int
-    """Those with two ratings or more and an answer by the evaluator."""
+    """Summaries with two ratings or more and an answer by the evaluator."""
     definition: str
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Reason -> how many were left out; the reason says of what."""

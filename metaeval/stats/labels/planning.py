@@ -18,7 +18,7 @@ from metaeval.stats.uncertainty.percentile_interval import TAILS, defined_replic
 TIMES_AS_MANY = (1, 2, 4)
 """Sizes that are tried, as multiples of the articles there are."""
 MOST_SUMMARIES = 20_000
-"""With more, only as many articles are drawn as there are."""
+"""The most summaries in a planned sample; larger multiples of the articles are not tried."""
 BEYOND_REACH = 100
 """Times the articles there are: larger needs are reported as inf."""
 FEW_RESAMPLES = Resampling(400)
@@ -38,7 +38,7 @@ class Plan:
     articles: int
     """Labelled articles."""
     summaries: int
-    """Their summaries with a label and all the scores that are needed."""
+    """Summaries of these articles with a label and all the scores that are needed."""
     wanted: float
     """Articles needed, including those there are; inf if more than 100 times as many."""
     wanted_low: float

@@ -36,7 +36,7 @@ class AnnotatorRatings:
     articles: Ints
     """(summaries,) codes; negative = not known."""
     alignment: str
-    """As in `alternative_annotator`."""
+    """The same as in `alternative_annotator`."""
 
     def test(self, evaluator: Floats, epsilon: float) -> AlternativeAnnotator:
         """Return the test of the answers `evaluator`, (summaries,), with nan for none."""

@@ -24,7 +24,7 @@ class MissingBounds:
     n: int
     """Summaries with a label."""
     missing: int
-    """Those of them without a score."""
+    """Labelled summaries without a score."""
     are_exact: bool
     """True if no values of the missing scores can lead beyond the ends."""
     definition: str

@@ -39,7 +39,7 @@ class SystemBias:
 @dataclass(frozen=True)
 class SystemBiases:
     systems: tuple[SystemBias, ...]
-    """In order of their codes; none where there is a `reason`."""
+    """One for each system, in order of their codes; none if there is a `reason`."""
     n: int
     definition: str
     left_out: dict[str, int]

@@ -65,7 +65,7 @@ class Compared:
     is_turned: bool
     """True if some evaluator's scores were negated."""
     bootstrap: Bootstrap | None = None
-    """Over articles, of the same evaluators on all labelled summaries, if already drawn."""
+    """The bootstrap over articles, of the same evaluators on all labelled summaries, if already drawn."""
 
     @cached_property
     def scored(self) -> Bools:

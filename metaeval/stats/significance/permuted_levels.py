@@ -164,7 +164,7 @@ DIFFERENCES: dict[str, Callable[[Coefficient, Permuted], Floats]] = {
     "within_system": _by_system,
     "system": _of_system_means,
 }
-"""By the level's name: (draws,) coefficient of the first evaluator minus that of the second, or nan.
+"""Functions by level: (draws,) coefficient of the first evaluator minus that of the second, or nan.
 
 Time grows as draws times summaries. 1,000 draws by article and system of 88,000 pooled summaries take about
 8 s for two evaluators and 0.4 GB, of which a byte for each summary and draw; those of 100 articles by 16

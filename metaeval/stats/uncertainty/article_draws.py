@@ -10,11 +10,11 @@ from metaeval.stats.rows import Resampling
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
 FEWEST_ARTICLES = 10
-"""With fewer, articles drawn again differ too little: 95% percentile intervals of coefficients hold the truth
-in 50% to 65% of simulated studies of 2 articles, 79% to 90% of 5, and 86% to 92% of 10
-(benchmarks/coverage_intervals.py --articles 2 5 10)."""
+"""The fewest articles for an interval. Draws from fewer differ too little: 95% percentile intervals of
+coefficients hold the truth in 50% to 65% of simulated studies of 2 articles, 79% to 90% of 5, and 86% to 92%
+of 10 (benchmarks/coverage_intervals.py --articles 2 5 10)."""
 FEWEST_SYSTEMS = 5
-"""Likewise of systems, of which there are rarely more than ten."""
+"""The fewest systems for an interval. There are rarely more than ten."""
 
 
 def too_few(kind: str, fewest: int) -> str:

@@ -18,7 +18,7 @@ from metaeval.stats.uncertainty.jackknife_interval import jackknife_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
 
 JACKKNIFE_GROUPS = 500
-"""With more clusters, groups of them are left out in turn; the acceleration hardly changes."""
+"""The most groups to leave out in turn. Grouping further clusters hardly changes the acceleration."""
 
 CORRELATIONS = ("pearson", "spearman", "kendall_b")
 """Coefficients whose intervals are computed on Fisher's scale."""

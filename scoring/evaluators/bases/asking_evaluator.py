@@ -18,7 +18,7 @@ class AskingEvaluator(Evaluator):
     """
 
     asking: Asking | None = None
-    """Replaces the model itself as the source of replies; a worker puts a store in front of it."""
+    """Source of replies instead of the model itself; a worker puts a store in front of it."""
 
     @property
     @abstractmethod

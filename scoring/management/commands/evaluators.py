@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", nargs="?", help="an evaluator; default: all")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
     def handle(self, *args: Any, **options: Any) -> str:
         names = [options["name"]] if options["name"] else None

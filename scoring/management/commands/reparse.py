@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", type=int, metavar="RUN", help="the run's number")
         parser.add_argument("--dry-run", action="store_true", help="report what would change, store nothing")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = Run.objects.select_related("setup__project").filter(pk=options["run"]).first()

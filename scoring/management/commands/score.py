@@ -74,7 +74,7 @@ class Command(BaseCommand):
             "--budget",
             type=_dollars,
             metavar="USD",
-            help="with --project: most that the requests may cost; then the run pauses",
+            help="with --project: the most that the requests may cost; the run pauses before it costs more",
         )
         parser.add_argument(
             "--batch",

@@ -44,7 +44,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="with --project: the model's name")
         parser.add_argument(
-            "--to", type=Path, metavar="FOLDER", help="with --input: where checkpoints and model go"
+            "--to", type=Path, metavar="FOLDER", help="with --input: folder for checkpoints and model"
         )
         parser.add_argument(
             "--label-scale",

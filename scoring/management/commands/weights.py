@@ -32,35 +32,36 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listing = verbs.add_parser("list", help="list installed models, with size and SHA-256")
-        listing.add_argument("--json", action="store_true", help="for programs")
+        listing.add_argument("--json", action="store_true", help="print JSON for programs")
         fetching = verbs.add_parser("fetch", help="download a model from the Hugging Face hub")
         fetching.add_argument("model", metavar="OWNER/NAME[@REVISION]")
         fetching.add_argument(
-            "--pickled", action="store_true", help="pickled weights too, which need converting"
+            "--pickled", action="store_true", help="also download pickled weights, which need converting"
         )
         converting = verbs.add_parser("convert", help="write a pickled checkpoint as safetensors")
         converting.add_argument(
             "source", help="a file; or a folder, by path, by name in WEIGHTS_DIR or by hub id"
         )
-        converting.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="new or empty")
+        converting.add_argument(
+            "--to", type=Path, required=True, metavar="FOLDER", help="a new or empty folder"
+        )
         converting.add_argument(
             "--configuration",
             metavar="FOLDER",
-            help="where config.json and vocabulary are, if not beside the weights; found as SOURCE is",
+            help="folder with config.json and vocabulary, if not beside the weights; given like SOURCE",
         )
         converting.add_argument(
             "--part",
             action="append",
             default=[],
             metavar="BEGINNING=FILE",
-            help="tensors whose names begin so go into FILE.safetensors, without that beginning; can be "
-            "repeated",
+            help="write tensors with this prefix to FILE.safetensors, without the prefix; can be repeated",
         )
 
         add_verbs(verbs)
 
         exporting = verbs.add_parser("export", help="write a trained model as one file")
-        exporting.add_argument("name", help="of a model in WEIGHTS_DIR/trained")
+        exporting.add_argument("name", help="name of a model in WEIGHTS_DIR/trained")
         exporting.add_argument("--to", type=Path, required=True, metavar="FILE.tar")
         importing = verbs.add_parser("import", help="install a trained model from such a file")
         importing.add_argument("file", type=Path, metavar="FILE.tar")

@@ -340,7 +340,7 @@ class TestRefusals:
         project = asking_project(1)
         batch_run(project, endpoint)
         EndpointModel.objects.update(abilities={"batches": False})
-        with pytest.raises(InvalidRun, match=r"^delivery: a check found no batch API at this endpoint"):
+        with pytest.raises(InvalidRun, match=r"^delivery: a test found no batch API at this endpoint"):
             start(asking_plan(project, endpoint, seed=9), delivery=Run.Delivery.BATCH)
 
     def test_run_fails_if_the_endpoint_turns_out_to_have_no_batch_api(self, endpoint):

@@ -60,10 +60,10 @@ def test_check_is_sent_to_a_worker_and_the_page_follows_it(
     client, model, served, sent, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
-    assert "Not checked yet" in text_of(client.get(at(model), **HTMX))
+    assert "Not tested yet" in text_of(client.get(at(model), **HTMX))
     with django_capture_on_commit_callbacks(execute=True):
         part = text_of(client.post(at(model), **HTMX))
-    assert "Checking capabilities" in part
+    assert "Testing capabilities" in part
     assert "hx-trigger" in part
     assert "<form" not in part
     focused = f'<button id="check-{model.pk}"'
@@ -75,8 +75,8 @@ def test_check_is_sent_to_a_worker_and_the_page_follows_it(
     assert "hx-trigger" not in part
     assert "temperature 0 (mode greedy)" in part
     assert '✗</span><span class="visually-hidden">no:</span> probabilities (mode expected)' in part
-    assert "Checked on" in part
-    assert "Check again" in part
+    assert "Tested on" in part
+    assert "Test capabilities again" in part
     assert focused in part
 
 
@@ -86,7 +86,7 @@ def test_page_shows_why_the_check_failed(client, model, served, monkeypatch):
     client.post(at(model))
     check(model.pk)
     part = text_of(client.get(at(model), **HTMX))
-    assert "The check failed." in part
+    assert "The test failed." in part
     assert "401" in part
 
 
@@ -110,6 +110,6 @@ def test_researcher_sees_the_result_without_the_button(project, model):
     client = Client()
     client.force_login(make_member(project, "researcher"))
     part = text_of(client.get(at(model), **HTMX))
-    assert "Not checked yet" in part
+    assert "Not tested yet" in part
     assert "<button" not in part
     assert client.post(at(model)).status_code == 403
