@@ -180,13 +180,3 @@ def test_an_empty_platform_shows_the_first_step(open_context: OpenContext, tmp_p
             page.goto("/")
             assert "createsuperuser" in page.locator("main").inner_text()
             check_layout(page, "first-run", size)
-
-
-@pytest.mark.thorough
-def test_no_process_outlives_the_platform(tmp_path):
-    with running_platform(tmp_path, "--no-demo") as empty:
-        assert empty.pids("gunicorn")
-        assert empty.pids("celery")
-        empty.process.terminate()
-        assert empty.process.wait(120) == 0
-        assert empty.pids("gunicorn") + empty.pids("celery") == []
