@@ -172,7 +172,7 @@ def pytest_configure(config: pytest.Config) -> None:
     give_each_process_its_broker()
     # The same examples in every run, and no deadline: a failure comes from a change, not from luck or load.
     hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-    hypothesis.settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=250)
+    hypothesis.settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=150)
     hypothesis.settings.load_profile("quick")  # --hypothesis-profile overrides it
     settings.WHITENOISE_AUTOREFRESH = True  # otherwise each test client scans all static files
     # Nearly every test creates users, and a slow hash protects nothing here.
