@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from queue import SimpleQueue
 from threading import Thread
 
@@ -51,9 +52,9 @@ class HostedModel:
 
     address: Address
     key: str | None = field(default=None, repr=False)
-    """None: read from the environment variable that the address names."""
+    """The API key; None to read it from the environment variable that the address names."""
     abilities: Abilities | None = None
-    """None: unknown, so that only the plainest request is relied on."""
+    """The model's capabilities; None if unknown, so that only the plainest requests are sent."""
     most_in_flight: int = 32
     limits: Limits = _NO_LIMITS
     patience_s: float = field(default_factory=lambda: PATIENCE_S)
@@ -93,6 +94,12 @@ class _Abandoned(Exception):
     """Another request failed for good, so this one is not sent."""
 
 
+class _CallEnded(Enum):
+    """The mark of a call that has brought all its replies or failed."""
+
+    ENDED = "ended"
+
+
 class _Sending:
     """Requests under way to one model, in an event loop on a thread of its own."""
 
@@ -106,7 +113,7 @@ class _Sending:
     @contextmanager
     def of(self, requests: Sequence[Request]) -> Iterator[Iterator[list[tuple[int, Reply]]]]:
         """Yield an iterator of places and replies as they arrive; leaving the block cancels the rest."""
-        self._came: SimpleQueue[tuple[int, Reply] | None] = SimpleQueue()
+        self._came: SimpleQueue[tuple[int, Reply] | _CallEnded | None] = SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._all: asyncio.Task[None] | None = None
         self._is_over = False
@@ -121,15 +128,26 @@ class _Sending:
             thread.join()
 
     def _arriving(self) -> Iterator[list[tuple[int, Reply]]]:
-        """Yield everything that arrived since the last step, at least one reply."""
-        while (first := self._came.get()) is not None:
-            lot = [first]
+        """Yield everything that arrived since the last step, at least one reply.
+
+        Only the next step lets other calls take the places of those that have ended. So no more requests are
+        without a stored reply than may be under way, even if the caller stores slowly.
+        """
+        is_over = False
+        while not is_over:
+            lot = [self._came.get()]
             while not self._came.empty():
-                if (another := self._came.get()) is None:
-                    yield lot
-                    return
-                lot.append(another)
-            yield lot
+                lot.append(self._came.get())
+            if replies := [each for each in lot if isinstance(each, tuple)]:
+                yield replies
+            is_over = None in lot
+            with suppress(RuntimeError):  # the loop was done first
+                self._loop.call_soon_threadsafe(self._free, lot.count(_CallEnded.ENDED))
+
+    def _free(self, ended: int) -> None:
+        self._begun -= ended
+        if self._all and not self._all.done():
+            self._notifying = self._loop.create_task(self._notify())
 
     def _cancel(self) -> None:
         if self._all:
@@ -188,8 +206,7 @@ class _Sending:
         except Exception as error:
             self._failed(places, failure(error, self._address, self._secret))
         finally:
-            self._begun -= 1
-            await self._notify()
+            self._came.put(_CallEnded.ENDED)
 
     def _failed(self, places: Sequence[int], error: Exception) -> None:
         if may_concern_one_prompt(error.__cause__):

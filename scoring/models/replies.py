@@ -59,11 +59,15 @@ class StoredReply(models.Model):
 
 
 class Reservation(models.Model):
-    """Money of a run's budget reserved for requests in progress: the most they can cost."""
+    """A run's requests in progress, and the money of its budget reserved for them: the most they can cost."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reservations")
     holder = models.CharField(max_length=36, help_text="Token of the claim that the requests belong to.")
     amount = models.DecimalField(max_digits=14, decimal_places=8, help_text="US dollars.")
+    unanswered = models.PositiveIntegerField(default=0, help_text="Requests without a stored reply.")
+    at_once = models.PositiveIntegerField(
+        default=0, help_text="Most requests that are sent before the reply to another one is stored."
+    )
     until = models.DateTimeField(
         help_text="Time from which the worker counts as dead and the money as spent."
     )

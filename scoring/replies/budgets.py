@@ -1,7 +1,8 @@
 """A run's budget: before a request is sent, the most that it can cost is reserved.
 
 Money spent and reserved never exceeds the budget, however many workers there are: each reserves under a lock
-on the run's row. Money reserved by a killed worker stays reserved, since its cost is unknown.
+on the run's row. Money reserved by a killed worker stays reserved, since its cost is unknown. Without a
+budget or price, the reservation only counts the requests whose replies a killed worker lost.
 """
 
 from collections.abc import Sequence
@@ -47,6 +48,8 @@ class Spending:
     """Money reserved by running workers."""
     lost: Decimal
     """Money reserved by workers that stopped; it counts as spent."""
+    lost_requests: int
+    """The most requests that were sent by workers that stopped before they stored the reply."""
 
     @property
     def bound(self) -> Decimal:
@@ -55,16 +58,23 @@ class Spending:
 
 def spending_of(run: Run) -> Spending:
     now = timezone.now()
-    under_way = lost = Decimal(0)
-    for amount, until in Reservation.objects.filter(run=run).values_list("amount", "until"):
-        under_way, lost = (under_way + amount, lost) if until > now else (under_way, lost + amount)
-    return Spending(run.spent, under_way, lost)
+    under_way, lost, lost_requests = Decimal(0), Decimal(0), 0
+    for held in Reservation.objects.filter(run=run):
+        if held.until > now:
+            under_way += held.amount
+        else:
+            lost += held.amount
+            lost_requests += min(held.unanswered, held.at_once)
+    return Spending(run.spent, under_way, lost, lost_requests)
 
 
-def reserve(run_id: int, holder: str, costs: Sequence[Decimal], what: str = "the next request") -> int:
+def reserve(
+    run_id: int, holder: str, costs: Sequence[Decimal], what: str = "the next request", at_once: int = 0
+) -> int:
     """Reserve the `costs` of requests, from the first on, as far as the budget allows; return how many.
 
-    `holder` is the token of a claim or names an API batch; `what` describes the first cost in messages.
+    `holder` is the token of a claim or names an API batch; `what` describes the first cost in messages. If
+    the holder's worker is killed, at most `at_once` of its requests have been answered in vain.
     Raises OutOfBudget or BudgetInUse if none fits, EvaluatorError if the run was deleted.
     """
     with transaction.atomic():
@@ -78,14 +88,14 @@ def reserve(run_id: int, holder: str, costs: Sequence[Decimal], what: str = "the
             number = sum(total <= free for total in accumulate(costs))
             if not number:
                 raise _nothing_fits(run, spending, costs[0], what)
-        _add(run, holder, sum(costs[:number], Decimal(0)))
+        _add(run, holder, sum(costs[:number], Decimal(0)), number, at_once)
     return number
 
 
 def settle(run: Run, holder: str, reserved: Decimal, cost: Decimal, used: Usage, replies: int) -> None:
     """Count `replies` received: free `reserved` and spend `cost`. The caller must have `locked` the run."""
-    if reserved:
-        _add(run, holder, -reserved)
+    if reserved or replies:
+        _add(run, holder, -reserved, -replies)
     run.spent += cost
     run.prompt_tokens += used.prompt_tokens
     run.completion_tokens += used.completion_tokens
@@ -156,13 +166,14 @@ def refuse_budget(project: Project, address: Address | None, budget: Decimal | N
         raise InvalidRun(f"budget: {NO_PRICE.format(model=address.model)}")
 
 
-def _add(run: Run, holder: str, amount: Decimal) -> None:
+def _add(run: Run, holder: str, amount: Decimal, requests: int, at_once: int = 0) -> None:
     until = lease_end(timezone.now())
     held, _ = Reservation.objects.get_or_create(
         run=run, holder=holder, defaults={"amount": Decimal(0), "until": until}
     )
     held.amount, held.until = max(Decimal(0), held.amount + amount), until
-    held.save(update_fields=["amount", "until"])
+    held.unanswered, held.at_once = max(0, held.unanswered + requests), max(held.at_once, at_once)
+    held.save(update_fields=["amount", "until", "unanswered", "at_once"])
 
 
 def _nothing_fits(run: Run, spending: Spending, next_cost: Decimal, what: str) -> OutOfBudget | BudgetInUse:

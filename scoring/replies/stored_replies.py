@@ -5,6 +5,7 @@ reuses refusals, prompts that were too long and truncated replies; other runs se
 the next reply may be complete. A complete reply without a readable score is reused.
 """
 
+import collections
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -108,15 +109,23 @@ class StoredReplies:
         with self._money():
             while waiting:
                 costs = [self._cost(each.at_most) for each in waiting]
-                number = reserve(self.run_id, self.holder, costs) if self.price else len(waiting)
+                number = reserve(self.run_id, self.holder, costs, at_once=self._at_once(missing.values()))
                 lot, waiting = waiting[:number], waiting[number:]
                 with closing(sender.arrivals([each.request for each in lot])) as arrivals:
                     for came in arrivals:
                         self._keep_patiently([(lot[place], reply) for place, reply in came])
 
+    def _at_once(self, requests: Iterable[Request]) -> int:
+        """Return the most requests that are sent and have no stored reply at any time.
+
+        A model may answer requests that differ only in their sample in one call.
+        """
+        samples = collections.Counter(replace(request, sample=0) for request in requests)
+        return self.model.endpoint.most_in_flight * max(samples.values())
+
     @contextmanager
     def _money(self) -> Iterator[None]:
-        """Free reserved money at the end, except after an unexpected error: requests may have cost it."""
+        """End the reservation, except after an unexpected error: requests may have cost its money."""
         try:
             yield
         except (EvaluatorError, OutOfBudget, BudgetInUse):  # no request is in progress

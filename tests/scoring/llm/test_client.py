@@ -133,6 +133,16 @@ class TestConcurrency:
         sender(server, most_in_flight=3).replies(some_requests(24))
         assert server.most_at_once == 3
 
+    def test_no_more_requests_than_the_limit_are_sent_before_replies_are_stored(self, server):
+        stored, unstored = 0, []
+        with closing(sender(server, most_in_flight=3).arrivals(some_requests(24))) as lots:
+            for lot in lots:
+                time.sleep(0.05)  # storing takes time, in which the server answers on
+                unstored.append(len(server.asked) - stored)
+                stored += len(lot)
+        assert stored == 24
+        assert max(unstored) == 3
+
     def test_requests_in_flight_grow_and_halve(self, server):
         one, window = sender(server), window_of(server.base_url)
         server.interruptions = [Interruption(delay_s=0.15) for _ in range(60)]

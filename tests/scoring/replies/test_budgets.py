@@ -193,6 +193,23 @@ class TestPausing:
 
 
 @pytest.mark.django_db
+class TestLostRequests:
+    def test_requests_of_a_killed_worker_count_as_far_as_they_can_have_been_under_way(self, endpoint):
+        run = work(start(asking_plan(asking_project(1), endpoint)))
+        reserve(run.pk, "killed early", [Decimal(0)] * 10, at_once=4)
+        reserve(run.pk, "killed late", [Decimal(0)] * 10, at_once=4)
+        settled(run, "killed late", Decimal(0), Decimal(0), replies=9)
+        reserve(run.pk, "an API batch", [Decimal(0)])
+        assert spending_of(run).lost_requests == 0
+        Reservation.objects.update(until=timezone.now() - timedelta(seconds=1))
+        assert spending_of(run).lost_requests == 4 + 1
+
+    def test_a_finished_run_without_a_price_has_lost_none(self, endpoint):
+        run = work(start(asking_plan(asking_project(3), endpoint)))
+        assert not Reservation.objects.filter(run=run).exists()
+
+
+@pytest.mark.django_db
 class TestSetting:
     @pytest.mark.parametrize("budget", ["0", "-1", "NaN", "Infinity", "0.00001", "10000001"])
     def test_invalid_budget_is_refused(self, endpoint, budget):
@@ -241,10 +258,10 @@ class TestSetting:
         assert spending_of(run).under_way == COST
 
 
-def settled(run: Run, holder: str, reserved: Decimal, cost: Decimal) -> None:
+def settled(run: Run, holder: str, reserved: Decimal, cost: Decimal, replies: int = 1) -> None:
     there = locked(run.pk)
     assert there is not None
-    settle(there, holder, reserved, cost, Usage(1, 1), replies=1)
+    settle(there, holder, reserved, cost, Usage(1, 1), replies)
 
 
 cents = st.integers(1, 30).map(lambda cents: Decimal(cents) / 100)

@@ -10,7 +10,7 @@ from scoring.contract.requests import Address, Reply, Request, Usage
 from scoring.endpoints.keys import set_key
 from scoring.endpoints.known_models import model_at
 from scoring.judge.prompt_length import at_most_tokens
-from scoring.models import Batch, Run, Score, StoredReply
+from scoring.models import Batch, Reservation, Run, Score, StoredReply
 from scoring.replies.stored_replies import StoredReplies, is_final
 from scoring.runs import worker
 from scoring.runs.lifecycle import delete_run, resume_run
@@ -239,6 +239,20 @@ class TestReplies:
         assert StoredReply.objects.count() == 2
         asking.replies([Request(each) for each in "abcd"])
         assert model.asked == ["a", "b", "c", "d"]
+
+    def test_requests_without_a_stored_reply_are_counted_if_the_worker_dies(self, run):
+        class Interrupted(Answering):
+            def arrivals(self, requests):
+                yield next(super().arrivals(requests))
+                raise KeyboardInterrupt
+
+        asking = asking_for(run, Interrupted())
+        asking.model.endpoint.most_in_flight = 2
+        requests = [Request("a"), *(Request("b", sample=sample, temperature=0.7) for sample in range(3))]
+        with pytest.raises(KeyboardInterrupt):
+            asking.replies(requests)
+        left = Reservation.objects.get(run=run)
+        assert (left.unanswered, left.at_once) == (3, 2 * 3)
 
     def test_replies_of_a_run_deleted_meanwhile_are_stored(self, run):
         class Deleting(Answering):

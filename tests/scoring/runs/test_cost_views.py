@@ -105,12 +105,15 @@ def test_page_shows_the_budget_and_its_reservations(client, project, endpoint):
     set_to(run, budget=Decimal(2), spent=Decimal("0.5"))
     for holder, amount, seconds in (("one", "0.25", 60), ("two", "0.125", -60)):
         until = timezone.now() + timedelta(seconds=seconds)
-        Reservation.objects.create(run=run, holder=holder, amount=Decimal(amount), until=until)
+        Reservation.objects.create(
+            run=run, holder=holder, amount=Decimal(amount), until=until, unanswered=12, at_once=8
+        )
     page = text_of(client.get(at("run", run)))
     assert "<b>$0.50</b> of $2.00" in page
     assert 'max="2.0000" value="0.87500000"' in page
     assert "$0.25 reserved for requests in progress" in page
     assert "$0.12 reserved by workers that stopped" in page
+    assert "At most 8 requests may have been paid twice" in page
     assert reverse("endpoint", args=[project.slug, model.endpoint_id]) in page
 
 

@@ -17,6 +17,7 @@ from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
 from scoring.models import Batch, Run, Score, StoredReply, Worker
+from scoring.replies.budgets import spending_of
 from scoring.runs.planning import plan_run
 from scoring.workers.wake_ups import queue_of
 from tests.factories import make_project
@@ -173,9 +174,13 @@ def test_replies_received_by_a_killed_worker_are_not_requested_again(environment
         assert done < len(kept) < summaries, "the worker was killed during a batch"
         assert counted() == (100 * len(kept), 2 * len(kept))
 
+        asked_in_vain = len(endpoint.asked) - len(kept)
+        assert asked_in_vain > 0
+
         endpoint.asked.clear()
         finish(run, environment)
         assert len(endpoint.asked) == requests - len(kept)
+        assert asked_in_vain <= spending_of(run).lost_requests <= 2 * BATCH_SIZE
 
     assert kept.items() <= stored().items()
     assert Score.objects.filter(value=0.5).count() == requests
