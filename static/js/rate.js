@@ -280,7 +280,7 @@
 
   function scrollArticle(event) {
     const text = document.querySelector(".with-article .article .text");
-    if (!text) return false;
+    if (!text || text.scrollHeight <= text.clientHeight) return false; // the page scrolls
     const page = text.clientHeight * 0.85;
     const step = { " ": event.shiftKey ? -page : page, PageDown: page, PageUp: -page, ArrowDown: 64, ArrowUp: -64 }[event.key];
     if (step) text.scrollBy({ top: step });

@@ -204,6 +204,17 @@ def test_no_response_has_the_article_before_its_stage_and_the_page_is_small(
     assert hosts == {urlparse(platform.address).netloc}
 
 
+def check_first_answers_in_sight(page: Page) -> None:
+    """Check that no answer to the first question is below or behind the bar with the button."""
+    assert page.evaluate("scrollY") == 0
+    bar = page.locator("#item .foot").bounding_box()
+    assert bar is not None
+    for answer in page.locator("#item .question").first.locator(".answers label").all():
+        box = answer.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= bar["y"]
+
+
 def test_everything_works_by_touch_at_360_pixels(open_context: OpenContext, platform: Platform):
     page = open_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True).new_page()
     sign_in(page, platform, platform.add_rater())
@@ -211,6 +222,7 @@ def test_everything_works_by_touch_at_360_pixels(open_context: OpenContext, plat
     address = page.locator("#item").get_attribute("action")
     while page.locator("#item").count() and page.locator("#item").get_attribute("action") == address:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        check_first_answers_in_sight(page)
         stage = shown_stage(page)
         for question in page.locator("#item .question").all():
             choice = question.locator("label", has_text="Yes")
