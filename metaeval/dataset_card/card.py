@@ -13,7 +13,7 @@ from metaeval.agreement.report import AgreementFigure, agreement_report
 from metaeval.dataset_card.counts import DatasetCounts, Share, dataset_counts
 from metaeval.dataset_card.guidelines import guidelines
 from metaeval.dataset_card.layout import data_file, features, split_name, splits_of
-from metaeval.export.formats import MARKDOWN_ESCAPES
+from metaeval.export.formats import markdown_text
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.templatetags.results import NO_INTERVAL, short_figure
@@ -30,7 +30,7 @@ def dataset_card(
     counts = dataset_counts(project, filters)
     questions = project.questionnaire.protocol.questions
     sections = [
-        f"# {_text(project.name)}\n\n{project.description.strip()}".strip(),
+        f"# {markdown_text(project.name)}\n\n{markdown_text(project.description)}".strip(),
         _contents(counts, articles=articles),
         _questions(project, counts),
         f"## Guidelines\n\n{guidelines(project)}",
@@ -56,7 +56,7 @@ def _header(
 
     splits = splits_of(project, filters)
     data = DatasetCardData(
-        pretty_name=project.name,
+        pretty_name=" ".join(project.name.split()),
         language=[share.name for share in counts.languages],
         license=licence or "unknown",
         task_categories=["summarization"],
@@ -112,12 +112,12 @@ def _questions(project: Project, counts: DatasetCounts) -> str:
         for each in questionnaire.questions
     ]
     stops = [
-        f"{_text(each.title)} answered with {' or '.join(each.stops_rating_on)} ends the rating."
+        markdown_text(f"{each.title} answered with {' or '.join(each.stops_rating_on)} ends the rating.")
         for each in questionnaire.questions
         if each.stops_rating_on
     ]
     table = _table(["Question", "Wording", "Stage", "Scale", "Answers"], rows)
-    return "\n\n".join(["## Questions", " ".join([f"{_text(questionnaire.title)}.", *stops]), table])
+    return "\n\n".join(["## Questions", " ".join([f"{markdown_text(questionnaire.title)}.", *stops]), table])
 
 
 def _answers(question: Question, found: dict[str, int]) -> str:
@@ -155,7 +155,7 @@ def _agreement(project: Project, filters: RatingFilters) -> str:
     ]
     head = ["Question", "Language", "Alpha", "Summaries with several ratings", "Raters"]
     how = {each.definition for each in shown}
-    return "\n\n".join(["## Agreement", definition, _table(head, rows), *sorted(map(_text, how))])
+    return "\n\n".join(["## Agreement", definition, _table(head, rows), *sorted(map(markdown_text, how))])
 
 
 def _is_whole(filters: RatingFilters) -> bool:
@@ -195,7 +195,7 @@ def _limits(counts: DatasetCounts, filters: RatingFilters, *, articles: bool, co
         (not comments, "Raters' comments and earlier revisions of their answers are not included."),
         (not articles, "Without the articles, questions about faithfulness cannot be answered again."),
         *(
-            (values, f"Only these {name} were exported: {_text(', '.join(values))}.")
+            (values, f"Only these {name} were exported: {markdown_text(', '.join(values))}.")
             for name, values in chosen.items()
         ),
     ]
@@ -209,7 +209,7 @@ def _licence(licence: str, counts: DatasetCounts) -> str:
         else "No licence was stated. State one here and in the header before you publish."
     )
     sources = [each.name for each in counts.datasets if each.name]
-    texts = f" ({_text(', '.join(sources))})" if sources else ""
+    texts = f" ({markdown_text(', '.join(sources))})" if sources else ""
     return f"## Licence\n\n{stated} Summaries and articles have the licences of their sources{texts}."
 
 
@@ -223,9 +223,4 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else _text(str(value))
-
-
-def _text(text: str) -> str:
-    """Return a text as one line of Markdown."""
-    return " ".join(text.split()).translate(MARKDOWN_ESCAPES)
+    return f"{value:,}" if isinstance(value, int) else markdown_text(str(value))

@@ -159,14 +159,15 @@ def _latex_number(number: float, decimals: int) -> str:
 def as_markdown(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
     """Return a Markdown table, with definitions, exclusions and reasons below it."""
     head, *lines = _laid_out(
-        rows, down, across, lambda name: _markdown_text(titles.get(name, name)), _markdown_value
+        rows, down, across, lambda name: markdown_text(titles.get(name, name)), _markdown_value
     )
     table = [head, ["---", *("---:" for _ in head[1:])], *lines]
-    notes = [f"- {_markdown_text(note)}" for note in _notes(rows, (down, *across))]
+    notes = [f"- {markdown_text(note)}" for note in _notes(rows, (down, *across))]
     return "\n".join([*(f"| {' | '.join(line)} |" for line in table), "", *notes, ""])
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Return a text as one line of Markdown, without markup or HTML."""
     return " ".join(text.split()).translate(MARKDOWN_ESCAPES)
 
 
@@ -179,7 +180,7 @@ def _markdown_value(row: Row | None) -> str:
     if not isinstance(value, float):
         return "undefined"
     shown = f"**{value:.3f}**" if row.get("is_best") else f"{value:.3f}"
-    marks = (_markdown_text(str(cluster)) if cluster else "") + (FEW if row.get("few_units") else "")
+    marks = (markdown_text(str(cluster)) if cluster else "") + (FEW if row.get("few_units") else "")
     letters = f"<sup>{marks}</sup>" if marks else ""
     interval = _interval(row)
     return f"{shown}{letters} \\[{interval[0]:.2f}, {interval[1]:.2f}\\]" if interval else f"{shown}{letters}"

@@ -1,8 +1,6 @@
 """The exported dataset, opened as its readers open it."""
 
-import io
 import json
-from zipfile import ZipFile
 
 import pytest
 from huggingface_hub import DatasetCard
@@ -11,8 +9,9 @@ from annotation.models import Answer
 from annotation.people.members import remove_rater
 from metaeval.agreement.report import agreement_rows
 from metaeval.templatetags.results import short_figure
-from tests.annotation.exports.exporting_steps import exported, rate
+from tests.annotation.exports.exporting_steps import rate
 from tests.factories import make_article, make_project, make_rater, make_summary, publish_guidelines
+from tests.metaeval.dataset_card.unpacking import unpacked
 
 pytestmark = pytest.mark.django_db
 
@@ -30,11 +29,6 @@ def project():
             rate(summary, rater, "PRIVATE-COMMENT", comprehensibility={"y": "yes", "n": "no"}[answer])
     remove_rater(raters[2])
     return project
-
-
-def unpacked(project, **options) -> dict[str, str]:
-    archive = ZipFile(io.BytesIO(exported(project, "dataset", **options)))
-    return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def rows(text):
@@ -102,7 +96,7 @@ def test_the_card_has_the_guidelines_under_which_answers_were_given(project):
     card = unpacked(project)["README.md"]
     assert "16 answers were given without guidelines, or imported." in card
     assert (
-        "### Version 1 in English\n\n16 answers were given under this version.\n\n#### Comprehensible\n"
+        "### Version 1 in English\n\n16 answers were given under this version.\n\n> #### Comprehensible\n"
         in card
     )
     assert "Nobody has answered" not in card
