@@ -44,6 +44,7 @@ def load_demo_project() -> list[DemoLogin]:
             return []
         project = create_project("Demo: six languages", SEAHORSE, slug=SLUG)
         project.description = "Invented articles and systems of different quality, to try things out."
+        project.licence = "apache-2.0"
         project.extra_share, project.extra_redundancy = 0.3, 3
         project.daily_goal, project.gold_round_size, project.gold_retry_size = 20, 6, 4
         project.gold_threshold = 0.7

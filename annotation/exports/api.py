@@ -46,7 +46,9 @@ def export_list(request: Request, slug: str) -> Response:
             "name": each.name,
             "title": each.title,
             "description": each.description,
-            "options": [_described(option) for option in settings_of(each.Options)],
+            "options": [
+                _described(option, each.project_options(project)) for option in settings_of(each.Options)
+            ],
         }
         for each in formats_for(project)
     ]
@@ -87,11 +89,11 @@ def _given(request: Request, exporter: type[Exporter]) -> dict[str, object]:
     return {name: values if name in lists else values[0] for name, values in given.items()}
 
 
-def _described(option: Setting) -> dict[str, object]:
+def _described(option: Setting, project_options: dict[str, object]) -> dict[str, object]:
     return {
         "name": option.name,
         "type": option.type,
         "help": option.help,
         "choices": list(option.choices),
-        "default": value_as_json(option.default),
+        "default": value_as_json(project_options.get(option.name, option.default)),
     }

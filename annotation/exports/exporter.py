@@ -56,6 +56,16 @@ class Exporter:
                 return f"{project.name} does not ask {wanted}, as the format {cls.name} needs."
         return ""
 
+    @classmethod
+    def project_options(cls, project: Project) -> dict[str, object]:  # noqa: ARG003 - for subclasses
+        """Return the options that the project's settings give, unless somebody gives others."""
+        return {}
+
+    @classmethod
+    def warning(cls, project: Project) -> str:  # noqa: ARG003 - for subclasses
+        """Return a warning to read before an export of this project; empty for none."""
+        return ""
+
     @property
     def file_name(self) -> str:
         return f"{self.project.slug}-{self.name}.{self.ending}"
@@ -82,11 +92,14 @@ def exporter_class(name: str) -> type[Exporter]:
 def open_export(project: Project, name: str, given: Mapping[str, object]) -> Exporter:
     """Return an export of the project, for operators, and record it in the audit log.
 
+    Options that are not given are those of the project's settings, or else the format's defaults.
     Raises NotFound for an unknown format, SettingsRefused for invalid options and values that the project
     does not have, and UnsuitableProject.
     """
     found = exporter_class(name)
-    options = read_settings(found.Options, given, of=f"the export {name}")
+    options = read_settings(
+        found.Options, {**found.project_options(project), **given}, of=f"the export {name}"
+    )
     check_filters(project, options)
     export = found(project, options)
     record(Action.FILE_EXPORTED, project, export.file_name, details=settings_as_json(options))

@@ -19,8 +19,9 @@ class ExportForm(forms.Form):
     def __init__(
         self, project: Project, exporter: type[Exporter], data: MultiValueDict[str, str] | None = None
     ) -> None:
-        super().__init__(data, label_suffix="")
+        super().__init__(data, initial=exporter.project_options(project), label_suffix="")
         self.exporter = exporter
+        self.warning = exporter.warning(project)
         declared = {option.name: option for option in settings_of(exporter.Options)}
         for name, values in filter_choices(project).items():
             option = declared.pop(name, None)
@@ -45,8 +46,16 @@ class ExportForm(forms.Form):
         return [field for field in self if not isinstance(field.field, forms.MultipleChoiceField)]
 
     def given(self) -> dict[str, object]:
-        """Return the options that were chosen, as `open_export` takes them."""
-        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
+        """Return the options that were chosen, as `open_export` takes them.
+
+        An empty field leaves an option out, unless the project's settings had filled it in.
+        """
+        emptied = self.initial.keys() & self.data.keys()
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if value not in ("", None, []) or name in emptied
+        }
 
     def refuse(self, fields: Mapping[str, str]) -> None:
         for name, message in fields.items():

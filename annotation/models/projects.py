@@ -3,12 +3,15 @@
 from functools import cached_property
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
 from annotation import protocol
 from annotation.models.changes import KEPT_CHANGES, Changed
+
+LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
+"""Regular expression for the identifier of a licence as Hugging Face writes it."""
 
 
 class Questionnaire(models.Model):
@@ -87,6 +90,14 @@ class Project(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
+    licence = models.CharField(
+        max_length=40,
+        blank=True,
+        help_text="Licence of exported ratings as Hugging Face writes it, such as cc-by-4.0.",
+        validators=[
+            RegexValidator(rf"^{LICENCE_PATTERN}\Z", "Enter an identifier in lower case, such as cc-by-4.0.")
+        ],
+    )
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="projects")
     created_at = models.DateTimeField(auto_now_add=True)
     default_language = models.CharField(

@@ -29,7 +29,15 @@ class ProjectSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Project
-        fields: tuple[str, ...] = ("slug", "name", "description", "questionnaire", "revision", "created_at")
+        fields: tuple[str, ...] = (
+            "slug",
+            "name",
+            "description",
+            "licence",
+            "questionnaire",
+            "revision",
+            "created_at",
+        )
         read_only_fields = fields
 
 

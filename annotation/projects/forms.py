@@ -11,6 +11,12 @@ from annotation.models import Project, Questionnaire
 from annotation.projects.settings import SETTINGS
 from annotation.web.form_choices import offer
 
+COMMON_LICENCES = (
+    *("cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc0-1.0", "odc-by", "odbl"),
+    *("apache-2.0", "mit", "other"),
+)
+"""Suggestions. Hugging Face knows more."""
+
 
 class ProjectForm(forms.Form):
     name = forms.CharField(
@@ -69,10 +75,15 @@ class PercentField(forms.FloatField):
 class SettingsForm(forms.ModelForm):
     """A project's settings. `threshold:<key>` fields hold thresholds of single questions."""
 
+    common_licences = COMMON_LICENCES
+
     class Meta:
         model = Project
         fields = [name for name in SETTINGS if name != "gold_thresholds"]
-        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+        widgets = {
+            "description": forms.Textarea(attrs={"rows": 2}),
+            "licence": forms.TextInput(attrs={"list": "licences", "spellcheck": "false"}),
+        }
         field_classes = {
             "extra_share": PercentField,
             "gold_threshold": PercentField,

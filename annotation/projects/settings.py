@@ -38,6 +38,7 @@ BOUNDS = {
 SETTINGS = (
     "name",
     "description",
+    "licence",
     *BOUNDS,
     "allow_corrections",
     "articles_once",

@@ -21,6 +21,15 @@ from metaeval.templatetags.results import NO_INTERVAL, short_figure
 STATISTIC = "krippendorff_alpha"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 LARGEST = "1M<n<10M"
+NO_LICENCE = (
+    "No licence was stated, so nobody can know how they may use the ratings. State one here and in the "
+    "header before you publish."
+)
+LICENCES_WITHOUT_NAME = {
+    "": NO_LICENCE,
+    "unknown": NO_LICENCE,
+    "other": "The ratings have a licence of their own. Name it here before you publish.",
+}
 
 
 def dataset_card(
@@ -203,11 +212,7 @@ def _limits(counts: DatasetCounts, filters: RatingFilters, *, articles: bool, co
 
 
 def _licence(licence: str, counts: DatasetCounts) -> str:
-    stated = (
-        f"The ratings are published under {licence}."
-        if licence
-        else "No licence was stated. State one here and in the header before you publish."
-    )
+    stated = LICENCES_WITHOUT_NAME.get(licence, f"The ratings are published under {licence}.")
     sources = [each.name for each in counts.datasets if each.name]
     texts = f" ({markdown_text(', '.join(sources))})" if sources else ""
     return f"## Licence\n\n{stated} Summaries and articles have the licences of their sources{texts}."

@@ -9,6 +9,8 @@ from annotation.exports.files import jsonl_chunks, utc
 from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
 from annotation.exports.zip_stream import zip_chunks
+from annotation.models import Project
+from annotation.models.projects import LICENCE_PATTERN
 from annotation.protocol import Question, ScaleKind
 from metaeval.dataset_card.layout import data_file, split_name, splits_of
 
@@ -31,7 +33,7 @@ class DatasetExporter(Exporter):
             "",
             label="Licence",
             help="Licence of the ratings as Hugging Face writes it, such as cc-by-4.0.",
-            pattern=r"[a-z0-9][a-z0-9.-]{0,39}|",
+            pattern=f"{LICENCE_PATTERN}|",
             expected="an identifier such as cc-by-4.0",
         )
         articles: bool = articles_option()
@@ -40,6 +42,19 @@ class DatasetExporter(Exporter):
         )
 
     options: Options
+
+    @classmethod
+    def project_options(cls, project: Project) -> dict[str, object]:
+        return {"licence": project.licence} if project.licence else {}
+
+    @classmethod
+    def warning(cls, project: Project) -> str:
+        if project.licence:
+            return ""
+        return (
+            "This project has no licence. Unless you enter one below, the card says that nobody can know how "
+            "they may use the ratings."
+        )
 
     def written(self) -> Iterator[bytes]:
         return zip_chunks(self._files())

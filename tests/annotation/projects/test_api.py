@@ -67,11 +67,14 @@ def test_the_list_has_only_projects_that_the_user_manages_or_researches(client):
     assert body["count"] == 2
 
 
-def test_a_project_gives_its_questions_and_progress(researcher, project):
+def test_a_project_gives_its_settings_questions_and_progress(researcher, project):
+    project.licence = "mit"
+    project.save()
     summary = make_summary(project, ratings_wanted=2)
     rate(summary, make_rater(project), comprehensibility="yes")
     body = researcher.get(f"/api/projects/{project.slug}/").json()
     assert body["questionnaire"] == "seahorse"
+    assert body["licence"] == project.licence == "mit"
     assert [question["key"] for question in body["questions"]] == [
         question.key for question in protocol.SEAHORSE.questions
     ]

@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation import protocol
+from annotation.audit.actions import Action
 from annotation.errors import DomainError
 from annotation.models import Membership, Project, Rating, Summary
 from annotation.projects.settings import change_settings, create_project
@@ -95,6 +96,16 @@ def test_other_projects_are_unchanged():
     assert summary.ratings_wanted == 1
 
 
+@pytest.mark.parametrize("licence", ["cc-by-4.0", "other", ""])
+def test_a_changed_licence_is_recorded(licence):
+    project = make_project(licence="mit")
+    change_settings(project, {"licence": licence})
+    project.refresh_from_db()
+    assert project.licence == licence
+    entry = project.audit_entries.get(action=Action.SETTINGS_CHANGED)
+    assert entry.details == {"licence": {"before": "mit", "after": licence}}
+
+
 def test_settings_other_than_redundancy_do_not_change_summaries():
     project = make_project()
     summary = make_summary(project, ratings_wanted=2, open_places=2)  # as an import may set it
@@ -119,6 +130,10 @@ def test_settings_other_than_redundancy_do_not_change_summaries():
         {"gold_thresholds": {"beauty": 0.5}},
         {"gold_thresholds": {"grammar": "high"}},
         {"name": ""},
+        {"licence": "CC-BY-4.0"},
+        {"licence": "cc by 4.0"},
+        {"licence": "cc-by-4.0\n"},
+        {"licence": "c" * 41},
         {"slug": "elsewhere"},
         {"revision": 7},
     ],

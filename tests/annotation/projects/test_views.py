@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotation import protocol
 from annotation.models import Project, Role, Summary
 from annotation.permissions import roles_of
+from annotation.projects.forms import COMMON_LICENCES
 from annotation.projects.settings import SETTINGS, store_questionnaire
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary, make_user
 
@@ -152,6 +153,7 @@ def test_a_changed_redundancy_shows_the_number_of_affected_summaries(project, cl
     "changes",
     [
         {"name": ""},
+        {"licence": "CC-BY-4.0"},
         {"redundancy": 0},
         {"extra_share": 101},
         {"extra_share": "nan"},
@@ -166,6 +168,20 @@ def test_one_invalid_setting_prevents_saving_all_settings(project, client, chang
     assert response.status_code == 422
     assert 'role="alert"' in response.content.decode()
     assert Project.objects.get().gold_round_size == 20
+
+
+def test_a_licence_is_saved_and_common_ones_are_suggested(project, client):
+    text = save(client, project, licence="cc-by-4.0").content.decode()
+    assert 'name="licence" value="cc-by-4.0"' in text
+    assert '<option value="mit"></option>' in text
+    assert Project.objects.get().licence == "cc-by-4.0"
+    assert "in lower case, such as cc-by-4.0" in save(client, project, licence="CC-BY-4.0").content.decode()
+
+
+def test_the_suggested_licences_are_valid(project, client):
+    for licence in COMMON_LICENCES:
+        save(client, project, licence=licence)
+        assert Project.objects.get().licence == licence
 
 
 def test_a_refused_name_does_not_appear_in_the_header(project, client):

@@ -1,16 +1,28 @@
 """The exported dataset, opened as its readers open it."""
 
+import io
 import json
+from zipfile import ZipFile
 
 import pytest
+from django.core.management import call_command
+from django.urls import reverse
 from huggingface_hub import DatasetCard
 
 from annotation.models import Answer
 from annotation.people.members import remove_rater
+from annotation.projects.settings import change_settings
 from metaeval.agreement.report import agreement_rows
 from metaeval.templatetags.results import short_figure
 from tests.annotation.exports.exporting_steps import rate
-from tests.factories import make_article, make_project, make_rater, make_summary, publish_guidelines
+from tests.factories import (
+    make_article,
+    make_member,
+    make_project,
+    make_rater,
+    make_summary,
+    publish_guidelines,
+)
 from tests.metaeval.dataset_card.unpacking import unpacked
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +77,7 @@ def test_the_card_counts_and_agrees_with_the_agreement_page(project):
     assert "# Harbour \\| pilot\n\nShips and ice." in card
     assert "32 ratings of 16 summaries of 16 articles, by 2 raters." in card
     assert "- 16 ratings are left out because their raters were removed." in card
-    assert "No licence was stated." in card
+    assert "No licence was stated, so nobody can know how they may use the ratings." in card
     alpha = next(
         row
         for row in agreement_rows(project)
@@ -104,3 +116,63 @@ def test_the_card_has_the_guidelines_under_which_answers_were_given(project):
 
 def test_the_card_of_a_project_without_guidelines_says_so(project):
     assert "no further guidelines" in unpacked(project)["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("of_project", "given", "in_header", "said"),
+    [
+        ("", {}, "unknown", "No licence was stated"),
+        ("cc-by-4.0", {}, "cc-by-4.0", "published under cc-by-4.0."),
+        ("cc-by-4.0", {"licence": "mit"}, "mit", "published under mit."),
+        ("cc-by-4.0", {"licence": ""}, "unknown", "No licence was stated"),
+        ("unknown", {}, "unknown", "No licence was stated"),
+        ("other", {}, "other", "Name it here before you publish."),
+    ],
+)
+def test_the_card_states_the_given_licence_or_else_the_projects(of_project, given, in_header, said):
+    card = unpacked(make_project(licence=of_project), **given)["README.md"]
+    assert DatasetCard(card).data.to_dict()["license"] == in_header
+    assert said in card.partition("## Licence")[2]
+
+
+def test_the_command_uses_the_projects_licence(tmp_path):
+    project = make_project(licence="cc-by-4.0")
+    call_command("export", "dataset", project=project.slug, output=tmp_path / "dataset.zip")
+    assert "license: cc-by-4.0" in ZipFile(tmp_path / "dataset.zip").read("README.md").decode()
+
+
+@pytest.fixture
+def manager(client, project):
+    client.force_login(make_member(project, "manager"))
+    return client
+
+
+def test_the_form_starts_with_the_projects_licence_and_warns_without_one(manager, project):
+    address = reverse("exports", args=[project.slug]) + "?format=dataset"
+    warning = "nobody can know how they may use the ratings"
+    assert warning in manager.get(address).content.decode()
+    change_settings(project, {"licence": "cc-by-4.0"})
+    shown = manager.get(address).content.decode()
+    assert warning not in shown
+    assert 'name="licence" value="cc-by-4.0"' in shown
+    for other_format in ("ratings", "gold"):
+        assert warning not in manager.get(address.replace("dataset", other_format)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "in_header"), [({}, "cc-by-4.0"), ({"licence": "mit"}, "mit"), ({"licence": ""}, "unknown")]
+)
+@pytest.mark.parametrize("by", ["page", "api"])
+def test_an_emptied_licence_is_not_the_projects(manager, project, by, sent, in_header):
+    change_settings(project, {"licence": "cc-by-4.0"})
+    page = reverse("export_file", args=[project.slug, "dataset"])
+    address = page if by == "page" else f"/api/projects/{project.slug}/exports/dataset/"
+    archive = ZipFile(io.BytesIO(b"".join(manager.get(address, sent).streaming_content)))
+    assert f"license: {in_header}\n" in archive.read("README.md").decode()
+
+
+def test_the_api_lists_the_projects_licence_as_the_default(manager, project):
+    change_settings(project, {"licence": "cc-by-4.0"})
+    listed = manager.get(f"/api/projects/{project.slug}/exports/").json()["results"]
+    options = next(each["options"] for each in listed if each["name"] == "dataset")
+    assert {each["name"]: each["default"] for each in options}["licence"] == "cc-by-4.0"
