@@ -21,7 +21,8 @@ from annotation.imports.checked_entry import ScoreKeeper
 from annotation.imports.checking import Checker, RowName
 from annotation.imports.progress import CHECKING, STORING, Progress, ProgressReport
 from annotation.imports.questionnaires import adopt_questionnaire, choose_questionnaire
-from annotation.imports.reading.importer import Importer
+from annotation.imports.reading.importer import Importer, other_formats
+from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.records import Entry, FileRefused, Rejected
 from annotation.imports.reading.wrong_rows import MOST_PROBLEMS, TooManyProblems, WrongRows
 from annotation.imports.rejected_rows import RejectedRows
@@ -88,6 +89,8 @@ def import_file(
         except FileRefused as refusal:
             report.problems = [*report.problems, *refusal.problems]
             report.refused = "The file cannot be read."
+            if isinstance(refusal, OtherKind) and refusal.problems[0].file == importer.file.name:
+                report.refused += f" {other_formats(refusal)}"
             report.stopped = True
         else:
             report.notes = list(importer.notes)

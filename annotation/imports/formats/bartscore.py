@@ -64,6 +64,7 @@ class BartScoreImporter(Importer):
         create_questionnaire: bool = create_questionnaire_option()
 
     options: Options
+    json_fields = ("src", "sys_summs")
     proposes = "interval"
 
     def prepare(self) -> None:
@@ -91,7 +92,7 @@ class BartScoreImporter(Importer):
         self.notes = [NUMBERED] if len(systems) == summaries > articles > 1 else []
 
     def _rows(self) -> Iterator[tuple[object, Row | Rejected]]:
-        if is_one_object(self.file, frozenset({"src", "sys_summs"})):
+        if is_one_object(self.file, frozenset(self.json_fields)):
             yield from json_members(self.file)
             return
         for row in json_lines(self.file):

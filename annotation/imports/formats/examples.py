@@ -43,6 +43,7 @@ class ExamplesImporter(Importer):
         create_questionnaire: bool = create_questionnaire_option()
 
     options: Options
+    json_fields = ("article_id", "system", "summary")
     proposes = "interval"
 
     def entries(self) -> Iterator[Entry | Rejected]:

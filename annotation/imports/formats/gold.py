@@ -11,6 +11,7 @@ from annotation.imports.reading.articles import read_article
 from annotation.imports.reading.fields import Fields
 from annotation.imports.reading.importer import Importer
 from annotation.imports.reading.json_rows import json_lines
+from annotation.imports.reading.kinds import delimiter_of, opens_json
 from annotation.imports.reading.options import language_option
 from annotation.imports.reading.records import (
     AnswerRecord,
@@ -22,9 +23,7 @@ from annotation.imports.reading.records import (
     SummaryRecord,
     is_reference,
 )
-from annotation.imports.reading.tables import Quoting, delimiter_of, header_line, table_rows
-
-COLUMNS = ("article_id", "system", "summary", "question", "value", "explanation")
+from annotation.imports.reading.tables import Quoting, header_line, table_rows
 
 
 class GoldImporter(Importer):
@@ -37,6 +36,8 @@ class GoldImporter(Importer):
         "question. CSV files have one row per summary and question, with the columns question, "
         "value and explanation."
     )
+    columns = ("article_id", "system", "summary", "question", "value", "explanation")
+    json_fields = ("article_id", "article", "system", "summary", "answers")
 
     @dataclass(frozen=True)
     class Options:
@@ -44,12 +45,12 @@ class GoldImporter(Importer):
 
     def entries(self) -> Iterator[Entry | Rejected]:
         header = header_line(self.file)
-        if header.lstrip().startswith("{"):
+        if opens_json(header):
             for row in json_lines(self.file):
                 yield row if isinstance(row, Rejected) else _entry(row)
             return
         answered: dict[tuple[str, str], dict[str, AnswerRecord]] = {}
-        for row in table_rows(self.file, delimiter_of(header), Quoting.CSV, COLUMNS):
+        for row in table_rows(self.file, delimiter_of(header), Quoting.CSV, self.columns):
             yield row if isinstance(row, Rejected) else _table_entry(row, answered)
         for (article_id, system), answers in answered.items():
             first = min(answer.line for answer in answers.values())

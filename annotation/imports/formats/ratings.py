@@ -9,6 +9,7 @@ from annotation.imports.reading.articles import joined_articles, named_articles,
 from annotation.imports.reading.fields import LONGEST_COMMENT, Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
 from annotation.imports.reading.json_rows import json_lines
+from annotation.imports.reading.kinds import delimiter_of, opens_json
 from annotation.imports.reading.mapping import read_mapping
 from annotation.imports.reading.options import (
     create_questionnaire_option,
@@ -24,7 +25,7 @@ from annotation.imports.reading.records import (
     SummaryRecord,
     is_reference,
 )
-from annotation.imports.reading.tables import Quoting, delimiter_of, header_line, table_rows
+from annotation.imports.reading.tables import Quoting, header_line, table_rows
 from annotation.texts.spreadsheet import original_text
 
 NEEDED = ("article_id", "system", "rater", "question", "value")
@@ -81,6 +82,7 @@ class RatingsImporter(Importer):
         create_questionnaire: bool = create_questionnaire_option()
 
     options: Options
+    columns = json_fields = NEEDED
     companion = ARTICLES
     proposes = "inferred"
 
@@ -113,7 +115,7 @@ class RatingsImporter(Importer):
         """Yield the rows with our field names."""
         header = header_line(self.file)
         escaped = False
-        if header.lstrip().startswith(("{", "[")):
+        if opens_json(header):
             rows = json_lines(self.file)
         else:
             delimiter = delimiter_of(header)

@@ -30,6 +30,7 @@ class ScoresImporter(Importer):
         )
 
     options: Options
+    json_fields = ("id", "scores")
     companion = Companion(
         name="examples",
         label="Examples",

@@ -58,6 +58,7 @@ class SeahorseImporter(Importer):
         )
 
     options: Options
+    columns = NEEDED
     companion = ARTICLES
     answers = SEAHORSE
 

@@ -42,6 +42,7 @@ class SummEvalImporter(Importer):
         language: str = language_option()
 
     options: Options
+    json_fields = ("id", "decoded", "model_id", *GROUPS)
     companion = ARTICLES
     answers = SUMMEVAL
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from annotation.declared.settings import SettingsRefused, read_settings
 from annotation.errors import suggestion
 from annotation.imports.formats import IMPORTERS
+from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import Entry, Rejected
 from annotation.protocol import Questionnaire
@@ -48,6 +49,10 @@ class Importer:
     description: ClassVar[str]
     Options: ClassVar[type[Any]]
     """Frozen dataclass of `annotation.declared.settings.setting` fields."""
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Columns that tables of this format have; empty if it reads no tables."""
+    json_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that its JSON objects have; empty if it reads no JSON."""
     companion: ClassVar[Companion | None] = None
     answers: ClassVar[Questionnaire | None] = None
     """The questionnaire that files of this format answer, if it is always the same."""
@@ -89,6 +94,19 @@ def importer_class(name: str) -> type[Importer]:
     module, _, class_name = IMPORTERS[name].rpartition(".")
     found: type[Importer] = getattr(import_module(module), class_name)
     return found
+
+
+def other_formats(refusal: OtherKind) -> str:
+    """Return which formats to choose for a file of another kind, as a sentence."""
+    is_table = refusal.kind == "table"
+    formats = map(importer_class, IMPORTERS)
+    needed = {each.title: each.columns if is_table else each.json_fields for each in formats}
+    reading = [title for title, names in needed.items() if names]
+    fitting = [title for title in reading if refusal.names.issuperset(needed[title])]
+    if fitting:
+        return f"Choose a format that fits its {'columns' if is_table else 'fields'}: {' or '.join(fitting)}."
+    kind = "tables" if is_table else "JSON"
+    return f"Convert the file, or choose a format that reads {kind}: {' or '.join(reading)}."
 
 
 def open_import(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
+from annotation.imports.reading.kinds import require_no_table
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, shown
 
@@ -59,7 +60,8 @@ def _members_of(value: list[object] | dict[str, object]) -> Iterable[object]:
 def json_lines(file: TextFile) -> Iterator[Row | Rejected]:
     """Yield the rows of a file with one JSON object per line. Blank lines are skipped.
 
-    Raises FileRefused if the file is one JSON document over several lines (valid or not), or empty.
+    Raises FileRefused if the file is empty, one JSON document over several lines (valid or not), or seems
+    to be a table.
     """
     empty = True
     for number, line in file.lines():
@@ -74,6 +76,8 @@ def json_lines(file: TextFile) -> Iterator[Row | Rejected]:
         except (ValueError, RecursionError) as error:
             if empty and _OPENS_A_DOCUMENT.match(line):
                 _refuse_document(file)
+            if empty:
+                require_no_table(file)
             problem = Problem(file.name, number, "line", _what(error), "one JSON object")
             yield Rejected(file.name, number, line, (problem,))
         else:

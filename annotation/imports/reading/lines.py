@@ -14,7 +14,15 @@ LARGEST_FILE = 4 * 1024**3  # bytes after unpacking; more is treated as a decomp
 MOST_LINES = 10_000_000
 
 GZIP_MAGIC = b"\x1f\x8b"
-OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"PK": "a zip archive (or a spreadsheet)"}
+NOT_TEXT = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"PK\x03\x04": "a zip archive or an Excel file",
+    b"\xd0\xcf\x11\xe0": "an Excel file",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF",
+}
+"""Kinds of files that cannot be read, by their first bytes."""
 BLOCK = 1024 * 1024
 
 
@@ -98,12 +106,14 @@ class TextFile:
             stream = self.path.open("rb")
         except OSError as error:
             raise self._refused(0, "file", error.strerror or str(error), "a file that can be read") from None
-        head = stream.read(2)
+        head = stream.read(4)
         stream.seek(0)
-        if head in OTHER_ENCODINGS:
-            stream.close()
-            raise self._refused(1, "file", OTHER_ENCODINGS[head], "text in UTF-8, plain or gzip")
-        if head == GZIP_MAGIC:
+        for magic, kind in NOT_TEXT.items():
+            if head.startswith(magic):
+                stream.close()
+                expected = "text in UTF-8, such as JSONL or CSV, plain or gzip"
+                raise self._refused(1, "file", kind, expected)
+        if head.startswith(GZIP_MAGIC):
             return cast(BinaryIO, _Unzipped(stream))
         return stream
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, StrEnum, auto
 from typing import cast
 
+from annotation.imports.reading.kinds import opens_json, refuse_json
 from annotation.imports.reading.lines import LONGEST_LINE, TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, listed
 
@@ -182,8 +183,11 @@ def table_rows(
     """Yield the rows below the header, by its column names.
 
     Raises FileRefused where the header is missing, has more than MOST_COLUMNS, names a column twice or lacks
-    one of `needed`.
+    one of `needed`, and where the file seems to be JSON.
     """
+    header = header_line(file)
+    if opens_json(header):
+        refuse_json(file, header, delimiter)
     columns: list[str] | None = None
     for number, record in records(file, delimiter, quoting):
         if isinstance(record, Rejected):
@@ -198,8 +202,6 @@ def table_rows(
             yield Rejected(file.name, number, delimiter.join(record), (problem,))
         else:
             yield Row(file.name, number, dict(zip(columns, record, strict=True)), storable=True)
-    if columns is None:
-        raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
 
 
 def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]) -> list[str]:
@@ -231,7 +233,3 @@ def header_line(file: TextFile) -> str:
         if line.strip():
             return line
     raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
-
-
-def delimiter_of(header: str) -> str:
-    return "\t" if "\t" in header else ","

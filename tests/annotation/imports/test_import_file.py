@@ -307,6 +307,23 @@ def test_a_dry_run_writes_nothing_and_predicts_the_counts(project, seahorse, tmp
     assert new_counts(done)["ratings"] == Rating.objects.count() == 3
 
 
+def test_a_csv_file_for_a_jsonl_format_is_one_problem_with_the_formats_that_read_it(project, tmp_path):
+    path = lines(tmp_path / "r.csv", RATINGS, *["a,x,r,comprehensibility,no,S.,en"] * 136)
+    report = load(project, "examples", path, skip_bad=True)
+    assert [problem.found for problem in report.problems] == ["what seems to be a CSV file"]
+    assert report.refused == (
+        "The file cannot be read. Choose a format that fits its columns: Ratings (CSV, TSV, JSONL)."
+    )
+    assert not load(project, "ratings", path).refused
+
+
+def test_a_second_file_of_another_kind_is_refused_without_naming_formats(project, seahorse, tmp_path):
+    articles = lines(tmp_path / "a.csv", "id,article", "xsum-validation-1,Text.")
+    report = load(project, "seahorse", seahorse(seahorse_row()), companion=articles)
+    assert [(problem.file, problem.field) for problem in report.problems] == [("a.csv", "file")]
+    assert report.refused == "The file cannot be read."
+
+
 def test_reading_stops_after_a_thousand_problems(project, seahorse):
     path = seahorse(*["broken"] * 2000)
     report = load(project, "seahorse", path)

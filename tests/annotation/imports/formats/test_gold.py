@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,10 @@ def test_a_valid_row_after_an_invalid_one_answers_the_question(tmp_path):
     assert found.where == [(2, "value")]
     (gold,) = [record for entry in found.entries for record in entry.gold]
     assert gold.answers["fluency"].line == 3
+
+
+def test_a_json_array_is_refused_as_json_not_as_a_table(tmp_path):
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps([ROW], indent=1))
+    problem = refused("gold", path)
+    assert (problem.field, problem.found) == ("file", "one JSON document over several lines")

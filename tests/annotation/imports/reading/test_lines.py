@@ -83,10 +83,23 @@ def test_it_refuses_a_gzip_file_with_a_flipped_bit(tmp_path):
         read(written(tmp_path, bytes(data)))
 
 
-@pytest.mark.parametrize(("head", "kind"), [(b"PK\x03\x04rest", "zip"), ("id\tx".encode("utf-16"), "UTF-16")])
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"PK\x03\x04rest", "a zip archive or an Excel file"),
+        (b"\xd0\xcf\x11\xe0rest", "an Excel file"),
+        (b"PAR1rest", "a Parquet file"),
+        (b"%PDF-1.7", "a PDF"),
+        ("id\tx".encode("utf-16"), "UTF-16"),
+    ],
+)
 def test_it_names_the_type_of_an_unsupported_file(tmp_path, head, kind):
-    with pytest.raises(FileRefused, match=kind):
+    with pytest.raises(FileRefused, match=f"found {kind}, expected text in UTF-8, such as JSONL or CSV"):
         read(written(tmp_path, head))
+
+
+def test_a_text_may_begin_like_the_name_of_another_type(tmp_path):
+    assert read(written(tmp_path, b"PK,PDF\n")) == [(1, "PK,PDF")]
 
 
 def test_it_refuses_a_missing_file(tmp_path):

@@ -1,0 +1,61 @@
+"""The formats named for a file of another kind."""
+
+import json
+
+import pytest
+
+from annotation.imports.formats import IMPORTERS
+from annotation.imports.reading.importer import importer_class, open_import, other_formats
+from annotation.imports.reading.kinds import OtherKind
+from tests.import_files import SEAHORSE_HEADER, lines
+
+RATINGS = "article_id,system,rater,question,value"
+OF_TABLES = "SEAHORSE (TSV) or Ratings (CSV, TSV, JSONL) or Gold set (JSONL, CSV)"
+
+
+def advice(format_name, path):
+    with pytest.raises(OtherKind) as refusal:
+        list(open_import(format_name, path).entries())
+    return other_formats(refusal.value)
+
+
+@pytest.mark.parametrize("format_name", ["summeval", "bartscore", "examples", "scores"])
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (f"{RATINGS},comment", "Choose a format that fits its columns: Ratings (CSV, TSV, JSONL)."),
+        (SEAHORSE_HEADER, "Choose a format that fits its columns: SEAHORSE (TSV)."),
+        ("id,text", f"Convert the file, or choose a format that reads tables: {OF_TABLES}."),
+    ],
+)
+def test_a_table_leads_to_the_formats_that_read_its_columns(tmp_path, format_name, header, sentence):
+    assert advice(format_name, lines(tmp_path / "file", header, "a,b,c")) == sentence
+
+
+@pytest.mark.parametrize(
+    ("fields", "formats"),
+    [
+        (["id", "scores"], "Scores (JSONL)"),
+        (["id", "src", "sys_summs"], "BARTScore layout (JSON, JSONL)"),
+        (
+            ["article_id", "system", "summary", "article", "answers"],
+            "Examples (JSONL) or Gold set (JSONL, CSV)",
+        ),
+    ],
+)
+def test_json_leads_to_the_formats_that_read_its_fields(tmp_path, fields, formats):
+    path = lines(tmp_path / "file", json.dumps(dict.fromkeys(fields, "")))
+    assert advice("seahorse", path) == f"Choose a format that fits its fields: {formats}."
+
+
+def test_json_that_fits_no_format_leads_to_all_that_read_json(tmp_path):
+    sentence = advice("seahorse", lines(tmp_path / "file", "[", "]"))
+    assert sentence.startswith("Convert the file, or choose a format that reads JSON: SummEval (JSONL) or ")
+    assert "SEAHORSE" not in sentence
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_a_format_reads_the_kinds_of_files_that_its_title_names(name):
+    found = importer_class(name)
+    assert bool(found.columns) == ("CSV" in found.title or "TSV" in found.title)
+    assert bool(found.json_fields) == ("JSON" in found.title)
