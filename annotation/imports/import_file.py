@@ -40,6 +40,10 @@ MOSTLY_WRONG = (
     "Check the format and its options."
 )
 
+NO_VALID_ROW = (
+    "No row can be imported, because every row is invalid. Correct the file or choose another format."
+)
+
 
 class ChangedMeanwhile(DomainError):
     """The project changed between the check and the loading; nothing was stored."""
@@ -63,7 +67,8 @@ def import_file(
 ) -> Report:
     """Check a file and, if it is valid and this is no dry run, load it completely.
 
-    With `skip_bad`, invalid rows are skipped and written to `rejected_to` as JSONL with their problems.
+    With `skip_bad`, invalid rows are skipped and written to `rejected_to` as JSONL with their problems; a
+    file without a valid row is still refused.
     `scores` makes a score keeper for each pass. `progress` is called with the rows read, at most twice a
     second. `before_commit` runs in the loading transaction, which is the only one that writes. The new rows
     name `job`, so that it can be undone.
@@ -94,7 +99,9 @@ def import_file(
             report.stopped = True
         else:
             report.notes = list(importer.notes)
-            if report.problems and not skip_bad and not report.refused:
+            if report.problems and not report.has_valid_rows and (choice.proposed or not report.refused):
+                report.refused = NO_VALID_ROW
+            elif report.problems and not skip_bad and not report.refused:
                 are = "row is" if report.rejected == 1 else "rows are"
                 report.refused = f"{report.rejected:,} {are} invalid."
         if report.refused or dry_run:
@@ -161,9 +168,15 @@ class _Pass:
                 if each.problems:
                     self._wrong.add(number)
                     reject(Rejected(entry.file, entry.line, entry.row, each.problems))
+                elif self._is_valid_row(entry):
+                    self._report.has_valid_rows = True
         wrong.problems.sort(key=lambda problem: (problem.file != self._importer.file.name, problem.line))
         self._report.not_listed = wrong.found - len(wrong.problems)
         reading.finish()
+
+    def _is_valid_row(self, entry: Entry) -> bool:
+        """Return whether an entry without problems is of the file's own rows, and of a valid one."""
+        return entry.file == self._importer.file.name and (entry.file, entry.line) not in self._wrong_rows
 
     def load(self, project: Project, reading: ProgressReport, job: ImportJob | None) -> None:
         """Store the valid rows. Raises ChangedMeanwhile."""

@@ -51,10 +51,14 @@ def needs_questionnaire(job: ImportJob) -> bool:
 
 
 def is_loadable(job: ImportJob) -> bool:
-    """Return whether a dry run can be imported: as it is, without invalid rows, or with the questionnaire."""
-    skippable = job.report.get("rejected", 0) > 0 and not job.report.get("stopped")
-    curable = job.status == ImportJob.Status.FAILED and (skippable or needs_questionnaire(job))
-    return job.dry_run and (job.status == ImportJob.Status.DONE or curable)
+    """Return whether a dry run can be imported: as it is, without invalid rows, or with the questionnaire.
+
+    A file without a valid row cannot, nor one whose valid rows are unknown because reading stopped.
+    """
+    rejected = job.report.get("rejected", 0) > 0
+    hopeless = job.report.get("stopped") or (rejected and not job.report.get("has_valid_rows"))
+    curable = job.status == ImportJob.Status.FAILED and (rejected or needs_questionnaire(job))
+    return job.dry_run and not hopeless and (job.status == ImportJob.Status.DONE or curable)
 
 
 def can_skip_after_check(job: ImportJob) -> bool:

@@ -39,6 +39,8 @@ class Report:
     """The number of problems beyond those."""
     rejected: int = 0
     """The number of rows with problems."""
+    has_valid_rows: bool = False
+    """True if at least one row of the file can be imported. Unknown if reading stopped."""
     stopped: bool = False
     """True if the file was not read to its end, so that skipping invalid rows is no cure."""
     too_many_problems: bool = False
@@ -75,6 +77,7 @@ class Report:
             },
             "not_listed": self.not_listed,
             "rejected": self.rejected,
+            "has_valid_rows": self.has_valid_rows,
             "stopped": self.stopped,
             "too_many_problems": self.too_many_problems,
             "refused": self.refused,

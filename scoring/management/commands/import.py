@@ -108,7 +108,7 @@ class Command(BaseCommand):
 
 def _heading(report: Report) -> str:
     if report.refused:
-        return "The rows that are not wrong would give:"
+        return "The rows that are not wrong would give:" if report.counts else "Notes:"
     if report.dry_run:
         return "The file would give:"
     return "Loaded:" if report.has_news else "The project has all of this already:"

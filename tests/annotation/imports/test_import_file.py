@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from annotation.imports import import_file as import_file_module
 from annotation.imports.formats import IMPORTERS
-from annotation.imports.import_file import ChangedMeanwhile, import_file
+from annotation.imports.import_file import NO_VALID_ROW, ChangedMeanwhile, import_file
 from annotation.imports.reading.importer import open_import
 from annotation.labels import human_labels
 from annotation.models import (
@@ -279,6 +279,42 @@ def test_skip_bad_loads_valid_rows_and_writes_the_others_to_a_file(project, seah
     assert [(row["line"], row["problems"][0]["field"]) for row in rows] == [(3, "line"), (4, "question2")]
     assert rows[0]["row"] == "broken"
     assert rows[1]["row"]["gem_id"] == "b-test-1"
+
+
+@pytest.mark.parametrize("skip_bad", [True, False])
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_file_without_a_valid_row_is_refused(project, seahorse, tmp_path, skip_bad, dry_run):
+    """The articles of the second file are valid, but no rating is."""
+    path = seahorse(*[seahorse_row(answers="Nope" + "\t" * 5)] * 136)
+    report = load(
+        project,
+        "seahorse",
+        path,
+        companion=articles_file(tmp_path, "xsum-validation-1"),
+        skip_bad=skip_bad,
+        dry_run=dry_run,
+        rejected_to=tmp_path / "rejects",
+    )
+    assert (report.refused, report.rejected, report.has_valid_rows) == (NO_VALID_ROW, 136, False)
+    assert row_counts(project) == (0,) * 7
+    assert revision(project) == 0
+    assert not list(tmp_path.glob("*rejects*"))
+
+
+def test_ratings_of_missing_summaries_are_refused_even_if_a_questionnaire_would_fit(project, tmp_path):
+    rows = ["article_id,system,rater,question,value", "a,x,r,factual,yes", "a,x,q,factual,no"]
+    report = load(project, "ratings", lines(tmp_path / "r.csv", *rows), dry_run=True)
+    assert report.proposed is not None
+    assert (report.refused, report.has_valid_rows) == (NO_VALID_ROW, False)
+
+
+def test_a_file_for_another_questionnaire_is_still_refused_for_that_reason(project, tmp_path):
+    row = {"id": "a", "model_id": "M", "decoded": "S.", "references": []}
+    row |= {"expert_annotations": [{"fluency": 1}], "turker_annotations": []}
+    report = load(project, "summeval", jsonl(tmp_path / "s.jsonl", row), skip_bad=True)
+    assert report.rejected == 1
+    assert "Import this file into a project with the questionnaire 'summeval'" in report.refused
+    assert not report.has_valid_rows
 
 
 def test_a_valid_file_writes_no_rejects_file(project, seahorse, tmp_path):

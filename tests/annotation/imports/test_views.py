@@ -130,6 +130,47 @@ def test_a_dry_run_with_invalid_rows_can_be_loaded_without_them(project, client)
     assert b'"a2/sys"' in b"".join(left_out.streaming_content)
 
 
+@pytest.mark.parametrize("skipping", [{}, {"skip_bad": "on"}])
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_dry_run_without_a_valid_row_only_offers_another_file(project, client, skipping, headers):
+    job = imported(client, project, upload(*["broken"] * 136), dry_run="on", **skipping)
+    text = " ".join(client.get(address("import_job", job), headers=headers).content.decode().split())
+    assert "No row can be imported, because every row is invalid." in text
+    assert "136 problems" in text
+    assert "Import for real" not in text
+    assert "skip_bad" not in text
+    assert "will be skipped" not in text
+    again = f"{reverse('imports', args=[project.slug])}?format=examples#upload"
+    assert f'href="{again}">Choose another file</a>' in text
+    assert b'name="format" value="examples"' in client.get(again).content
+
+
+def test_loading_a_dry_run_without_a_valid_row_fails_and_stores_nothing(project, client):
+    job = imported(client, project, upload("broken"), dry_run="on")
+    client.post(address("import_load", job), {"skip_bad": "on"})
+    loading = ImportJob.objects.latest("pk")
+    work_on_import(loading.pk)
+    text = text_of(client, loading)
+    assert "Nothing was imported" in text
+    assert "No row can be imported" in text
+    assert "Choose another file" in text
+    assert client.get(address("import_rejects", loading)).status_code == 404
+    assert not Summary.objects.exists()
+
+
+def test_a_dry_run_that_stopped_is_not_loaded_with_its_proposed_questionnaire(project, client):
+    """The project lacks the summaries of the ratings."""
+    rows = [f"a,x,r{number},factual,{'yes' if number % 2 else 'no'}" for number in range(1100)]
+    file = upload("article_id,system,rater,question,value", *rows, name="r.csv")
+    job = imported(client, project, file, format="ratings", missing="NULL", dry_run="on")
+    assert job.report["questionnaire"]
+    text = text_of(client, job)
+    assert "more than 1,000 problems, so reading stopped" in text
+    assert "Import for real" not in text
+    assert "It is not known how many rows are valid." in text
+    assert "Choose another file" in text
+
+
 def test_a_dry_run_that_stopped_at_too_many_problems_leads_to_an_import_without_them(project, client):
     rows = [
         row
@@ -161,6 +202,7 @@ def test_a_file_of_mostly_invalid_rows_is_not_offered_without_them(project, clie
     assert "more than half of those read" in text
     assert "Repeat dry run" not in text
     assert "Import for real" not in text
+    assert "Choose another file" in text
 
 
 def test_a_proposed_questionnaire_is_shown_and_stored_once_confirmed(project, client):

@@ -63,6 +63,27 @@ def test_skip_bad_imports_the_valid_rows_with_exit_code_1(run, tmp_path):
     assert Rating.objects.count() == 1
 
 
+@pytest.mark.parametrize("flags", [["--skip-bad"], ["--skip-bad", "--dry-run"], []])
+def test_a_file_without_a_valid_row_is_refused(run, tmp_path, flags):
+    path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, "broken", "also\tbroken")
+    code, output, errors = run("seahorse", path, *flags)
+    assert code == 2
+    assert "No row can be imported, because every row is invalid." in errors
+    assert "Nothing was loaded of r.tsv" in errors
+    assert "would give" not in output
+    assert not list(tmp_path.glob("*.rejected.jsonl"))
+    assert not Rating.objects.exists()
+
+
+def test_a_table_for_a_jsonl_format_is_refused_with_the_format_that_fits(run, tmp_path):
+    path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, seahorse_row(), seahorse_row())
+    code, _, errors = run("summeval", path)
+    assert code == 2
+    assert "r.tsv, line 1, file: found what seems to be a TSV file, expected one JSON object a line" in errors
+    assert "Choose a format that fits its columns: SEAHORSE (TSV). Nothing was loaded of r.tsv" in errors
+    assert "malformed" not in errors
+
+
 def test_dry_run_imports_nothing(run, tmp_path):
     path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, seahorse_row())
     code, output, _ = run("seahorse", path, "--dry-run")
