@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='reservation',
             name='at_once',
-            field=models.PositiveIntegerField(default=0, help_text='Most requests that are sent before the reply to another one is stored.'),
+            field=models.PositiveIntegerField(default=0, help_text='Maximum number of requests in progress at a time.'),
         ),
         migrations.AddField(
             model_name='reservation',

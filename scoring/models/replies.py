@@ -66,7 +66,7 @@ class Reservation(models.Model):
     amount = models.DecimalField(max_digits=14, decimal_places=8, help_text="US dollars.")
     unanswered = models.PositiveIntegerField(default=0, help_text="Requests without a stored reply.")
     at_once = models.PositiveIntegerField(
-        default=0, help_text="Most requests that are sent before the reply to another one is stored."
+        default=0, help_text="Maximum number of requests in progress at a time."
     )
     until = models.DateTimeField(
         help_text="Time from which the worker counts as dead and the money as spent."
