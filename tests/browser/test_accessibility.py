@@ -24,11 +24,13 @@ import json
 from django.test import Client
 from tests.addresses import ARGUMENTS, address_of
 from tests.campaigns import make_campaign
+from tests.factories import make_rater
 from tests.scoring.training.counted_projects import make_trained_model
 campaign = make_campaign("looked at")
 make_trained_model(campaign.ids["model_name"])
+make_rater(campaign.project, user=campaign.users["researcher"])  # who may stop rating
 sessions = {}
-for role in ("manager", "annotator", "trainee"):
+for role in ("manager", "annotator", "trainee", "researcher"):
     client = Client()
     client.force_login(campaign.users[role], "django.contrib.auth.backends.ModelBackend")
     sessions[role] = client.cookies["sessionid"].value

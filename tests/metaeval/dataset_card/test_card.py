@@ -31,21 +31,27 @@ PIECES = [
     *("\\", "`", "```", "~~~", "|", "&lt;", "&#60;", ": ", '"', "'", "# ", "> ", "- ", "---"),
     *("\n", "\n\n", "\r", "\u2028", "    ", "a"),
 ]
-TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map("".join).filter(str.strip)
+LONGEST = 80  # characters of a title
+TEXTS = (
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=5)
+    .map(lambda pieces: "".join(pieces)[:LONGEST])
+    .filter(str.strip)
+)
 
 
 def project_full_of(text):
     """Return a project with one rating, in which everything that a person may write is this text."""
+    value = text.strip()[:32]
     questions = tuple(
-        Question(key, key, text, text, 1, Scale(ScaleKind.NOMINAL, (text, "no")), stops_rating_on=(text,))
+        Question(key, key, text, text, 1, Scale(ScaleKind.NOMINAL, (value, "no")), stops_rating_on=(value,))
         for key in ("mood", "tone")
     )
     project = make_project(
         Questionnaire(f"hostile-{next(_numbers)}", text, (text,), questions), name=text, description=text
     )
-    article = make_article(project, dataset=text[:80])
+    article = make_article(project, dataset=text)
     summary = make_summary(project, article=article, system=make_system(project, text))
-    rating = rate(summary, make_rater(project, pseudonym=text[:40], group=text[:40]), mood=text)
+    rating = rate(summary, make_rater(project, pseudonym=text[:40], group=text[:40]), mood=value)
     Answer.objects.filter(rating=rating).update(guidelines=publish_guidelines(project, text))
     return project
 
