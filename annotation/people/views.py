@@ -177,7 +177,7 @@ def _rater(project: Project, rater_id: int) -> Rater:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rating_stop(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Ask a manager or researcher who rates for confirmation, then end that."""
+    """Ask managers or researchers who rate whether they want to stop rating, and stop it."""
     rater = open_as_rater(request, slug)
     if request.method == "POST":
         stop_rating(rater)

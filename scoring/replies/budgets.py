@@ -1,8 +1,8 @@
 """A run's budget: before a request is sent, the most that it can cost is reserved.
 
 Money spent and reserved never exceeds the budget, however many workers there are: each reserves under a lock
-on the run's row. Money reserved by a killed worker stays reserved, since its cost is unknown. Without a
-budget or price, the reservation only counts the requests whose replies a killed worker lost.
+on the run's row. Money reserved by a killed worker stays reserved, since its cost is unknown. Requests are
+reserved without a price, too, so that those that a killed worker may have paid in vain can be counted.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class BudgetInUse(Exception):
 
 @dataclass(frozen=True)
 class Spending:
-    """A run's money, in US dollars."""
+    """A run's money, in US dollars, and requests that may have been paid in vain."""
 
     spent: Decimal
     under_way: Decimal

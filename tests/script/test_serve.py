@@ -1,5 +1,6 @@
 """A platform started as script/up does, and how it ends."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -95,6 +96,19 @@ def test_nothing_outlives_the_platform_however_it_ends(tmp_path, migrated_sqlite
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
+
+
+def test_data_of_a_platform_that_is_still_stopping_are_not_opened(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with (tmp_path / "running.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"http://localhost:9/ {ended.pid}")
+        lock.flush()
+        refused = serve(tmp_path, free_port())
+        printed, _ = refused.communicate(timeout=PATIENCE_S)
+    assert refused.returncode == 2
+    assert printed == "Touchstone at http://localhost:9/ is still stopping. Try again in 10 seconds.\n"
 
 
 def test_a_port_of_another_program_is_named(tmp_path):

@@ -102,13 +102,13 @@ class Command(BaseCommand):
             would_be = "would be" if report.dry_run else "were"
             where = "" if report.dry_run else f" and written to {rejected_rows_path(given['path'])}"
             raise CommandError(
-                f"Wrong rows ({report.rejected:,}) {would_be} left out{where}.", returncode=FAILED_IN_PART
+                f"Invalid rows ({report.rejected:,}) {would_be} left out{where}.", returncode=FAILED_IN_PART
             )
 
 
 def _heading(report: Report) -> str:
     if report.refused:
-        return "The rows that are not wrong would give:" if report.counts else "Notes:"
+        return "The valid rows would give:" if report.counts else "Notes:"
     if report.dry_run:
         return "The file would give:"
     return "Loaded:" if report.has_news else "The project has all of this already:"

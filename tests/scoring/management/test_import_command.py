@@ -58,7 +58,7 @@ def test_skip_bad_imports_the_valid_rows_with_exit_code_1(run, tmp_path):
     path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, "broken", seahorse_row())
     code, _, errors = run("seahorse", path, "--skip-bad")
     assert code == 1
-    assert f"Wrong rows (1) were left out and written to {path}.rejected.jsonl." in errors
+    assert f"Invalid rows (1) were left out and written to {path}.rejected.jsonl." in errors
     assert json.loads((tmp_path / "r.tsv.rejected.jsonl").read_text())["row"] == "broken"
     assert Rating.objects.count() == 1
 
