@@ -36,8 +36,20 @@ def serve(folder: Path, port: int) -> subprocess.Popen[str]:
     }
     command = [sys.executable, "script/serve.py", "--no-demo", "--port", str(port)]
     return subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=restore_signals,
     )
+
+
+def restore_signals() -> None:
+    """Let the signals end the platform that nohup, and shells in the background, ignore."""
+    for each in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(each, signal.SIG_DFL)
 
 
 @contextmanager
