@@ -96,7 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in set(further)]
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser"))):
+        uses_it = fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser")))
+        if uses_it and not item.get_closest_marker("sqlite_suffices"):
             item.add_marker(pytest.mark.database)
     yield
     items.sort(key=place_in_run)

@@ -100,6 +100,7 @@ def test_axe_finds_no_violation_on_any_page(open_context: OpenContext, platform:
     assert len(found) > 40
 
 
+@pytest.mark.sqlite_suffices("thorough runs look at every page")
 def test_axe_finds_no_violation_on_a_page_of_each_kind(open_context: OpenContext, platform: Platform):
     found = {}
     for username, addresses in EACH_KIND.items():

@@ -26,7 +26,10 @@ from tests.factories import (
     make_system,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.sqlite_suffices("the same pages are opened on PostgreSQL with further values"),
+]
 
 ARTICLE = ("SENTINEL-TEXT", "SENTINEL-TITLE")
 NEVER = (
