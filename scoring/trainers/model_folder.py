@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
+from shlex import quote
 
 from scoring.weights.model_card import ModelCard, write_card
 
@@ -37,8 +38,8 @@ def readme(card: ModelCard) -> str:
         f"# {card.title}\n\nScores {dimensions} of summaries. Trained by Touchstone from "
         f"`{card.base_model}`.",
         "## Use\n\nPut this folder below `WEIGHTS_DIR` and give its name as `model`, for example\n\n"
-        f"    manage.py score {card.evaluator} --set model=FOLDER {_settings(card.params)}".rstrip()
-        + " --input EXAMPLES --output SCORES",
+        f"    manage.py score {card.evaluator} {_settings({'model': 'FOLDER', **card.params})} "
+        "--input EXAMPLES --output SCORES",
         f"## Training data\n\n{_table(card.data)}",
         f"## Articles seen\n\nThe model was fitted to {_count(seen.get('train', 0))} and chosen by "
         f"{_count(seen.get('validation', 0))}. Their digests are in `touchstone.json`. Do not judge the "
@@ -56,7 +57,7 @@ def _count(articles: int) -> str:
 
 
 def _settings(params: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={value}" for name, value in params.items())
+    return " ".join(f"--set {quote(f'{name}={value}')}" for name, value in params.items())
 
 
 def _table(values: Mapping[str, object], prefix: str = "") -> str:

@@ -1,9 +1,11 @@
 """SEAHORSE metrics that are trained from tiny models, and scored with."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 
 from annotation.declared.settings import read_settings
 from scoring.contract.evaluator import EvaluatorError
@@ -97,6 +99,18 @@ def test_the_card_tells_what_was_learnt(tmp_path):
     assert card.trained_with["params"]["epochs"] == 2
     assert {each.name for each in (tmp_path / "model").iterdir()} >= {"README.md", "model.safetensors"}
     assert card.weights_sha256 in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_the_command_of_the_card_scores(tmp_path, monkeypatch):
+    train(tmp_path, model=str(tiny_model("bert")), epochs="1")
+    examples, output = tmp_path / "examples.jsonl", tmp_path / "scores.jsonl"
+    examples.write_text('{"id": "1", "article": "The cat sat on the mat.", "summary": "A cat sat."}\n')
+    monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path))
+    card = (tmp_path / "model" / "README.md").read_text()
+    (command,) = [line for line in card.splitlines() if line.startswith("    manage.py ")]
+    given = {"EXAMPLES": str(examples), "SCORES": str(output), "model=FOLDER": "model=model"}
+    call_command(*(given.get(word, word) for word in shlex.split(command)[1:]))
+    assert 0 < json.loads(output.read_text())["scores"]["attribution"] < 1
 
 
 def test_a_model_trained_further_has_also_seen_what_its_base_had_seen(tmp_path):
