@@ -663,7 +663,7 @@ def test_the_marks_appear_for_managers(world):
     assert [mark for mark in (*marks, SCORE) if mark not in shown] == []
 
 
-@pytest.mark.sqlite_suffices("refusals query nothing that permitted requests do not")
+@pytest.mark.sqlite_suffices("a refusal runs no query that a permitted request does not")
 def test_objects_of_another_project_are_not_found(world):
     """Requested under the user's own project, and under the other project."""
     wrong = []
