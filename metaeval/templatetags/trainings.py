@@ -2,9 +2,11 @@
 
 from django import template
 
+from scoring.trainers.contract import amount
 from scoring.weights.model_card import ModelCard
 
 register = template.Library()
+register.filter(amount)
 
 
 @register.filter

@@ -51,7 +51,7 @@ class PlannedModel:
     share: float
     seed: int
     trainer: Trainer
-    counts: Mapping[str, int]
+    counts: Mapping[str, int | float]
     articles: int
     """Articles to train on."""
     examples: int

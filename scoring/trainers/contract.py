@@ -64,8 +64,8 @@ class TrainingData:
     train: Sequence[Any]
     """Examples, each of the trainer's own kind."""
     validation: Sequence[Any]
-    counts: Mapping[str, int]
-    """Names for people, such as "Training articles" -> counts, in display order."""
+    counts: Mapping[str, int | float]
+    """Names for people, such as "Training articles" -> counts, and shares as floats, in display order."""
     articles: Mapping[str, tuple[str, ...]]
     """"train" and "validation" -> text digests of the articles seen, sorted; no digest is in both."""
     dimensions: tuple[str, ...]
@@ -74,6 +74,8 @@ class TrainingData:
     """Language codes, sorted."""
     digest: str
     """SHA-256 of all examples in order. Checkpoints of other data are refused."""
+    warnings: tuple[str, ...] = ()
+    """Sentences on data from which a model may learn something else than is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,11 @@ class Trained:
     cancelled: bool
     steps: int
     """Steps made in all."""
+
+
+def amount(number: int | float) -> str:
+    """Return a count with separators, '4,812', or a share in percent, '82.6%'."""
+    return f"{number:.1%}" if isinstance(number, float) else f"{number:,}"
 
 
 class Trainer:

@@ -1,5 +1,6 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from annotation.declared.settings import setting
@@ -16,7 +17,7 @@ from scoring.trainers.loop_params import (
     patience_setting,
 )
 from scoring.trainers.splits import Article, Split, split_articles
-from scoring.trainers.umse_pairs import Matching, Source, matchings
+from scoring.trainers.umse_pairs import FEWEST_SENTENCES, Matching, Source, matchings, shortcuts
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "all": ("sum_ref", "sum_doc", "sum_doc_ref"),
@@ -33,17 +34,21 @@ _IN_WORDS = {
     "sum_doc": "with the article",
     "sum_doc_ref": "with article and reference together",
 }
+TELLING_WORDS, TELLING_LENGTH = 0.95, 0.75
+"""Shares of pairs above which a warning says that words or length alone tell them apart."""
 PAIRS, PREFIX = "Examples", "Prefix"
 
 
 class UmseTrainer(Trainer):
     """Learns from articles and their references alone, without any rating, whether texts match.
 
-    The first three sentences of an article match its reference, and a reference matches its article. In a
-    text that does not match, one sentence is replaced by a sentence from a similar text of another article,
-    found by BM25. One network learns up to three scenarios, told apart by a prefix of learnt vectors: one
-    prefix, in another order for each scenario. The checkpoint with the lowest loss on pairs of articles that
-    were set aside is kept.
+    The first three sentences of an article match its reference. The reference of the most similar article, as
+    found by BM25, does not, although one of its sentences is replaced by one of these three. A reference
+    matches its article, but not when one of its sentences is replaced by one of the most similar article's
+    reference. One network learns up to three scenarios, told apart by a prefix of learnt vectors: one prefix,
+    in another order for each scenario. The checkpoint with the lowest loss on pairs of articles that were set
+    aside is kept. Before the training you see how many pairs can be told apart by shared words or by length
+    alone: a network may learn no more than that.
 
     Paper and released code differ. As in the paper, the prefix is in the input, where its order counts, and
     all three scenarios are learnt. As in the code, texts have at most 380 tokens, the estimator's hidden
@@ -154,25 +159,20 @@ class UmseTrainer(Trainer):
 
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
         scenarios, negatives = SCENARIOS[self.params.scenarios], self.params.negatives
-        articles = split_articles(
-            items,
-            self.params,
-            lambda article: ["reference"] if _sources([article], article.split) else [],
-            least=negatives + 1,
-        )
+        articles = split_articles(items, self.params, self._kinds, least=negatives + 1)
         sources = {split: _sources(articles, split) for split in (Split.TRAIN, Split.VALIDATION)}
         # Each part by itself, so that no sentence of a validation article is in a training example.
-        train, validation = (
-            matchings(each, scenarios, negatives, self.params.split_seed) for each in sources.values()
-        )
-        for split, found in ((Split.TRAIN, train), (Split.VALIDATION, validation)):
-            if not found:
-                raise CannotTrain(
-                    f"The {split} articles give no examples: there are {len(sources[split])} with a "
-                    f"reference, and at least {negatives + 1} with different sentences are needed. Add "
-                    "articles with references, or lower the test share."
-                )
-        known = {each.digest for found in sources.values() for each in found}
+        found = {
+            split: matchings(each, scenarios, negatives, self.params.split_seed)
+            for split, each in sources.items()
+        }
+        for split, examples in found.items():
+            for scenario in scenarios:
+                if all(each.scenario != scenario for each in examples):
+                    raise CannotTrain(self._lack(scenario, split, sources[split]))
+        train, validation = found.values()
+        known = {each.digest for each in chain(*sources.values())}
+        shares, warnings = _shortcuts(scenarios, [*train, *validation])
         counts = {
             "Training articles": len(sources[Split.TRAIN]),
             "Validation articles": len(sources[Split.VALIDATION]),
@@ -182,6 +182,7 @@ class UmseTrainer(Trainer):
             ),
             "Training examples": len(train),
             "Validation examples": len(validation),
+            **shares,
         }
         return TrainingData(
             train=train,
@@ -193,6 +194,31 @@ class UmseTrainer(Trainer):
                 sorted({each.language for found in sources.values() for each in found if each.language})
             ),
             digest=sha256_of([[_as_json(each) for each in found] for found in (train, validation)]),
+            warnings=warnings,
+        )
+
+    def _kinds(self, article: Article) -> list[str]:
+        """Return what the article's references are good for: document matching, summary matching."""
+        found = _sources([article], article.split)
+        matched = SCENARIOS[self.params.scenarios]
+        return [
+            kind
+            for kind, fewest, scenarios in (
+                ("document matching", 1, ("sum_doc",)),
+                ("summary matching", FEWEST_SENTENCES, ("sum_ref", "sum_doc_ref")),
+            )
+            if any(each.summaries(fewest) for each in found) and not set(scenarios).isdisjoint(matched)
+        ]
+
+    def _lack(self, scenario: str, split: Split, sources: Sequence[Source]) -> str:
+        """Return why the articles of a split give no examples of a scenario, and what to do."""
+        fewest = 1 if scenario == "sum_doc" else FEWEST_SENTENCES
+        count = sum(bool(each.summaries(fewest)) for each in sources)
+        kind = "a reference" if fewest == 1 else f"a reference of at least {fewest} sentences"
+        return (
+            f"The {split} articles give no examples {_IN_WORDS[scenario]}: there are {count} with {kind}, "
+            f"and at least {self.params.negatives + 1} with different sentences are needed. Add more, "
+            "lower the test share, or choose other scenarios."
         )
 
     def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:
@@ -240,6 +266,33 @@ def _evaluator_params(scenarios: str) -> dict[str, str]:
     if scenarios in ("all", "as_released"):
         return {"granularity": WHOLE}
     return {"granularity": WHOLE, "scenario": scenarios, "fusion": "none"}
+
+
+def _shortcuts(
+    scenarios: Iterable[str], examples: Sequence[Matching]
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return the shares of pairs that words and length alone tell apart, by their names, and warnings."""
+    shares: dict[str, float] = {}
+    warnings = []
+    for scenario in scenarios:
+        found = shortcuts([each for each in examples if each.scenario == scenario])
+        where = _IN_WORDS[scenario]
+        for what, share, most, advice in (
+            ("shared words", found.words, TELLING_WORDS, "Compare it with ROUGE before you rely on it."),
+            (
+                "length",
+                found.length,
+                TELLING_LENGTH,
+                "Use references as long as three sentences of their articles, or leave this scenario out.",
+            ),
+        ):
+            shares[f"Told apart by {what} alone, {where}"] = share
+            if share > most:
+                warnings.append(
+                    f"Scenario {where}: {what} alone can tell {share:.0%} of the matching texts from those "
+                    f"that do not match, and the model may learn no more than that. {advice}"
+                )
+    return shares, tuple(warnings)
 
 
 def _sources(articles: Iterable[Article], split: Split) -> list[Source]:

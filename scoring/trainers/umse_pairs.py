@@ -11,7 +11,9 @@ from scoring.texts.tokens import unicode_words
 LEAD = 3
 """Sentences of an article that stand for a good summary."""
 SIMILAR = 10
-"""Similar summaries from which a foreign sentence may come, the most similar first."""
+"""Similar articles whose references may be used, the most similar first."""
+FEWEST_SENTENCES = 2
+"""The fewest sentences of references in summary matching: of one, a mismatch would keep nothing foreign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class Source:
     references: tuple[str, ...]
     language: str | None = None
 
+    def summaries(self, fewest_sentences: int = 1) -> list[tuple[str, ...]]:
+        """Return the references with words and so many sentences or more, as their sentences."""
+        told = (sentences(each, self.language) for each in self.references if unicode_words(each))
+        return [each for each in told if len(each) >= fewest_sentences]
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
@@ -35,88 +42,113 @@ class Matching:
     label: int
 
 
+@dataclass(frozen=True, slots=True)
+class Shortcuts:
+    """Shares of pairs of a match and its mismatch that a plain property alone tells apart; a tie is half.
+
+    From such pairs a network may learn the property instead of what the texts say.
+    """
+
+    words: float
+    """The match shares more words with the other texts, in [0, 1]."""
+    length: float
+    """The match is the longer one, or the shorter one if that is more frequent, in [.5, 1]."""
+
+
 def matchings(
     sources: Sequence[Source], scenarios: Sequence[str], negatives: int, seed: int
 ) -> list[Matching]:
     """Return as many examples as can be made for each scenario: a matching one, then `negatives` others.
 
-    In sum_ref the article's first three sentences match a reference (summary matching); in sum_doc a
-    reference matches its article (document matching); in sum_doc_ref the first three sentences match both.
-    An example that does not match has one sentence of its summary, at a random place, replaced by one of a
-    similar summary of another article, found by BM25. A summary with fewer than `negatives` such similar
-    ones gives no example. The same sources and seed give the same examples.
+    Summary matching (sum_ref): an article's first three sentences match its reference. A similar article's
+    reference does not, although one of its sentences is replaced by one of these three. References of one
+    sentence are left out. Document matching (sum_doc): a reference
+    matches its article, and does not when one of its sentences is replaced by one of a similar article's
+    reference. In sum_doc_ref the summaries of summary matching are read with article and reference. BM25
+    finds the articles similar to an article; where fewer than `negatives` of the first ten have a suitable
+    reference, there is no example. The same sources and seed give the same examples.
 
-    Source: Gao et al. 2023, section 3; that of sum_doc_ref is ours, as their code has none.
+    Source: Gao et al. 2023, section 3.2. The texts for sum_doc_ref are ours, as the paper names none.
     """
-    found: list[Matching] = []
-    for scenario in scenarios:
-        summaries = [
-            _Summary(source, sentences(text, source.language))
-            for source in sources
-            for text in (source.references if scenario == "sum_doc" else [_lead(source)])
-        ]
-        for summary, similar in _with_similar(summaries):
-            random = Random(f"{seed} {scenario} {summary.source.digest} {text_digest(summary.text)}")
-            changed = [_swapped(summary, other, random) for other in similar[:negatives]]
-            if len(changed) == negatives:
-                for beside in _beside(scenario, summary.source):
-                    found.append(Matching(scenario, (summary.text, *beside), 1))
-                    found += [Matching(scenario, (each, *beside), 0) for each in changed]
-    return found
+    told = [each for each in sources if unicode_words(each.article) and each.summaries()]
+    found: dict[str, list[Matching]] = {scenario: [] for scenario in scenarios}
+    for source, similar in _with_similar(told):
+        for scenario, examples in found.items():
+            random = Random(f"{seed} {scenario} {source.digest}")
+            for match, beside, mismatches in _candidates(scenario, source, similar, random):
+                if len(mismatches) >= negatives:
+                    examples.append(Matching(scenario, (match, *beside), 1))
+                    examples += [Matching(scenario, (each, *beside), 0) for each in mismatches[:negatives]]
+    return [each for examples in found.values() for each in examples]
 
 
-def _lead(source: Source) -> str:
-    return " ".join(sentences(source.article, source.language)[:LEAD])
+def shortcuts(examples: Sequence[Matching]) -> Shortcuts:
+    """Return how well words and length alone tell the matches from the mismatches after each of them."""
+    more_words, longer, pairs = 0.0, 0.0, 0
+    match = None
+    for example in examples:
+        if example.label:
+            match = example
+        elif match is not None:
+            more_words += _is_greater(_shared_words(match), _shared_words(example))
+            longer += _is_greater(*(len(unicode_words(each.texts[0])) for each in (match, example)))
+            pairs += 1
+    return Shortcuts(more_words / pairs, max(longer, pairs - longer) / pairs)
 
 
-def _beside(scenario: str, source: Source) -> Iterator[tuple[str, ...]]:
-    """Yield the texts with which a summary of the source is read."""
-    if scenario == "sum_doc":
-        yield (source.article,)
-        return
-    for reference in source.references:
-        yield (reference,) if scenario == "sum_ref" else (source.article, reference)
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    source: Source
-    sentences: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.sentences)
-
-    @property
-    def words(self) -> list[str]:
-        return unicode_words(self.text)
-
-    def foreign(self, other: "_Summary") -> list[str]:
-        """Return the sentences with words of another summary that this one lacks."""
-        own = set(map(text_digest, self.sentences))
-        return [each for each in other.sentences if unicode_words(each) and text_digest(each) not in own]
-
-
-def _with_similar(summaries: Sequence[_Summary]) -> Iterator[tuple[_Summary, list[_Summary]]]:
-    """Yield each summary with words, and those similar to it of other articles with a sentence it lacks."""
+def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Source]]]:
+    """Yield each source, and others with articles similar to its own, the most similar first."""
     import bm25s
 
-    told = [each for each in summaries if each.words]
-    if not told:
+    if len(sources) < 2:
         return
-    words = [each.words for each in told]
+    words = [unicode_words(each.article) for each in sources]
     index = bm25s.BM25()
     index.index(words, show_progress=False)
-    own = max(len(each.source.references) for each in told)
-    places, _ = index.retrieve(words, k=min(len(words), SIMILAR + own), show_progress=False)
-    for summary, row in zip(told, places.tolist(), strict=True):
-        similar = [told[place] for place in row]
-        others = [each for each in similar if each.source.digest != summary.source.digest]
-        yield summary, [each for each in others[:SIMILAR] if summary.foreign(each)]
+    queries = [sorted(set(each)) for each in words]
+    places, _ = index.retrieve(queries, k=min(len(sources), SIMILAR + 1), show_progress=False)
+    for source, row in zip(sources, places.tolist(), strict=True):
+        others = [sources[place] for place in row if sources[place].digest != source.digest]
+        yield source, others[:SIMILAR]
 
 
-def _swapped(summary: _Summary, other: _Summary, random: Random) -> str:
-    """Return the summary with one sentence of the other."""
-    changed = list(summary.sentences)
-    changed[random.randrange(len(changed))] = random.choice(summary.foreign(other))
-    return " ".join(changed)
+def _candidates(
+    scenario: str, source: Source, similar: Sequence[Source], random: Random
+) -> Iterator[tuple[str, tuple[str, ...], list[str]]]:
+    """Yield summaries that match, the texts that they match, and summaries that do not match these."""
+    if scenario == "sum_doc":
+        for summary in source.summaries():
+            changed = [_changed(summary, random.choice(each.summaries()), random) for each in similar]
+            yield " ".join(summary), (source.article,), [each for each in changed if each]
+        return
+    lead = sentences(source.article, source.language)[:LEAD]
+    suitable = [random.choice(found) for each in similar if (found := each.summaries(FEWEST_SENTENCES))]
+    changed = [_changed(summary, lead, random) for summary in suitable]
+    mismatches = [each for each in changed if each and text_digest(each) != text_digest(" ".join(lead))]
+    for reference in source.references:
+        if len(sentences(reference, source.language)) >= FEWEST_SENTENCES and unicode_words(reference):
+            beside = (reference,) if scenario == "sum_ref" else (source.article, reference)
+            yield " ".join(lead), beside, mismatches
+
+
+def _changed(summary: Sequence[str], other: Sequence[str], random: Random) -> str:
+    """Return the summary with one sentence of the other that it lacks in place of one of its own.
+
+    Empty if it lacks none.
+    """
+    own = set(map(text_digest, summary))
+    foreign = [each for each in other if unicode_words(each) and text_digest(each) not in own]
+    if not foreign:
+        return ""
+    place = random.randrange(len(summary))
+    return " ".join((*summary[:place], random.choice(foreign), *summary[place + 1 :]))
+
+
+def _shared_words(example: Matching) -> float:
+    """Return the F1 of the distinct words of the summary and those of the other texts, in [0, 1]."""
+    own, others = (set(unicode_words(each)) for each in (example.texts[0], " ".join(example.texts[1:])))
+    return 2 * len(own & others) / (len(own) + len(others)) if own or others else 0.0
+
+
+def _is_greater(one: float, other: float) -> float:
+    return 0.5 if one == other else float(one > other)

@@ -17,7 +17,7 @@ from scoring.management.commands.score import parameters
 from scoring.management.shown_training import in_words, watched
 from scoring.models import Training
 from scoring.trainers import TRAINERS
-from scoring.trainers.contract import CannotTrain, TrainingData
+from scoring.trainers.contract import CannotTrain, TrainingData, amount
 from scoring.training.lifecycle import resume_training
 from scoring.training.planning import plan_training, start_training, trainer_of
 from scoring.training.worker import MODEL, StoredCurves, claim_training, train
@@ -126,7 +126,9 @@ class Command(BaseCommand):
 
     def _announce(self, data: TrainingData) -> None:
         for words, number in data.counts.items():
-            self.stdout.write(f"{words}: {number:,}")
+            self.stdout.write(f"{words}: {amount(number)}")
+        for warning in data.warnings:
+            self.stderr.write(warning)
 
     def _stop(self, how: str) -> None:
         self.stderr.write(f"Stopped. The checkpoint and the best weights so far are kept. To resume: {how}")

@@ -57,7 +57,15 @@ class TestForm:
     def test_preview_counts_what_it_learns_from(self, project, researcher):
         response = researcher.post(address("training_new", project), self.FORM, **HTMX)
         assert "<dt>Training examples</dt><dd>3</dd>" in text_of(response)
+        assert "<dt>Share for training</dt><dd>60.0%</dd>" in text_of(response)
+        assert "warning" not in text_of(response)
         assert not Training.objects.exists()
+
+    def test_preview_warns_of_doubtful_data(self, project, researcher):
+        response = researcher.post(
+            address("training_new", project), {**self.FORM, "param_steps": "1"}, **HTMX
+        )
+        assert '<p class="message warning">One step shows little.</p>' in text_of(response)
 
     def test_starts(self, project, researcher):
         response = researcher.post(

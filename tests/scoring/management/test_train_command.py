@@ -60,8 +60,14 @@ def test_trains_on_a_project_and_installs_the_model(project, capsys):
     assert "Training examples: 3" in printed
     assert "Best after step 5: validation loss 0.2" in printed
     assert "The model is installed as trained/mine." in printed
+    assert "Share for training: 60.0%" in printed
     assert "training: 5 of 5 steps" in capsys.readouterr().err
     assert Training.objects.get().status == Training.Status.DONE
+
+
+def test_warns_of_doubtful_data(project, capsys):
+    run_command("train", "counting", "--project", project.slug, "--set", "steps=1")
+    assert "One step shows little." in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_resume(project, interrupted_at, capsys):

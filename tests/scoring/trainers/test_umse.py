@@ -34,7 +34,8 @@ def digests(items, split):
 def test_counts_say_what_is_learnt_from():
     without = replace(item(16, "train"), references=(" ",))
     data = prepared([*ITEMS, without, item(17, "test")])
-    assert data.counts == {
+    counts = {what: number for what, number in data.counts.items() if isinstance(number, int)}
+    assert counts == {
         "Training articles": 12,
         "Validation articles": 4,
         "Test articles, never seen": 1,
@@ -45,6 +46,28 @@ def test_counts_say_what_is_learnt_from():
     assert data.dimensions == ("general",)
     assert data.languages == ("en",)
     assert data.articles == {split: digests(ITEMS, split) for split in ("train", "validation")}
+
+
+def test_words_and_length_that_tell_pairs_apart_are_told_and_warned_of():
+    data = prepared(ITEMS, scenarios="as_released")
+    shares = {what: number for what, number in data.counts.items() if isinstance(number, float)}
+    assert shares.keys() == {
+        f"Told apart by {what} alone, {where}"
+        for what in ("shared words", "length")
+        for where in ("with the reference", "with the article")
+    }
+    # Three sentences of an article are longer than each reference of two; references are alike in length.
+    assert shares["Told apart by length alone, with the reference"] == 1
+    assert 0.5 <= shares["Told apart by length alone, with the article"] < 0.7
+    [warning] = [each for each in data.warnings if "length alone" in each]
+    assert warning.startswith("Scenario with the reference: length alone can tell 100% of the matching texts")
+
+
+def test_a_scenario_without_examples_is_refused_with_what_it_needs():
+    short = [replace(each, references=(each.references[0].partition(".")[0] + ".",)) for each in ITEMS]
+    with pytest.raises(CannotTrain, match="there are 0 with a reference of at least 2 sentences"):
+        prepared(short)
+    assert {each.scenario for each in prepared(short, scenarios="sum_doc").train} == {"sum_doc"}
 
 
 def test_no_sentence_of_another_split_is_in_an_example():
@@ -91,7 +114,7 @@ def test_only_the_scenarios_asked_for_are_learnt(scenarios, expected):
 @pytest.mark.parametrize(
     ("items", "problem"),
     [
-        ([], "The train articles give no examples: there are 0 with a reference"),
+        ([], "The train articles give no examples with the reference: there are 0 with a"),
         ([ITEMS[0], *(each for each in ITEMS if each.split == "validation")], "there are 1 with a reference"),
         ([each for each in ITEMS if each.split == "train"] + [ITEMS[3]], "The validation articles give no"),
         ([replace(each, references=()) for each in ITEMS], "there are 0 with a reference"),

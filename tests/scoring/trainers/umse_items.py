@@ -14,7 +14,7 @@ def articles_with_references(training=32, validation=4):
     draw = Random(0)
 
     def sentence():
-        return f"{draw.choice(WORDS)} {draw.choice(WORDS)} {draw.choice('abcdefgh')}.".capitalize()
+        return f"{draw.choice('abcdefgh')} {draw.choice(WORDS)} {draw.choice(WORDS)}.".capitalize()
 
     return [
         TrainingItem(

@@ -46,7 +46,11 @@ class CountingTrainer(Trainer):
         return TrainingData(
             train=train,
             validation=validation,
-            counts={"Training examples": len(train), "Validation examples": len(validation)},
+            counts={
+                "Training examples": len(train),
+                "Validation examples": len(validation),
+                "Share for training": len(train) / len(labelled),
+            },
             articles={
                 split: tuple(sorted({text_digest(each.article) for each in each_split}))
                 for split, each_split in (("train", train), ("validation", validation))
@@ -54,6 +58,7 @@ class CountingTrainer(Trainer):
             dimensions=(self.params.dimension,),
             languages=tuple(sorted({each.language or "" for each in labelled})),
             digest=sha256_of([[each.id, each.summary, dict(each.labels)] for each in labelled]),
+            warnings=("One step shows little.",) if self.params.steps == 1 else (),
         )
 
     def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:

@@ -70,7 +70,11 @@ def test_an_item_has_its_texts_labels_and_split(project):
 
 def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
     planned = plan_training(project, "counting", {"steps": "3"})
-    assert planned.data.counts == {"Training examples": 3, "Validation examples": 2}
+    assert planned.data.counts == {
+        "Training examples": 3,
+        "Validation examples": 2,
+        "Share for training": 0.6,
+    }
     assert not Training.objects.exists()
 
 
@@ -96,7 +100,7 @@ def test_started_training_keeps_parameters_labels_and_counts(project, sent):
     assert sorted(training.pool.values(), key=str) == sorted(
         ({"attribution": label} for label in (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)), key=str
     )
-    assert training.counts == {"Training examples": 3, "Validation examples": 2}
+    assert training.counts == {"Training examples": 3, "Validation examples": 2, "Share for training": 0.6}
     assert training.status == Training.Status.QUEUED
 
 
