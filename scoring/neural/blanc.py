@@ -27,6 +27,8 @@ ROWS = 1024
 """Hidden words whose logits are in memory at a time."""
 FIRST_WORD, LAST_WORD = 1000, 29_999
 """Ids that may replace a hidden word, by the authors' choice for BERT's own vocabulary."""
+NEXT_SENTENCE = ("cls.seq_relationship.",)
+"""Beginning of the names of a head that BERT is published with, and that guesses nothing."""
 NOT_DECAYED = ("bias", "LayerNorm.weight")
 WEIGHT_DECAY = 0.01
 
@@ -89,7 +91,7 @@ class MaskFiller(Guesser):
     def __init__(self, folder: Path, precision: str = "float32") -> None:
         self.tokens = TextTokenizer(folder)
         self.precision = precision
-        super().__init__(load_model(folder, transformers.BertForMaskedLM, precision))
+        super().__init__(load_model(folder, transformers.BertForMaskedLM, precision, unused=NEXT_SENTENCE))
         self.mask: int = self.tokens.tokenizer.mask_token_id
         self.limit = input_limit(self.model.config, self.tokens)
 

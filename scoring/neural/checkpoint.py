@@ -1,11 +1,13 @@
 """The tensors of a model's safetensors files, in a chosen precision."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
+from transformers import PreTrainedModel
 
 from scoring.neural.device import DTYPES, device
-from scoring.neural.loading import load_tensors
+from scoring.neural.loading import load_tensors, refuse_unfit
 from scoring.weights.model_files import MissingWeights
 
 
@@ -19,6 +21,11 @@ class Checkpoint:
         self.folder = folder
         self._dtype = DTYPES[precision]
         self._tensors = load_tensors(folder)
+
+    def refuse_unfit(self, model: PreTrainedModel, ignored: Iterable[str] = ()) -> None:
+        """Raise MissingWeights if tensors that are not `ignored` are beyond `model` or of other shapes."""
+        tensors = {name: each for name, each in self._tensors.items() if name not in ignored}
+        refuse_unfit(model, tensors, self.folder)
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors

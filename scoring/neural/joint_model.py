@@ -15,7 +15,7 @@ from scoring.neural.encoder_pass import COUNTING_FROM_PADDING
 from scoring.neural.joint_encoder import JointEncoder
 from scoring.neural.joint_inputs import Group, JointInputs, JointOutput
 from scoring.neural.layer_mix import LayerMix, LayerSums
-from scoring.neural.loading import fill, load_config, load_tensors
+from scoring.neural.loading import fill, load_config, load_tensors, refuse_unused
 from scoring.weights.model_files import MissingWeights
 
 FIXED: Mapping[str, object] = {
@@ -34,6 +34,7 @@ FEWEST_TOKENS = 6
 ENCODER = "encoder.model."
 PREFIX = "encoder.prefix_encoder.embedding.weight"
 MIX = "layerwise_attention."
+SHARE = f"{MIX}scalar_parameters."
 ESTIMATOR = "estimator.ff."
 
 
@@ -68,10 +69,13 @@ class JointModel:
         if most < FEWEST_TOKENS:
             raise MissingWeights(f"The encoder in {folder} has positions for {most} tokens only.")
         self.inputs = JointInputs(folder, text_limit, most)
+        layers = model.config.num_hidden_layers + 1
         try:
-            self._mix = LayerMix.of(_part(tensors, MIX), model.config.num_hidden_layers + 1)
+            self._mix = LayerMix.of(_part(tensors, MIX), layers)
         except KeyError as error:
             raise MissingWeights(f"The weights in {folder} lack {MIX}{error.args[0]}.") from error
+        shares = {f"{SHARE}{layer}" for layer in range(layers)}
+        refuse_unused([name for name in tensors if name.startswith(SHARE) and name not in shares], folder)
         self._estimator = _estimator(folder, _part(tensors, ESTIMATOR), settings, outputs)
 
     @torch.inference_mode()

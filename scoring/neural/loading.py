@@ -1,7 +1,8 @@
 """Models and tokenizers from a folder: safetensors only, without running code from it."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ LEAST_VOCABULARY = 16
 """Fewest pieces beside special tokens; bytes alone would be 256."""
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError)
 """The exceptions that the libraries raise for files that are missing, damaged, or JSON of another form."""
+NOT_OF_TRAINING = re.compile(
+    r"(^|\.)("
+    r"(attn|attention)\.(masked_)?bias|causal_mask|position_ids|rotary_emb\.inv_freq|embed_positions\.weights|version"
+    r")$"
+)
+"""Names of the masks, positions and versions that earlier releases of the library stored beside weights."""
 
 
 def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedTokenizerBase:
@@ -75,12 +82,15 @@ def load_model(
     precision: str = "float32",
     *,
     may_lack: tuple[str, ...] = (),
+    unused: tuple[str, ...] = (),
     **options: Any,
 ) -> PreTrainedModel:
     """Return the folder's model as `model_class` builds it, on the device, in evaluation mode.
 
-    Raises MissingWeights if files are missing or damaged, hold NaN, or lack parameters, which would be
-    random; `may_lack` has the beginnings of names that may be missing, also within a model's encoder.
+    Raises MissingWeights if files are missing or damaged, hold NaN, lack parameters, which would be random,
+    or hold more than the configuration states, which would be cut. `may_lack` has the beginnings of names
+    that may be missing or differ, also within a model's encoder; `unused` those of further weights beside
+    the model's. Heads that the model has no part for are ignored: many encoders are published with one.
     """
     tensor_files(folder)  # since the library's errors about an index do not name it
     try:
@@ -91,6 +101,7 @@ def load_model(
             use_safetensors=True,
             dtype=DTYPES[precision],
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # refused below, by name
             **options,
         )
     except UNREADABLE as error:
@@ -102,6 +113,9 @@ def load_model(
             f"The files in {folder} lack weights that a {type(model).__name__} needs, such as {missing[0]}; "
             "they would be random. Is it the right model?"
         )
+    _refuse_other_shapes([each for each in info["mismatched_keys"] if not each[0].startswith(spared)], folder)
+    beyond = _within(model, info["unexpected_keys"])
+    refuse_unused([name for name in beyond if not name.startswith((*spared, *unused))], folder)
     moved: PreTrainedModel = model.to(device()).eval()
     _refuse_not_finite(moved.state_dict(), folder, spared)
     return moved
@@ -145,6 +159,42 @@ def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: P
         module.load_state_dict(dict(tensors), strict=True)
     except RuntimeError as error:
         raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+
+
+def refuse_unfit(model: PreTrainedModel, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Raise MissingWeights if `tensors` hold more than `model`, or have other shapes; none need be there."""
+    own = model.state_dict()
+    shared = sorted(tensors.keys() & own.keys())
+    both = [(name, tensors[name].shape, own[name].shape) for name in shared]
+    _refuse_other_shapes([each for each in both if each[1] != each[2]], folder)
+    refuse_unused(_within(model, tensors.keys() - own.keys()), folder)
+
+
+def refuse_unused(names: Iterable[str], folder: Path) -> None:
+    """Raise MissingWeights if there are names of weights for which the configuration has no place."""
+    unused = sorted(name for name in names if not NOT_OF_TRAINING.search(name))
+    if unused:
+        raise MissingWeights(
+            f"The files in {folder} hold weights for which config.json has no place, such as {unused[0]} "
+            f"({len(unused):,} in all); the model would be cut. Does config.json belong to the weights?"
+        )
+
+
+def _refuse_other_shapes(differing: Iterable[tuple[str, torch.Size, torch.Size]], folder: Path) -> None:
+    """Raise MissingWeights if there are names of weights with their shape in the files and in the model."""
+    for name, stored, stated in sorted(differing):
+        raise MissingWeights(
+            f"The files in {folder} hold {name} in the shape {tuple(stored)}, but by config.json it is "
+            f"{tuple(stated)}. Does config.json belong to the weights?"
+        )
+
+
+def _within(model: PreTrainedModel, names: Iterable[str]) -> list[str]:
+    """Return those names that belong to a part that the model has, with or without its base model's name."""
+    base = model.base_model
+    parts = {part for module in (model, base) for part, _ in module.named_children()}
+    prefix = f"{model.base_model_prefix}."
+    return [name for name in names if name.removeprefix(prefix).partition(".")[0] in parts]
 
 
 def _refuse_not_finite(tensors: Mapping[str, torch.Tensor], folder: Path, but: tuple[str, ...] = ()) -> None:

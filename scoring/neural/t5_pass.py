@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+import transformers
 from torch.nn.functional import linear, rms_norm
 from torch.nn.utils.rnn import pad_sequence
 
@@ -25,6 +26,8 @@ from scoring.weights.model_files import MissingWeights
 EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 """Names of one matrix; a file needs only one of them, since programs omit different copies."""
 OUTPUT = "lm_head.weight"
+NEVER_USED = ("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",)
+"""Part of the first published T5 models, which no program reads."""
 
 
 class T5Pass:
@@ -37,6 +40,9 @@ class T5Pass:
                 f"The model in {folder} is of the kind {self.config.model_type!r}, no T5 or mT5."
             )
         tensors = Checkpoint(folder, precision)
+        with torch.device("meta"):  # names and shapes alone
+            whole = transformers.AutoModelForSeq2SeqLM.from_config(self.config)
+        tensors.refuse_unfit(whole, NEVER_USED)
         self._encoder = [
             (
                 SelfAttention(self.config, tensors, f"encoder.block.{index}.layer.0"),
@@ -56,11 +62,6 @@ class T5Pass:
         self._decoder_bias = PositionBias(self.config, tensors, "decoder")
         embedding = next((name for name in EMBEDDINGS if name in tensors), EMBEDDINGS[0])
         self._embedding = tensors[embedding]
-        if len(self._embedding) != self.config.vocab_size:
-            raise MissingWeights(
-                f"The model in {folder} has {len(self._embedding):,} embeddings, but its config.json says "
-                f"vocab_size {self.config.vocab_size:,}."
-            )
         tied = OUTPUT not in tensors or tensors.raw(OUTPUT).equal(tensors.raw(embedding))
         self._output = self._embedding if tied else tensors[OUTPUT]
         scale = self.config.d_model**-0.5 if _scales(folder, tied=tied) else 1.0

@@ -36,7 +36,7 @@ NO_ID = -100
 READ_TOGETHER = 512
 """Examples that are tokenised in one call."""
 HEAD = ("classifier.", "head.", "pooler.", "pre_classifier.", "score.", "sequence_summary.")
-"""The beginning of the names of weights that a classifier has and its base model may lack."""
+"""Beginnings of the names of a classifier's weights, which its base may lack or have for other labels."""
 
 
 def learner_for(base: Path, **settings: Any) -> "AnswerLearner":
@@ -188,7 +188,6 @@ class ClassifyingLearner(AnswerLearner):
             num_labels=len(ANSWERS),
             id2label=dict(enumerate(ANSWERS)),
             label2id={answer: label for label, answer in enumerate(ANSWERS)},
-            ignore_mismatched_sizes=True,  # a head for other labels is replaced
             **({} if self._attention_dropout else without_attention_dropout(base)),
         )
         self._has_types = has_token_types(model.config, self._tokens)

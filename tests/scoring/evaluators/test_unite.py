@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
@@ -155,6 +156,13 @@ def test_training_settings_are_followed_or_refused():
 def test_missing_weight_is_refused(missing, message):
     with pytest.raises(MissingWeights, match=message):
         unite(changed(tiny_unite(), **{missing: None})).score([ITEM])
+
+
+def test_weights_of_further_layers_in_the_mix_are_refused():
+    """The softmax is over all of them, so leaving one out changes the others' shares."""
+    further = {"layerwise_attention.scalar_parameters.4": torch.zeros(1)}
+    with pytest.raises(MissingWeights, match=r"no place, such as layerwise_attention\.scalar_parameters\.4"):
+        unite(changed(tiny_unite(), **further)).score([ITEM])
 
 
 def test_model_of_another_metric_is_refused():

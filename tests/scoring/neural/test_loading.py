@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 
 import pytest
@@ -26,6 +27,13 @@ def folder(tmp_path):
 def change(folder, edit):
     tensors = load_file(folder / "model.safetensors")
     save_file(edit(tensors), folder / "model.safetensors", {"format": "pt"})
+
+
+def state(folder, key, more):
+    """Add `more` to a number in the folder's config.json."""
+    config = json.loads((folder / "config.json").read_text())
+    config[key] += more
+    (folder / "config.json").write_text(json.dumps(config))
 
 
 def test_model_is_in_evaluation_mode(folder):
@@ -59,6 +67,87 @@ def test_unused_weights_may_be_missing(folder):
         load_model(folder)
     load_model(folder, may_lack=("pooler.",))
     load_model(folder, transformers.AutoModelForSequenceClassification, may_lack=("pooler.", "classifier."))
+
+
+@pytest.mark.parametrize(
+    ("kind", "head", "key", "first"),
+    [
+        ("bert", "Model", "num_hidden_layers", "encoder.layer.2."),
+        ("bert", "ForSequenceClassification", "num_hidden_layers", "bert.encoder.layer.2."),
+        ("bart", "ForConditionalGeneration", "encoder_layers", "model.encoder.layers.1."),
+        ("bart", "ForConditionalGeneration", "decoder_layers", "model.decoder.layers.1."),
+        ("t5", "ForConditionalGeneration", "num_layers", "encoder.block.2."),
+        ("gpt2", "LMHeadModel", "n_layer", "transformer.h.2."),
+        ("gpt2", "Model", "n_layer", "h.2."),
+        ("llama", "ForCausalLM", "num_hidden_layers", "model.layers.2."),
+    ],
+)
+def test_more_layers_than_the_configuration_states_are_refused(tmp_path, kind, head, key, first):
+    folder = shutil.copytree(tiny_model(kind, head), tmp_path / "model")
+    loaded_as = "LMHeadModel" if kind == "gpt2" else head
+    model_class = getattr(
+        transformers, f"{ {'bert': 'Bert', 'gpt2': 'GPT2'}.get(kind, kind.title()) }{loaded_as}"
+    )
+    load_model(folder, model_class)
+    state(folder, key, -1)
+    with pytest.raises(
+        MissingWeights, match=rf"no place, such as {re.escape(first)}.*; the model would be cut"
+    ):
+        load_model(folder, model_class)
+
+
+def test_layers_beyond_those_of_an_encoder_are_refused_beside_its_heads(tmp_path):
+    folder = shutil.copytree(tiny_model("bert", "ForPreTraining"), tmp_path / "model")
+    load_encoder(folder, "float32")
+    state(folder, "num_hidden_layers", -1)
+    with pytest.raises(MissingWeights, match=r"such as bert\.encoder\.layer\.2\..* \(16 in all\)"):
+        load_encoder(folder, "float32")
+
+
+@pytest.mark.parametrize("key", ["intermediate_size", "max_position_embeddings", "vocab_size"])
+def test_other_shapes_than_the_configuration_states_are_refused(folder, key):
+    state(folder, key, -16)
+    with pytest.raises(MissingWeights, match=r"in the shape \(\d+.*, but by config\.json it is \(\d+"):
+        load_model(folder, may_lack=("pooler.",))
+
+
+@pytest.mark.parametrize(
+    ("head", "loaded_as", "options"),
+    [
+        ("ForMaskedLM", "Model", {"may_lack": ("pooler.",)}),
+        ("ForPreTraining", "Model", {}),
+        ("ForPreTraining", "ForMaskedLM", {"unused": ("cls.seq_relationship.",)}),
+        ("ForSequenceClassification", "Model", {}),
+        ("ForQuestionAnswering", "Model", {"may_lack": ("pooler.",)}),
+        ("ForPreTraining", "ForSequenceClassification", {"may_lack": ("classifier.",)}),
+    ],
+)
+def test_heads_for_other_tasks_are_ignored(head, loaded_as, options):
+    load_model(tiny_model("bert", head), getattr(transformers, f"Bert{loaded_as}"), **options)
+
+
+def test_further_weights_of_the_models_own_head_are_refused_unless_declared():
+    with pytest.raises(MissingWeights, match=r"no place, such as cls\.seq_relationship\.bias \(2 in all\)"):
+        load_model(tiny_model("bert", "ForPreTraining"), transformers.BertForMaskedLM)
+
+
+def test_pooler_and_positions_of_a_checkpoint_are_ignored_where_the_model_has_none(tmp_path):
+    """RoBERTa's published files have a pooler, which its classifier does without."""
+    folder = shutil.copytree(tiny_model("roberta", "ForSequenceClassification"), tmp_path / "model")
+    further = {
+        "roberta.pooler.dense.weight": torch.ones(32, 32),
+        "roberta.embeddings.position_ids": torch.arange(514)[None],
+        "lm_head.bias": torch.ones(3),
+    }
+    change(folder, lambda each: each | further)
+    load_model(folder, transformers.AutoModelForSequenceClassification)
+
+
+def test_masks_stored_by_earlier_releases_are_ignored(tmp_path):
+    folder = shutil.copytree(tiny_model("gpt2"), tmp_path / "model")
+    masks = {"attn.bias": torch.ones(1, 1, 4, 4), "attn.masked_bias": torch.tensor(-1e4)}
+    change(folder, lambda each: each | {f"transformer.h.0.{name}": mask for name, mask in masks.items()})
+    load_model(folder, transformers.AutoModelForCausalLM)
 
 
 def test_pickled_weights_are_not_loaded(folder):

@@ -248,6 +248,35 @@ def test_missing_weights_are_reported():
         Answers(folder)
 
 
+@pytest.mark.parametrize(
+    ("stated", "named"),
+    [
+        ({"num_layers": 2}, r"encoder\.block\.2\.layer\.0\..* \(9 in all\)"),
+        ({"num_decoder_layers": 1}, r"decoder\.block\.1\.layer\.0\..* \(14 in all\)"),
+        (
+            {"num_heads": 1},
+            r"Attention\.k\.weight in the shape \(32, 32\), but by config\.json it is \(16, 32\)",
+        ),
+    ],
+)
+def test_more_than_the_configuration_states_is_refused(stated, named):
+    folder = t5_model("t5", untied=True, stated=stated)
+    with pytest.raises(MissingWeights, match=named):
+        Answers(folder)
+
+
+def test_weights_that_nothing_reads_are_ignored():
+    """The first T5 models were published with a table that no program reads; others have further heads."""
+    folder = t5_model("t5", untied=True)
+    expected = first_logits(folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["encoder.embed_tokens.weight"] = tensors["shared.weight"].clone()
+    tensors["decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"] = torch.ones(32, 2)
+    tensors["classification_head.dense.weight"] = torch.ones(2, 2)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    torch.testing.assert_close(first_logits(folder), expected, atol=0, rtol=0)
+
+
 def test_other_kinds_of_models_are_refused():
     with pytest.raises(MissingWeights, match="bart"):
         Answers(tiny_model("bart"))
@@ -258,7 +287,7 @@ def test_fewer_embeddings_than_stated_are_refused():
     tensors = load_file(folder / "model.safetensors")
     tensors["shared.weight"] = tensors["shared.weight"][:-1].clone()
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(MissingWeights, match=r"embeddings, but its config\.json says vocab_size"):
+    with pytest.raises(MissingWeights, match=r"shared\.weight in the shape \(\d+, 32\), but by config"):
         Answers(folder)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
 from scoring.trainers.contract import CannotTrain, TrainingItem
 from scoring.trainers.seahorse import SeahorseTrainer
+from scoring.trainers.seahorse_learners import learner_for
 from scoring.weights.model_card import read_card
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.further_cases import with_further
@@ -65,6 +67,24 @@ def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_
     assert float(np.mean(last)) < 0.05
 
     assert_scores_as_validated(tmp_path / "model", data, trained)
+
+
+def test_only_the_head_of_a_base_model_may_have_another_shape(tmp_path):
+    settings = {
+        "prompts": {"attribution": "{article} {summary}"},
+        "max_length": 128,
+        "choose_by": "validation_loss",
+        "lora_rank": 0,
+        "gradient_checkpointing": False,
+        "attention_dropout": True,
+    }
+    three = tiny_model("bert", "ForSequenceClassification", labels=("a", "b", "c"))
+    assert learner_for(three, **settings).module.model.classifier.out_features == 2
+    folder = shutil.copytree(three, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"intermediate_size": 24}))
+    with pytest.raises(MissingWeights, match=r"intermediate\.dense\.bias in the shape \(48,\)"):
+        learner_for(folder, **settings)
 
 
 @pytest.mark.parametrize(("base", "tied"), [("mt5", False), ("t5, tied", True)])
