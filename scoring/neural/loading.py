@@ -9,6 +9,7 @@ from typing import Any
 import tokenizers
 import torch
 import transformers
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -22,7 +23,18 @@ transformers.utils.logging.disable_progress_bar()
 
 LEAST_VOCABULARY = 16
 """Fewest pieces beside special tokens; bytes alone would be 256."""
-UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError)
+UNREADABLE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    SafetensorError,
+    StrictDataclassError,
+)
 """The exceptions that the libraries raise for files that are missing, damaged, or JSON of another form."""
 NOT_OF_TRAINING = re.compile(
     r"(^|\.)("
@@ -214,6 +226,8 @@ def _refuse_not_finite(tensors: Mapping[str, torch.Tensor], folder: Path, but: t
 
 def _said(error: Exception) -> str:
     """Return the error's first line without a full stop; for a KeyError which entry is missing."""
+    if isinstance(error, StrictDataclassError) and isinstance(error.__cause__, Exception):
+        return _said(error.__cause__)  # its own first line does not say what is wrong
     if isinstance(error, KeyError):
         return f"the entry {error} is missing in one of its files"
     return first_line(error).removesuffix(".")

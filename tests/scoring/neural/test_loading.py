@@ -238,6 +238,21 @@ def test_configuration_that_is_no_object_is_refused(folder, name):
         load_tokenizer(folder)
 
 
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"num_hidden_layers": "three"}, "'num_hidden_layers' expected int, got str"),
+        ({"num_attention_heads": 0}, "modulo by zero"),
+        ({"num_attention_heads": 5}, "not a multiple of the number of attention heads"),
+    ],
+)
+def test_impossible_configuration_is_refused_with_its_fault(folder, entry, said):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | entry))
+    with pytest.raises(MissingWeights, match=said):
+        load_encoder(folder, "float32")
+
+
 @pytest.mark.parametrize("kind", ["bart", "t5"])
 def test_encoder_with_a_decoder_is_refused(kind):
     with pytest.raises(MissingWeights, match=f"is of the kind {kind}, an encoder with a decoder"):
