@@ -42,6 +42,8 @@ class Setting:
     """The least number allowed."""
     high: float | None = None
     """The greatest number allowed."""
+    usual: tuple[float, float] | None = None
+    """The least and greatest number that usually work; others are allowed with a warning."""
     pattern: str = ""
     """Regular expression for the whole text. `expected` says the same in words."""
     expected: str = ""
@@ -123,6 +125,15 @@ def read_settings(declaring: type[Any], given: Mapping[str, Any], *, of: str, no
 def settings_as_json(settings: Any) -> dict[str, Any]:
     """Return all settings as JSON values for `read_settings`, in the order of `settings_of`."""
     return {each.name: value_as_json(getattr(settings, each.name)) for each in settings_of(type(settings))}
+
+
+def unusual_values(settings: Any) -> list[str]:
+    """Return a warning for each number outside its usual range."""
+    return [
+        f"{each.label} {value:g} is unusual. Values from {each.usual[0]:g} to {each.usual[1]:g} usually work."
+        for each in settings_of(type(settings))
+        if each.usual and not each.usual[0] <= (value := getattr(settings, each.name)) <= each.usual[1]
+    ]
 
 
 def value_as_json(value: Any) -> Any:

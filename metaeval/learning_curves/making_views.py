@@ -37,6 +37,8 @@ def learning_curve_new(request: SignedInRequest, slug: str) -> HttpResponse:
             planned = plan_learning_curve(project, form.wanted)
             if request.POST.get("action") == "start":
                 curve = start_learning_curve(planned, request.user)
+                for warning in planned.warnings:
+                    messages.warning(request, warning)
                 return redirect("learning_curve", slug, curve.pk)
         except (InvalidLearningCurve, InvalidTraining) as error:
             form.refuse(str(error))

@@ -68,6 +68,8 @@ def training_new(request: SignedInRequest, slug: str) -> HttpResponse:
             planned = plan_training(project, trainer.name, form.given)
             if request.POST.get("action") == "start":
                 training = start_training(planned, request.user, form.cleaned_data["name"])
+                for warning in planned.warnings:
+                    messages.warning(request, warning)
                 return redirect("training", slug, training.pk)
         except InvalidTraining as error:
             form.refuse(str(error))

@@ -20,7 +20,7 @@ from scoring.models import CurveModel, LearningCurve, Training
 from scoring.trainers.contract import CannotTrain, Trainer, TrainingItem
 from scoring.trainers.splits import Split, split_articles
 from scoring.training.items import training_items, training_pool
-from scoring.training.planning import is_taken, trainer_of
+from scoring.training.planning import is_taken, trainer_of, warnings_of
 from scoring.training.wake_ups import wake_next
 from scoring.weights.model_files import locate, size
 
@@ -72,6 +72,8 @@ class CurvePlan:
     validation_examples: int
     models: Sequence[PlannedModel]
     """The models, sorted by seed and then by share: a first curve is complete after the first seed."""
+    warnings: tuple[str, ...] = ()
+    """Reasons why the trainings may fail or mislead, each a sentence or two."""
 
     @property
     def by_share(self) -> list[tuple[str, Sequence[PlannedModel]]]:
@@ -135,6 +137,7 @@ def plan_learning_curve(project: Project, wanted: CurveRequest, *, by_operator: 
         rated_test_articles=rated,
         validation_examples=len(data.validation),
         models=models,
+        warnings=warnings_of(trainer, data, by_operator=by_operator),
     )
 
 

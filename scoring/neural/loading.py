@@ -1,6 +1,5 @@
 """Models and tokenizers from a folder: safetensors only, without running code from it."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from scoring.neural.device import DTYPES, device
-from scoring.weights.model_files import MissingWeights, first_line
+from scoring.weights.model_files import MissingWeights, first_line, tensor_files
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -146,23 +145,6 @@ def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, 
         raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}.") from error
     _refuse_not_finite(found, folder)
     return found
-
-
-def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
-    """Return the file of that name, or the parts that its index names instead. Raises MissingWeights."""
-    index = folder / f"{name}.index.json"
-    if (folder / name).exists() or not index.exists():
-        return [folder / name]
-    try:
-        parts = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        files = [folder / part for part in parts]
-    except UNREADABLE as error:
-        raise MissingWeights(
-            f"{index} is damaged: it does not name the file of each tensor under weight_map."
-        ) from error
-    if absent := [path.name for path in files if not path.is_file()]:
-        raise MissingWeights(f"{index} names {absent[0]!r}, which is missing. Fetch or copy the model again.")
-    return files
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:

@@ -118,6 +118,11 @@ class Trainer:
     def __init__(self, params: Any) -> None:
         self.params = params
 
+    @property
+    def trains_all(self) -> bool:
+        """True if all weights of the base model are trained, which takes four times their memory."""
+        return True
+
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
         """Return what the method learns from in these items. Test articles are never in it.
 

@@ -20,7 +20,6 @@ from scoring.trainers.checkpoints import claim, last_whole
 from scoring.trainers.contract import CannotTrain, Trained, Watch
 from scoring.trainers.learner import Learner
 from scoring.trainers.loop_params import LoopParams
-from scoring.trainers.resources import autocast_dtype
 
 CHECKPOINTS = "checkpoints"
 POINTS = 200
@@ -60,6 +59,16 @@ def run(
             "gradient checkpointing, a shorter maximum length, or a smaller model."
         ) from error
     return trainer.result(), trainer.seconds() / 3600
+
+
+def _autocast_dtype(precision: str) -> torch.dtype:
+    """Return the number format of the passes. Raises CannotTrain if the device does not have it."""
+    on_gpu = device().type == "cuda"
+    if precision == "auto":
+        return torch.bfloat16 if on_gpu and torch.cuda.is_bf16_supported() else torch.float32
+    if precision == "float16" and not on_gpu:
+        raise CannotTrain("precision float16 needs a GPU; choose another one on this machine")
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[precision]
 
 
 @contextmanager
@@ -121,7 +130,7 @@ class _Trainer(transformers.Trainer):
         steps = -(-len(self._batches) // params.accumulation)
         total = steps * params.epochs
         between = max(1, round(steps / params.validations))
-        self._dtype = dtype = autocast_dtype(params.precision)
+        self._dtype = dtype = _autocast_dtype(params.precision)
         arguments = transformers.TrainingArguments(
             output_dir=str(checkpoints),
             per_device_train_batch_size=params.batch_size,

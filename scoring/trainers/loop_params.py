@@ -7,6 +7,8 @@ from annotation.declared.settings import setting
 from scoring.trainers.splits import SplitParams
 
 OPTIMISATION, MACHINE = "Optimisation", "Machine"
+USUAL_RATES = (1e-6, 1e-2)
+"""Learning rates from that of a large model's whole weights to that of a few new weights."""
 
 
 def base_model_setting(*default: str, details: str) -> Any:
@@ -24,7 +26,7 @@ def learning_rate_setting(
     default: float, *, label: str = "Learning rate", help: str = "Size of a step of AdamW."
 ) -> Any:
     """Declare a setting for a learning rate of AdamW."""
-    return setting(default, label=label, help=help, low=1e-8, high=1.0, group=OPTIMISATION)
+    return setting(default, label=label, help=help, low=1e-8, high=1.0, usual=USUAL_RATES, group=OPTIMISATION)
 
 
 def epochs_setting(default: int) -> Any:

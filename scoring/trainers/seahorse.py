@@ -88,6 +88,10 @@ class SeahorseTrainer(Trainer):
 
     params: Params
 
+    @property
+    def trains_all(self) -> bool:
+        return not self.params.lora_rank
+
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
         articles = split_articles(items, self.params, self._answers)
         counts: Counter[str] = Counter()
@@ -144,7 +148,7 @@ class SeahorseTrainer(Trainer):
             title=f"{self.title}, {named}, from {model_name(self.params.model)}",
             evaluator_params={"max_length": self.params.max_length},
             settings={"prompts": prompts(data.dimensions)},
-            trains_all=not self.params.lora_rank,
+            trains_all=self.trains_all,
         )
 
     def _build(self, base: Path) -> "Learner":

@@ -1,7 +1,7 @@
 """Planning and starting trainings: parameters, summaries, name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.declared.settings import read_settings, settings_as_json, settings_of
+from annotation.declared.settings import read_settings, settings_as_json, settings_of, unusual_values
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidTraining
@@ -19,8 +19,9 @@ from scoring.inputs.offered_models import locate_for
 from scoring.models import RegisteredModel, Training
 from scoring.trainers import UnknownTrainer, load_trainer
 from scoring.trainers.contract import CannotTrain, Trainer, TrainingData
+from scoring.trainers.resources import free_memory, memory_problem
 from scoring.training.items import training_items, training_pool
-from scoring.training.wake_ups import wake
+from scoring.training.wake_ups import training_queue, wake
 from scoring.weights.model_files import MissingWeights, locate
 from scoring.weights.trained_models import folder_of
 
@@ -35,6 +36,8 @@ class TrainingPlan:
     trainer: Trainer
     data: TrainingData
     pool: Labels
+    warnings: tuple[str, ...] = ()
+    """Reasons why the training may fail or mislead, each a sentence or two."""
 
 
 def trainer_of(method: str, given: Mapping[str, Any], project: Project | None = None) -> Trainer:
@@ -72,7 +75,32 @@ def plan_training(
         data = trainer.prepare(training_items(pool))
     except CannotTrain as error:
         raise InvalidTraining(str(error)) from error
-    return TrainingPlan(project, trainer, data, pool)
+    return TrainingPlan(project, trainer, data, pool, warnings_of(trainer, data, by_operator=by_operator))
+
+
+def warnings_of(trainer: Trainer, data: TrainingData, *, by_operator: bool = False) -> tuple[str, ...]:
+    """Return why a training may fail or mislead, each reason a sentence or two.
+
+    The memory is this server's. It is not judged if the training goes to a GPU, nor for the operator, whose
+    command trains at once and says so itself. Raises InvalidTraining for weights that cannot be read.
+    """
+    judges_memory = not by_operator and training_queue() != "gpu"
+    lacking = _lacking_memory(trainer) if judges_memory else ()
+    return (*unusual_values(trainer.params), *lacking, *data.warnings)
+
+
+def _lacking_memory(trainer: Trainer) -> Iterator[str]:
+    for setting in settings_of(type(trainer.params)):
+        model = getattr(trainer.params, setting.name)
+        if setting.is_weights and model:
+            try:
+                problem = memory_problem(
+                    locate(model), free_memory(), "this server", trains_all=trainer.trains_all
+                )
+            except MissingWeights as error:
+                raise InvalidTraining(f"parameter {setting.name!r}: {error}") from error
+            if problem:
+                yield problem
 
 
 def start_training(

@@ -9,13 +9,17 @@ from scoring.workers.wake_ups import RECRUIT_S, send_task
 
 
 def wake(training: Training, expires_s: float | None = None) -> None:
-    """Wake a worker for `training` once the transaction is committed.
+    """Wake a worker for `training` once the transaction is committed."""
+    send_task("work_on_training", training.pk, training_queue(), expires_s)
 
-    It is one for trainings, if there is one, since a training holds its process to its end. Else it is one
-    with a GPU, or any.
+
+def training_queue() -> str:
+    """Return the queue that the next training goes to.
+
+    It is the one for trainings, if a worker serves it, since a training holds its process to its end. Else it
+    is the one for GPUs, or the one for all.
     """
-    queue = next((each for each in ("training", "gpu") if is_served(each)), "cpu")
-    send_task("work_on_training", training.pk, queue, expires_s)
+    return next((each for each in ("training", "gpu") if is_served(each)), "cpu")
 
 
 def wake_next(curve: LearningCurve) -> None:

@@ -139,6 +139,23 @@ def size(place: Path) -> int:
     return sum(path.stat().st_size for path in weights)
 
 
+def tensor_files(folder: Path, name: str = "model.safetensors") -> list[Path]:
+    """Return the file of that name, or the parts that its index names instead. Raises MissingWeights."""
+    index = folder / f"{name}.index.json"
+    if (folder / name).exists() or not index.exists():
+        return [folder / name]
+    try:
+        parts = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        files = [folder / part for part in parts]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise MissingWeights(
+            f"{index} is damaged: it does not name the file of each tensor under weight_map."
+        ) from error
+    if absent := [path.name for path in files if not path.is_file()]:
+        raise MissingWeights(f"{index} names {absent[0]!r}, which is missing. Fetch or copy the model again.")
+    return files
+
+
 def digest(place: Path) -> str:
     """Return the SHA-256, 64 hex digits, of a folder's counted files with their names, or of one file.
 

@@ -105,6 +105,8 @@ class Command(BaseCommand):
         for share, models in planned.by_share:
             examples = ", ".join(f"{each.examples:,}" for each in models)
             self.stderr.write(f"{share}: {examples} training {planned.examples_in_words}")
+        for warning in planned.warnings:
+            self.stderr.write(warning)
         self.stderr.write(f"Test articles with rated summaries: {planned.rated_test_articles:,}")
         return start_learning_curve(planned, None, wakes=False)
 

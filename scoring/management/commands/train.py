@@ -1,6 +1,7 @@
 """manage.py train: train an evaluator on a project's summaries, or on a file without a database."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from scoring.models import Training
 from scoring.trainers import TRAINERS
 from scoring.trainers.contract import CannotTrain, TrainingData, amount
 from scoring.training.lifecycle import resume_training
-from scoring.training.planning import plan_training, start_training, trainer_of
+from scoring.training.planning import plan_training, start_training, trainer_of, warnings_of
 from scoring.training.worker import MODEL, StoredCurves, claim_training, train
 from scoring.weights.model_card import read_card
 
@@ -85,7 +86,7 @@ class Command(BaseCommand):
         planned = plan_training(
             named_project(options["project"]), options["method"], parameters(options["set"]), by_operator=True
         )
-        self._announce(planned.data)
+        self._announce(planned.data, planned.warnings)
         return start_training(planned, None, options["name"], wakes=False)
 
     def _train_on_project(self, training: Training) -> None:
@@ -109,7 +110,7 @@ class Command(BaseCommand):
         trainer = trainer_of(options["method"], parameters(options["set"]))
         try:
             data = trainer.prepare(read_training_items(options["input"], tuple(options["label_scale"])))
-            self._announce(data)
+            self._announce(data, warnings_of(trainer, data, by_operator=True))
             folder.mkdir(parents=True, exist_ok=True)
             with watched(trainer) as watch:
                 trained = trainer.train(data, folder, watch, f"file {options['input'].name}")
@@ -124,11 +125,11 @@ class Command(BaseCommand):
             given = " ".join(f"--set {name}={value}" for name, value in settings.items())
             self.stdout.write(f"Score with it: manage.py score {card.evaluator} {given}")
 
-    def _announce(self, data: TrainingData) -> None:
+    def _announce(self, data: TrainingData, warnings: Iterable[str]) -> None:
+        for warning in warnings:
+            self.stderr.write(warning)
         for words, number in data.counts.items():
             self.stdout.write(f"{words}: {amount(number)}")
-        for warning in data.warnings:
-            self.stderr.write(warning)
 
     def _stop(self, how: str) -> None:
         self.stderr.write(f"Stopped. The checkpoint and the best weights so far are kept. To resume: {how}")

@@ -67,6 +67,19 @@ class TestForm:
         )
         assert '<p class="message warning">One step shows little.</p>' in text_of(response)
 
+    def test_preview_and_start_warn_of_what_rarely_trains(self, project, researcher):
+        shutil.copytree(tiny_model("bert"), weights_dir() / "tiny")
+        form = {
+            "method": "seahorse",
+            "param_model": "tiny",
+            "param_dimensions": ["attribution"],
+            "param_learning_rate": "1",
+        }
+        here = address("training_new", project)
+        assert "Learning rate 1 is unusual." in text_of(researcher.post(here, form, **HTMX))
+        started = researcher.post(here, {**form, "action": "start"}, follow=True)
+        assert "Learning rate 1 is unusual." in text_of(started)
+
     def test_starts(self, project, researcher):
         response = researcher.post(
             address("training_new", project), {**self.FORM, "name": "mine", "action": "start"}

@@ -12,6 +12,7 @@ from scoring.weights.model_card import read_card
 from scoring.weights.trained_models import trained_models
 from tests.import_files import jsonl
 from tests.scoring.management.test_commands import refused, run_command
+from tests.scoring.tiny_models import tiny_model
 from tests.scoring.training.counted_projects import make_counted_project, use_counting_trainer
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +104,17 @@ def test_a_stopped_training_on_a_file_goes_on_by_the_same_command(examples, tmp_
     assert json.loads((to / "checkpoints" / "last.json").read_text())["step"] == 4
     call_command(*command)
     assert read_card(to / "model").trained_with == {"steps": 10}
+
+
+@pytest.mark.parametrize("source", ["project", "file"])
+def test_a_rate_that_rarely_trains_is_named_before_the_training(project, examples, capsys, source):
+    wanted = {
+        "project": ["--project", project.slug, "--name", "No Name"],
+        "file": ["--input", str(examples), "--to", str(examples), "--label-scale", "1", "5"],
+    }
+    settings = [f"model={tiny_model('bert')}", "dimensions=attribution", "learning_rate=1"]
+    refused("train", "seahorse", *wanted[source], *(part for each in settings for part in ("--set", each)))
+    assert "Learning rate 1 is unusual." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import sys
 from scoring.trainers import TRAINERS, load_trainer
 for name in TRAINERS:
     load_trainer(name)
+import scoring.trainers.resources
 heavy = {"torch", "transformers", "peft", "numpy", "scipy", "django"} & set(sys.modules)
 assert not heavy, heavy
 """

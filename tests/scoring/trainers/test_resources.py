@@ -5,8 +5,9 @@ import psutil
 import pytest
 
 from scoring.neural.device import device
+from scoring.trainers import resources
 from scoring.trainers.contract import CannotTrain
-from scoring.trainers.resources import check_resources, numbers_in
+from scoring.trainers.resources import check_resources, free_memory, numbers_in
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.tiny_models import tiny_model
 
@@ -32,6 +33,49 @@ def test_too_little_memory_is_refused_unless_few_weights_are_trained(base, tmp_p
     with pytest.raises(CannotTrain, match=r"of memory.*Choose a smaller model, or LoRA"):
         check_resources(base, tmp_path, trains_all=True)
     check_resources(base, tmp_path, trains_all=False)
+
+
+LIMITS = {
+    "version 2": {
+        "memory.max": "5000\n",
+        "memory.current": "3000\n",
+        "memory.stat": "anon 1000\ninactive_file 500\n",
+    },
+    "version 1": {
+        "memory/memory.limit_in_bytes": "5000\n",
+        "memory/memory.usage_in_bytes": "3000\n",
+        "memory/memory.stat": "inactive_file 1\ntotal_inactive_file 500\n",
+    },
+    "no limit, version 2": {
+        "memory.max": "max\n",
+        "memory.current": "3000\n",
+        "memory.stat": "inactive_file 500\n",
+    },
+    "no limit, version 1": {
+        "memory/memory.limit_in_bytes": "9223372036854771712\n",
+        "memory/memory.usage_in_bytes": "3000\n",
+        "memory/memory.stat": "total_inactive_file 500\n",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "available", "free"),
+    [
+        ("version 2", 10_000, 2500),
+        ("version 1", 10_000, 2500),
+        ("version 2", 2000, 2000),
+        ("no limit, version 2", 10_000, 10_000),
+        ("no limit, version 1", 10_000, 10_000),
+    ],
+)
+def test_the_free_memory_is_the_containers_where_that_is_less(tmp_path, monkeypatch, files, available, free):
+    for name, content in LIMITS[files].items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(resources, "CGROUPS", tmp_path)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: namedtuple("Memory", "available")(available))
+    assert free_memory() == free
 
 
 def test_too_small_a_disk_is_refused(base, tmp_path, monkeypatch):

@@ -1,5 +1,10 @@
 """What a training learns from, and what it refuses before it starts."""
 
+import re
+import shutil
+from collections import namedtuple
+
+import psutil
 import pytest
 
 from annotation.errors import NotAllowed, NotFound
@@ -8,8 +13,11 @@ from scoring.errors import InvalidTraining
 from scoring.models import LabelSplit, Training
 from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.split import articles_in
+from scoring.trainers.resources import numbers_in
 from scoring.training.items import training_items, training_pool
 from scoring.training.planning import plan_training, start_training
+from scoring.weights.model_files import weights_dir
+from scoring.workers.presence import sign
 from tests.factories import (
     make_article,
     make_gold,
@@ -20,6 +28,7 @@ from tests.factories import (
     make_system,
 )
 from tests.scoring.runs.test_planning import rate
+from tests.scoring.tiny_models import tiny_model
 from tests.scoring.training.counted_projects import make_counted_project
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +85,40 @@ def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
         "Share for training": 0.6,
     }
     assert not Training.objects.exists()
+
+
+class TestWarnings:
+    @pytest.fixture
+    def plan(self, project):
+        shutil.copytree(tiny_model("bert"), weights_dir() / "tiny")
+
+        def plan(**given):
+            return plan_training(project, "seahorse", {"model": "tiny", "dimensions": "attribution", **given})
+
+        return plan
+
+    def test_usual_settings_bring_none(self, plan):
+        assert plan().warnings == ()
+
+    @pytest.mark.parametrize("rate", ["1", "1e-8"])
+    def test_a_rate_that_rarely_trains_brings_one_with_the_usual_range(self, plan, rate):
+        assert plan(learning_rate=rate).warnings == (
+            f"Learning rate {float(rate):g} is unusual. Values from 1e-06 to 0.01 usually work.",
+        )
+
+    def test_too_little_memory_brings_one_unless_few_weights_are_trained(self, plan, monkeypatch):
+        free = namedtuple("Memory", "available")(numbers_in(weights_dir() / "tiny") * 8)
+        monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+        [warning] = plan().warnings
+        assert re.search(r"needs at least .* of memory, and .* are free on this server", warning)
+        assert plan(lora_rank="4").warnings == ()
+        sign("worker", ["gpu"])
+        assert plan().warnings == ()
+
+    def test_damaged_weights_are_refused(self, plan):
+        (weights_dir() / "tiny/model.safetensors").write_bytes(b"damaged")
+        with pytest.raises(InvalidTraining, match=r"'model': .* cannot be read"):
+            plan()
 
 
 @pytest.mark.parametrize(
