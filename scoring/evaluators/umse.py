@@ -47,7 +47,9 @@ class Umse(JointEvaluator):
     default, and never has a score by sentences.
 
     A network that Touchstone trained (manage.py train umse) may have its prefix in the input instead, where
-    the order counts, and its own limit of tokens. It scores the scenarios that it was trained for.
+    the order counts, and its own limit of tokens. It scores the scenarios that it was trained for. Its input
+    is the paper's, [CLS] prefix summary [SEP] other text, with the marks and types of tokens of its encoder's
+    family. Where it reads the mean over the tokens, the prefix is not in it.
     """
 
     name = "umse"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from scoring.neural.segments import Joined, joined
+from scoring.neural.segments import Joined, Marks, joined
 from scoring.neural.tokens import TextTokenizer
 
 Group = tuple[str, Sequence[tuple[str, ...]]]
@@ -32,12 +32,12 @@ class JointInputs:
 
     def __init__(self, folder: Path, text_limit: int, joint_limit: int) -> None:
         self.tokens = TextTokenizer(folder)
+        self._marks = Marks(self.tokens.opening[0], self.tokens.between_texts, self.tokens.closing[-1])
         self._limits = text_limit, joint_limit
 
     def of(self, texts: Sequence[tuple[str, ...]]) -> tuple[list[Joined], list[tuple[float, ...]]]:
         """Return the encoder's input for each tuple of texts, and the share of each text that it has."""
         flat = list(dict.fromkeys(text for each in texts for text in each))
         pieces = dict(zip(flat, self.tokens.pieces(flat), strict=True))
-        ends = self.tokens.opening[0], self.tokens.closing[-1]
-        found = [joined([pieces[text] for text in each], *ends, *self._limits) for each in texts]
+        found = [joined([pieces[text] for text in each], self._marks, *self._limits) for each in texts]
         return [sequence for sequence, _ in found], [shares for _, shares in found]

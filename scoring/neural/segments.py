@@ -14,28 +14,47 @@ class Joined:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def numbers(self) -> list[int]:
+        """The number of the text that each id belongs to, from 0."""
+        return [number for number, length in enumerate(self.lengths) for _ in range(length)]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Special ids around texts that an encoder reads as one sequence."""
+
+    opening: int
+    """The id before the first text."""
+    between: tuple[int, ...]
+    """Ids between two texts: the first ends the one, any others begin the other."""
+    closing: int
+    """The id after the last text."""
+
 
 def joined(
-    texts: Sequence[Sequence[int]], opening: int, closing: int, text_limit: int, joint_limit: int
+    texts: Sequence[Sequence[int]], marks: Marks, text_limit: int, joint_limit: int
 ) -> tuple[Joined, tuple[float, ...]]:
-    """Join two or three texts of ids as `<s> a </s></s> b </s></s> c </s>`; also return shares read.
+    """Join two or three texts of ids, and return the shares of them that are read, too.
 
-    `opening` is the id of `<s>`, `closing` that of `</s>`, with which later texts begin too. A text takes at
-    most `text_limit` ids, all together at most `joint_limit`, special ones included; what is cut keeps its
-    beginning and its end mark. Shares are of each text's own ids.
+    RoBERTa's marks give `<s> a </s></s> b </s></s> c </s>`, BERT's `[CLS] a [SEP] b [SEP] c [SEP]`. A text
+    takes at most `text_limit` ids, all together at most `joint_limit`, special ones included; what is cut
+    keeps its beginning and its end mark. Shares are of each text's own ids.
     """
+    begins = [(marks.opening,), *[marks.between[1:]] * (len(texts) - 1)]
+    ends = [*[marks.between[0]] * (len(texts) - 1), marks.closing]
     segments = [
-        (closing if number else opening, *text[: text_limit - 2], closing)
-        for number, text in enumerate(texts)
+        (*begin, *text[: text_limit - len(begin) - 1]) for begin, text in zip(begins, texts, strict=True)
     ]
-    lengths = cut_lengths([len(each) for each in segments], joint_limit)
+    lengths = cut_lengths([len(each) + 1 for each in segments], joint_limit)
     ids = tuple(
         token
-        for segment, length in zip(segments, lengths, strict=True)
-        for token in (*segment[: length - 1], closing)
+        for segment, length, end in zip(segments, lengths, ends, strict=True)
+        for token in (*segment[: length - 1], end)
     )
     shares = tuple(
-        max(0, length - 2) / len(text) if text else 1.0 for text, length in zip(texts, lengths, strict=True)
+        max(0, length - len(begin) - 1) / len(text) if text else 1.0
+        for begin, text, length in zip(begins, texts, lengths, strict=True)
     )
     return Joined(ids, tuple(lengths)), shares
 

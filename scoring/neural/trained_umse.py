@@ -57,5 +57,6 @@ class TrainedUmse:
 
     def _logits(self, batch: Sequence[_Input]) -> Iterator[tuple[float, ...]]:
         ids, mask = padded([each.sequence.ids for each in batch], self._inputs.tokens.padding)
+        numbers, _ = padded([each.sequence.numbers for each in batch], 0)
         scenarios = torch.tensor([each.scenario for each in batch], device=device())
-        yield from map(tuple, self._network(ids, mask, scenarios).tolist())
+        yield from map(tuple, self._network(ids, mask, numbers, scenarios).tolist())

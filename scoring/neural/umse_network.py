@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import DynamicCache
 
 from scoring.neural.encoder import position_limit
-from scoring.neural.encoder_pass import KINDS
+from scoring.neural.encoder_pass import COUNTING_FROM_PADDING, KINDS
 from scoring.neural.loading import fill, load_config, load_model, load_tensors
 from scoring.weights.model_files import MissingWeights
 
@@ -27,6 +27,8 @@ FEWEST_TOKENS = 16
 """The fewest tokens, special ones included, that the encoder must have room for."""
 WIDTHS = (3, 1)
 """Widths of the estimator's hidden layers, as multiples of the encoder's width."""
+VERSION = 2
+"""Version of the form in which a network reads texts; those of another version are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +38,28 @@ class Shape:
     scenarios: tuple[str, ...]
     """Scenarios that it is trained for, a part of SCENARIOS."""
     prefix_form: str
-    """INPUT: vectors before those of the tokens. KEYS: keys and values before those of each layer."""
+    """INPUT: vectors after that of the first token. KEYS: keys and values before those of each layer."""
     prefix_sharing: str
     """PERTURBED: one prefix, in an order of its own for each scenario. SHARED: one, in one order. SEPARATE:
     one for each scenario."""
     prefix_length: int
     """Vectors of the prefix; 0 for none."""
     pooling: str
-    """FIRST: the first token's vector. MEAN: the mean over all tokens."""
+    """FIRST: the first token's vector. MEAN: the mean over all tokens, without the prefix."""
     dropout: float
     """Dropout of the estimator while training."""
     max_length: int
     """The most tokens of all texts together."""
+    version: int = VERSION
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
         """Read it from the settings on a model's card. Raises MissingWeights."""
+        if settings.get("version") != VERSION:
+            raise MissingWeights(
+                f"The model reads texts in form {settings.get('version', 1)}, but this Touchstone in form "
+                f"{VERSION}. Train it again."
+            )
         try:
             return cls(**{**settings, "scenarios": tuple(settings["scenarios"])})
         except (KeyError, TypeError) as error:
@@ -59,7 +67,12 @@ class Shape:
 
 
 class UmseNetwork(nn.Module):
-    """Texts as ids, and the number of their scenario, to two logits; the second is of texts that match."""
+    """Texts as ids, and the number of their scenario, to two logits; the second is of texts that match.
+
+    The input is that of the paper, [CLS] P X [SEP] Y, with the encoder's own marks: </s></s> between texts
+    for a RoBERTa. Encoders with types of tokens, such as BERT, get that of the first text for summary and
+    prefix, and that of the second for the others. Source: Gao et al. 2023, section 3.3.
+    """
 
     def __init__(self, encoder: Any, shape: Shape) -> None:
         super().__init__()
@@ -117,27 +130,37 @@ class UmseNetwork(nn.Module):
         """Return the most tokens of all texts together: the setting's, or fewer if positions allow fewer."""
         return min(self.shape.max_length, position_limit(self.encoder.config) - self.shape.prefix_length)
 
-    def forward(self, ids: Tensor, mask: Tensor, scenarios: Tensor) -> Tensor:
-        """Return logits [texts, 2] of `ids` and `mask` [texts, tokens] and `scenarios` [texts].
+    def forward(self, ids: Tensor, mask: Tensor, numbers: Tensor, scenarios: Tensor) -> Tensor:
+        """Return logits [texts, 2] of `ids`, `mask` and `numbers` [texts, tokens] and `scenarios` [texts].
 
-        Scenarios are numbers in the shape's list.
+        `numbers` are those of the text that each token belongs to, from 0; scenarios are numbers in the
+        shape's list.
         """
         length = self.shape.prefix_length
         prefix = self._prefix(scenarios)
         seen = torch.cat([mask.new_ones(len(mask), length), mask], dim=1)
         if not length:
-            states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+            states = self._states(numbers, input_ids=ids, attention_mask=mask)
         elif self.shape.prefix_form == KEYS:
             past = self._as_past(prefix)
-            output = self.encoder(input_ids=ids, attention_mask=seen, past_key_values=past)
-            states = output.last_hidden_state
+            states = self._states(numbers, input_ids=ids, attention_mask=seen, past_key_values=past)
         else:
             words = self.encoder.get_input_embeddings()(ids)
-            vectors = torch.cat([prefix, words], dim=1)
-            output = self.encoder(inputs_embeds=vectors, attention_mask=seen)
-            states = output.last_hidden_state[:, length:]
+            vectors = torch.cat([words[:, :1], prefix, words[:, 1:]], dim=1)
+            with_prefix = torch.cat([numbers.new_zeros(len(numbers), length), numbers], dim=1)
+            states = self._states(with_prefix, inputs_embeds=vectors, attention_mask=seen)
+            states = torch.cat([states[:, :1], states[:, 1 + length :]], dim=1)
         logits: Tensor = self.estimator(self._pooled(states.float(), mask))
         return logits
+
+    def _states(self, numbers: Tensor, **inputs: Any) -> Tensor:
+        """Return the encoder's last states, with types of tokens if its family uses them."""
+        config = self.encoder.config
+        types = 1 if config.model_type in COUNTING_FROM_PADDING else getattr(config, "type_vocab_size", 1)
+        if types > 1:
+            inputs["token_type_ids"] = numbers.clamp(max=types - 1)
+        states: Tensor = self.encoder(**inputs).last_hidden_state
+        return states
 
     def _prefix(self, scenarios: Tensor) -> Tensor:
         """Return the prefix of each text [texts, rows, numbers], in its scenario's order."""
@@ -163,10 +186,11 @@ class UmseNetwork(nn.Module):
 def _orders(shape: Shape) -> Tensor:
     """Return the order of the prefix's rows for each scenario [scenarios, rows].
 
-    By the paper, sum_doc keeps the order, sum_ref reverses it, and sum_doc_ref takes the odd places first.
+    By the paper, sum_doc keeps the order and sum_doc_ref takes the odd places first: p1, p3, ..., p2, p4, ...
+    The released code takes the even ones first. That sum_ref reverses the order is from the code, too.
     """
     kept = torch.arange(shape.prefix_length)
-    orders = {"sum_doc": kept, "sum_ref": kept.flip(0), "sum_doc_ref": torch.cat([kept[1::2], kept[::2]])}
+    orders = {"sum_doc": kept, "sum_ref": kept.flip(0), "sum_doc_ref": torch.cat([kept[::2], kept[1::2]])}
     perturbed = shape.prefix_sharing == PERTURBED
     return torch.stack([orders[each] if perturbed else kept for each in shape.scenarios])
 

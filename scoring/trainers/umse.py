@@ -50,13 +50,18 @@ class UmseTrainer(Trainer):
     aside is kept. Before the training you see how many pairs can be told apart by shared words or by length
     alone: a network may learn no more than that.
 
-    Paper and released code differ. As in the paper, the prefix is in the input, where its order counts, and
-    all three scenarios are learnt. As in the code, texts have at most 380 tokens, the estimator's hidden
-    layers have three times and once the encoder's width, and the rates are 1e-5 for the encoder and 3e-5 for
-    the rest. The code's keys and values, its two scenarios and its frozen lower layers are choices. Three
-    things of the code are not offered: its choice of the checkpoint by SummEval's ratings, which are also its
-    test; its mix of layers, which makes a text depend on its batch; and its rates by layer, which run
-    backwards.
+    Paper and released code differ. As in the paper, the pairs are made as above, the prefix is in the input
+    behind the first token, where its order counts, and all three scenarios are learnt. As in the code, texts
+    have at most 380 tokens, the prefix of sum_ref is reversed, and the rates are 1e-5 for the encoder and
+    3e-5 for the rest. The code's keys and values, its two scenarios and its frozen lower layers are choices.
+    Three things of the code are not offered: its choice of the checkpoint by SummEval's ratings, which are
+    also its test; its mix of layers, which makes a text depend on its batch; and its rates by layer, which
+    run backwards.
+
+    Four things are ours. A text that matches and its mismatches are in one batch. Training stops early. The
+    mean over the tokens leaves the prefix out. The paper does not say from which texts the network learns to
+    read article and reference together: they are those of summary matching. The marks between texts and the
+    types of tokens are those of the encoder's family.
     """
 
     name = "umse"

@@ -40,7 +40,7 @@ class UmseLearner(Learner):
         self.together = 1 + negatives
         limit = position_limit(network.encoder.config)
         self._inputs = JointInputs(folder, limit, network.room)
-        self._ids: dict[Matching, Tensor] = {}
+        self._sequences: dict[Matching, tuple[Tensor, Tensor]] = {}
 
     def freeze(self, trained_part: str) -> None:
         """Leave out of the training what `trained_part` does not name: all, upper or none of the encoder."""
@@ -60,15 +60,17 @@ class UmseLearner(Learner):
         self._network.encoder.activation_checkpointing_enable({"use_reentrant": False})
 
     def lengths(self, examples: Sequence[Matching]) -> list[int]:
-        return [len(self._encoded(each)) for each in examples]
+        return [len(self._encoded(each)[0]) for each in examples]
 
     def batch(self, examples: Sequence[Matching]) -> dict[str, Tensor]:
-        ids = [self._encoded(each) for each in examples]
+        encoded = [self._encoded(each) for each in examples]
+        ids = [each for each, _ in encoded]
         pad = partial(pad_sequence, batch_first=True)
         scenarios = self._network.shape.scenarios
         return {
             "ids": pad(ids, padding_value=self._inputs.tokens.padding).long(),
             "mask": pad([torch.ones(len(each), dtype=torch.long) for each in ids]),
+            "numbers": pad([each for _, each in encoded]).long(),
             "scenarios": torch.tensor([scenarios.index(each.scenario) for each in examples]),
             "matches": torch.tensor([each.label for each in examples]),
         }
@@ -100,11 +102,15 @@ class UmseLearner(Learner):
         config.save_pretrained(folder)
         self._inputs.tokens.tokenizer.save_pretrained(folder)
 
-    def _encoded(self, example: Matching) -> Tensor:
-        if example not in self._ids:
+    def _encoded(self, example: Matching) -> tuple[Tensor, Tensor]:
+        """Return the ids of an example, and the number of the text that each belongs to."""
+        if example not in self._sequences:
             [sequence], _ = self._inputs.of([example.texts])
-            self._ids[example] = torch.tensor(sequence.ids, dtype=torch.int32)
-        return self._ids[example]
+            self._sequences[example] = (
+                torch.tensor(sequence.ids, dtype=torch.int32),
+                torch.tensor(sequence.numbers, dtype=torch.int32),
+            )
+        return self._sequences[example]
 
 
 class _WithLoss(nn.Module):
@@ -114,8 +120,10 @@ class _WithLoss(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, ids: Tensor, mask: Tensor, scenarios: Tensor, matches: Tensor) -> dict[str, Tensor]:
-        logits = self.network(ids, mask, scenarios)
+    def forward(
+        self, ids: Tensor, mask: Tensor, numbers: Tensor, scenarios: Tensor, matches: Tensor
+    ) -> dict[str, Tensor]:
+        logits = self.network(ids, mask, numbers, scenarios)
         return {"loss": cross_entropy(logits.float(), matches), "outputs": logits}
 
 

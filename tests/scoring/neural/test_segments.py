@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.neural.segments import cut_lengths, joined
+from scoring.neural.segments import Marks, cut_lengths, joined
 
-OPENING, CLOSING = 0, 2
+ROBERTA, BERT = Marks(0, (2, 2), 2), Marks(1, (3,), 3)
 
 
 def test_cut_equals_the_authors(subtests):
@@ -42,13 +42,21 @@ def test_cut_fits_and_is_minimal(lengths, limit):
 
 
 def test_texts_are_between_special_tokens_and_cut_ones_keep_the_end_token():
-    sequence, shares = joined([(10, 11), (20, 21, 22, 23), ()], OPENING, CLOSING, 5, 100)
+    sequence, shares = joined([(10, 11), (20, 21, 22, 23), ()], ROBERTA, 5, 100)
     assert sequence.ids == (0, 10, 11, 2, 2, 20, 21, 22, 2, 2, 2)
     assert sequence.lengths == (4, 5, 2)
     assert shares == (1, 0.75, 1)
 
 
+def test_an_encoder_with_one_mark_between_texts_gets_one():
+    sequence, shares = joined([(10, 11), (20, 21, 22, 23), ()], BERT, 5, 100)
+    assert sequence.ids == (1, 10, 11, 3, 20, 21, 22, 23, 3, 3)
+    assert sequence.lengths == (4, 5, 1)
+    assert sequence.numbers == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
+    assert shares == (1, 1, 1)
+
+
 def test_shares_include_the_joint_cut():
-    sequence, shares = joined([(10, 11), tuple(range(20, 40))], OPENING, CLOSING, 100, 16)
+    sequence, shares = joined([(10, 11), tuple(range(20, 40))], ROBERTA, 100, 16)
     assert sequence.ids == (0, 10, 11, 2, 2, *range(20, 30), 2)
     assert shares == (1, 0.5)

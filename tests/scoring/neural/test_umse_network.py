@@ -40,7 +40,7 @@ def logits(found, *scenarios):
 
     ids = torch.arange(10, 30).expand(len(scenarios), -1)
     with torch.no_grad():
-        return found(ids, torch.ones_like(ids), torch.tensor(scenarios))
+        return found(ids, torch.ones_like(ids), torch.zeros_like(ids), torch.tensor(scenarios))
 
 
 def difference(one, other):
@@ -76,7 +76,7 @@ def test_scenarios_share_a_prefix_as_asked(form, sharing):
 
 
 def test_each_scenario_has_the_papers_order():
-    expected = [[5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [1, 3, 5, 0, 2, 4]]
+    expected = [[5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [0, 2, 4, 1, 3, 5]]
     assert network().orders.tolist() == expected
     assert network(prefix_length=0).orders.shape == (3, 0)
 
@@ -92,9 +92,44 @@ def test_padding_changes_nothing(kind, form):
     mask = torch.ones_like(ids)
     mask[1, 15:] = 0
     with torch.no_grad():
-        together = found(ids, mask, torch.tensor([0, 1]))
-        alone = found(ids[1:, :15], mask[1:, :15], torch.tensor([1]))
+        together = found(ids, mask, torch.zeros_like(ids), torch.tensor([0, 1]))
+        alone = found(ids[1:, :15], mask[1:, :15], torch.zeros_like(ids[1:, :15]), torch.tensor([1]))
     assert difference(together[1], alone[0]) < 1e-6
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_prefix_stands_behind_the_first_token(kind, pooling):
+    """The encoder reads [CLS] P X [SEP] Y, with a type of the second text if it has types."""
+    import torch
+
+    found = network(kind, prefix_sharing="shared", pooling=pooling)
+    ids = torch.arange(10, 30)[None]
+    numbers = torch.tensor([[0] * 12 + [1] * 8])
+    words = found.encoder.get_input_embeddings()(ids)
+    vectors = torch.cat([words[:, :1], found.prefix, words[:, 1:]], dim=1)
+    types = torch.tensor([[0] * (12 + ROWS) + [1] * 8]) if kind == "bert" else None
+    with torch.no_grad():
+        states = found.encoder(inputs_embeds=vectors, token_type_ids=types).last_hidden_state[0]
+        tokens = torch.cat([states[:1], states[1 + ROWS :]])
+        expected = found.estimator(tokens[0] if pooling == "first" else tokens.mean(dim=0))
+        logits = found(ids, torch.ones_like(ids), numbers, torch.tensor([0]))
+    assert difference(logits[0], expected) < 1e-6
+
+
+@pytest.mark.parametrize(("kind", "is_heeded"), [("bert", True), ("roberta", False)])
+@pytest.mark.parametrize("form", FORMS)
+def test_types_of_tokens_are_given_to_encoders_that_have_them(kind, form, is_heeded):
+    import torch
+
+    found = network(kind, prefix_form=form)
+    ids = torch.arange(10, 30)[None]
+    one, two = torch.zeros_like(ids), torch.tensor([[0] * 10 + [1] * 5 + [2] * 5])
+    with torch.no_grad():
+        differs = difference(
+            *(found(ids, torch.ones_like(ids), each, torch.tensor([0])) for each in (one, two))
+        )
+    assert (differs > 1e-4) is is_heeded
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -126,4 +161,16 @@ def test_a_card_without_a_shape_is_refused():
     from scoring.neural.umse_network import Shape
 
     with pytest.raises(MissingWeights, match="does not describe a UMSE network"):
-        Shape.of({"scenarios": ["sum_ref"]})
+        Shape.of({"scenarios": ["sum_ref"], "version": 2})
+
+
+def test_a_network_that_reads_texts_in_an_earlier_form_is_refused():
+    from dataclasses import asdict
+
+    from scoring.neural.umse_network import Shape
+
+    settings = asdict(shape())
+    assert Shape.of(settings) == shape()
+    del settings["version"]
+    with pytest.raises(MissingWeights, match="reads texts in form 1, but this Touchstone in form 2"):
+        Shape.of(settings)
