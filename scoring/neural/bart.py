@@ -14,6 +14,7 @@ import transformers
 from torch.nn.functional import linear
 
 from scoring.neural.device import device
+from scoring.neural.finiteness import TextWatch, trace
 from scoring.neural.loading import load_config, load_model
 from scoring.neural.packed_attention import Span, attend
 from scoring.neural.prefix_tree import PrefixTrees
@@ -53,10 +54,12 @@ class Bart:
             [position for length in lengths for position in range(length)],
         )
         spans = [(length, length) for length in lengths]
+        watch = TextWatch(lengths)
         for layer in self._encoder.layers:
-            states = layer.self_attn_layer_norm(states + _attended(layer.self_attn, states, states, spans))
-            states = _fed_forward(layer, states)
-        return list(states.split(lengths))
+            attended = _attended(layer.self_attn, states, states, spans, watch)
+            states = layer.self_attn_layer_norm(states + attended)
+            states = _fed_forward(layer, states, watch)
+        return list(watch.marked(states).split(lengths))
 
     @torch.inference_mode()
     def log_probabilities(
@@ -85,16 +88,19 @@ class Bart:
         own_spans = [(len(path), len(path)) for path in trees.paths]
         source_spans = [(size, len(source)) for size, source in zip(trees.sizes, sources, strict=True)]
         firsts = torch.tensor(trees.firsts, device=device())
+        watch = TextWatch(trees.sizes)
         for layer in self._decoder.layers:
             attention = layer.self_attn
             projections = (attention.q_proj, attention.k_proj, attention.v_proj)
-            queries, keys, values = (project(states)[steps] for project in projections)
+            projected = [project(states) for project in projections]
+            watch.see(torch.cat(projected, dim=-1))
+            queries, keys, values = (each[steps] for each in projected)
             mixed = attend(queries, keys, values, attention.num_heads, own_spans, causal=True)
             states = layer.self_attn_layer_norm(states + attention.out_proj(mixed[firsts]))
-            attended = _attended(layer.encoder_attn, states, memory, source_spans)
+            attended = _attended(layer.encoder_attn, states, memory, source_spans, watch)
             states = layer.encoder_attn_layer_norm(states + attended)
-            states = _fed_forward(layer, states)
-        return states
+            states = _fed_forward(layer, states, watch)
+        return watch.marked(states)
 
     def _log_normalisers(self, states: torch.Tensor) -> torch.Tensor:
         """Return the log of the sum of exponentiated logits [nodes], without holding all logits."""
@@ -122,10 +128,12 @@ class Bart:
 
 
 def _attended(
-    attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[Span]
+    attention: Any, states: torch.Tensor, memory: torch.Tensor, spans: Iterable[Span], watch: TextWatch
 ) -> torch.Tensor:
     """Return what the tokens of `states` take from those of `memory`, within spans as in `attend`."""
     queries, keys, values = attention.q_proj(states), attention.k_proj(memory), attention.v_proj(memory)
+    watch.see(queries)
+    values = values + trace(keys)[:, None].to(values.dtype)  # attention hides NaN in keys, not in values
     mixed = attend(queries, keys, values, attention.num_heads, spans)
     attended: torch.Tensor = attention.out_proj(mixed)
     return attended
@@ -137,7 +145,10 @@ def _log_sum_exp_(logits: torch.Tensor) -> torch.Tensor:
     return logits.sub_(top).exp_().sum(dim=-1).log_() + top.squeeze(-1)
 
 
-def _fed_forward(layer: Any, states: torch.Tensor) -> torch.Tensor:
-    states = states + layer.fc2(layer.activation_fn(layer.fc1(states)))
+def _fed_forward(layer: Any, states: torch.Tensor, watch: TextWatch) -> torch.Tensor:
+    inner = layer.fc1(states)
+    watch.see(inner)
+    states = states + layer.fc2(layer.activation_fn(inner))
+    watch.see(states)
     normed: torch.Tensor = layer.final_layer_norm(states)
     return normed

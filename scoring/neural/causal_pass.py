@@ -15,6 +15,8 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from scoring.neural.batching import in_batches
 from scoring.neural.device import device, tokens_per_batch
+from scoring.neural.finiteness import ModelWatch
+from scoring.neural.likeliest import likeliest
 from scoring.neural.loading import load_model
 from scoring.neural.prefix_tree import PrefixTrees
 from scoring.weights.model_files import MissingWeights
@@ -52,6 +54,7 @@ class CausalPass:
 
     def __init__(self, folder: Path, precision: str = "float32") -> None:
         self._model = load_model(folder, AutoModelForCausalLM, precision)
+        self._watched = ModelWatch(self._model)
         self._options = inspect.signature(self._model.forward).parameters.keys()
         self._refuse_reading_ahead(folder)
         config = self._model.config.get_text_config()
@@ -200,14 +203,17 @@ class CausalPass:
             "logits_to_keep": last,
         }
         known = {name: value for name, value in options.items() if name in self._options}
-        out = self._model(input_ids=ids, attention_mask=mask, **known)
-        return out.logits[:, -last:].float(), out.get("past_key_values")
+        own = mask[:, -ids.shape[1] :] if mask.ndim == 2 else torch.ones_like(ids)
+        out, marks = self._watched.run(own, lambda: self._model(input_ids=ids, attention_mask=mask, **known))
+        return out.logits[:, -last:].float() + marks[:, None, None], out.get("past_key_values")
 
     @torch.inference_mode()
     def _refuse_reading_ahead(self, folder: Path) -> None:
         """Raise MissingWeights for an encoder, such as BERT, whose logits depend on later tokens, or NaN."""
-        first, other = self._model(input_ids=torch.tensor([[1, 2], [1, 3]], device=device())).logits[:, 0]
-        if not first.isfinite().all():
+        ids = torch.tensor([[1, 2], [1, 3]], device=device())
+        out, marks = self._watched.run(torch.ones_like(ids), lambda: self._model(input_ids=ids))
+        first, other = out.logits[:, 0]
+        if not first.isfinite().all() or not marks.isfinite().all():
             raise MissingWeights(f"The model in {folder} gives no finite numbers. Are its files damaged?")
         if not torch.allclose(first, other, atol=1e-2):
             raise MissingWeights(
@@ -225,10 +231,13 @@ class CausalPass:
         return cache.layers if isinstance(cache, DynamicCache) else ()
 
     def _beginning(self, ids: Ids) -> Any:
+        """Return the keys and values of a beginning. Raises NotFinite."""
         if ids not in self._beginnings:
             whole = torch.tensor([ids], device=device())
             places = torch.arange(len(ids), device=device())[None]
-            _, self._beginnings[ids] = self._forward(whole, torch.ones_like(whole), places, None)
+            logits, cache = self._forward(whole, torch.ones_like(whole), places, None)
+            likeliest(logits)  # an overflow in the beginning concerns whatever follows it
+            self._beginnings[ids] = cache
             while len(self._beginnings) > 1 and self._keeps_too_much():
                 self._beginnings.popitem(last=False)
         self._beginnings.move_to_end(ids)

@@ -13,6 +13,7 @@ from scoring.neural.batching import in_batches, padded
 from scoring.neural.device import device
 from scoring.neural.encoder import position_limit
 from scoring.neural.encoder_pass import EncoderPass
+from scoring.neural.finiteness import ModelWatch, whole
 from scoring.neural.loading import load_encoder, load_tensors
 from scoring.neural.tokens import TextTokenizer
 from scoring.weights.model_files import MissingWeights
@@ -61,6 +62,7 @@ class PairModel:
         self._weight = tensors["weight"].float().to(device())
         self.bias = tensors["bias"].float()
         self._pass = EncoderPass.of(self.model)
+        self._watched = ModelWatch(self.model)
         self._has_types = "token_type_ids" in self.tokens.tokenizer.model_input_names
 
     @property
@@ -76,7 +78,7 @@ class PairModel:
 
         def compute(batch: list[int]) -> list[torch.Tensor]:
             features = self.features([encoded[index] for index in batch])
-            return [(each.float() @ self._weight.T).cpu() for each in features]
+            return [whole(each.float() @ self._weight.T).cpu() for each in features]
 
         products = in_batches([len(each.ids) for each in encoded], compute)
         pieces = [self.tokens.pieces(side) for side in zip(*distinct, strict=True)]
@@ -100,7 +102,10 @@ class PairModel:
             return self._pass.last_states(ids, places, types).split(list(map(len, places)))
         given, mask = padded(ids, self.tokens.padding)
         more = {} if types is None else {"token_type_ids": padded(types, 0)[0]}
-        states = self.model(input_ids=given, attention_mask=mask, **more).last_hidden_state
+        output, marks = self._watched.run(
+            mask, lambda: self.model(input_ids=given, attention_mask=mask, **more)
+        )
+        states = output.last_hidden_state + marks[:, None, None].to(output.last_hidden_state.dtype)
         return [each[list(some)] for each, some in zip(states, places, strict=True)]
 
     def _encoded(self, pairs: Sequence[tuple[str, str]]) -> list[TypedPair]:

@@ -8,6 +8,7 @@ from transformers import PreTrainedConfig
 
 from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING, EncoderPass
+from scoring.neural.finiteness import ModelWatch
 from scoring.neural.loading import load_encoder
 from scoring.neural.tokens import NO_LIMIT, TextTokenizer
 from scoring.weights.model_files import MissingWeights
@@ -42,6 +43,7 @@ class Encoder:
                 # The library records the embeddings' output only if a block follows.
                 del blocks[max(1, depth) :]
         self._pass = EncoderPass.of(self.model)
+        self._watched = ModelWatch(self.model)
 
     @property
     def limit(self) -> int:
@@ -74,8 +76,11 @@ class Encoder:
             joined = joined if combine is None else combine(joined)
             return [each.clone() for each in joined[0].split([len(ids) for ids in sequences], dim=1)]
         ids, mask = padded(sequences, self.tokens.padding)
-        states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
-        chosen = torch.stack([states[layer] for layer in layers], dim=1)
+        output, marks = self._watched.run(
+            mask, lambda: self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        )
+        chosen = torch.stack([output.hidden_states[layer] for layer in layers], dim=1)
+        chosen = chosen + marks[:, None, None, None].to(chosen.dtype)
         if combine is not None:
             chosen = combine(chosen)
         return [

@@ -16,6 +16,7 @@ from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
 from scoring.neural.device import device
+from scoring.neural.finiteness import TextWatch
 from scoring.neural.packed_attention import Span, attend
 
 COUNTING_FROM_PADDING = ("roberta", "xlm-roberta", "camembert")
@@ -77,7 +78,8 @@ class EncoderPass:
         """
         wanted = [layer % (len(self._blocks) + 1) for layer in layers]
         found = {}
-        all_layers = self.layers(self._embedded(sequences, types), Sight.own(map(len, sequences)))
+        lengths = [len(ids) for ids in sequences]
+        all_layers = self.layers(self._embedded(sequences, types), Sight.own(lengths), lengths)
         for index, hidden in enumerate(all_layers):
             if index in wanted:
                 found[index] = hidden
@@ -95,14 +97,16 @@ class EncoderPass:
 
         Of each sequence at least one place is wanted. `types` as in `states`.
         """
-        hidden, own = self._embedded(sequences, types), Sight.own(map(len, sequences))
+        lengths = [len(ids) for ids in sequences]
+        hidden, own, watch = self._embedded(sequences, types), Sight.own(lengths), TextWatch(lengths)
         last = len(self._blocks) - 1
         for index in range(last):
-            hidden = self._through(index, hidden, own)
-        starts = accumulate(map(len, sequences), initial=0)
+            hidden = self._through(index, hidden, own, watch)
+        starts = accumulate(lengths, initial=0)
         rows = [start + place for start, some in zip(starts, places, strict=False) for place in some]
         spans = [(len(some), len(ids)) for some, ids in zip(places, sequences, strict=True)]
-        return self._through(last, hidden, Sight(spans), torch.tensor(rows, device=device()))
+        wanted = torch.tensor(rows, device=device())
+        return watch.marked(self._through(last, hidden, Sight(spans), watch, wanted), wanted)
 
     def embedded(
         self, ids: Sequence[int], positions: Sequence[int], types: Sequence[int] | None = None
@@ -115,12 +119,16 @@ class EncoderPass:
         found: Tensor = self._embeddings(**tensors)[0]
         return found
 
-    def layers(self, hidden: Tensor, sight: Sight) -> Iterator[Tensor]:
-        """Yield `hidden`, the embeddings' output [tokens, dimensions], and that of each block."""
+    def layers(self, hidden: Tensor, sight: Sight, lengths: Sequence[int]) -> Iterator[Tensor]:
+        """Yield `hidden`, the embeddings' output [tokens, dimensions], and that of each block.
+
+        From the block on in which a text of `lengths` overflows, all its vectors are NaN.
+        """
         yield hidden
+        watch = TextWatch(lengths)
         for index in range(len(self._blocks)):
-            hidden = self._through(index, hidden, sight)
-            yield hidden
+            hidden = self._through(index, hidden, sight, watch)
+            yield watch.marked(hidden)
 
     def _embedded(
         self, sequences: Sequence[Sequence[int]], types: Sequence[Sequence[int]] | None = None
@@ -138,16 +146,23 @@ class EncoderPass:
                 position += each != self._padding
                 yield self._padding if each == self._padding else position
 
-    def _through(self, index: int, hidden: Tensor, sight: Sight, rows: Tensor | None = None) -> Tensor:
+    def _through(
+        self, index: int, hidden: Tensor, sight: Sight, watch: TextWatch, rows: Tensor | None = None
+    ) -> Tensor:
         """Return the output of a block for all tokens, or for the `rows` that are wanted."""
         block, (weight, bias) = self._blocks[index], self._joined[index]
+        watch.see(hidden)
         if rows is None:
-            queries, keys, values = linear(hidden, weight, bias).chunk(3, dim=-1)
+            joined = linear(hidden, weight, bias)
+            watch.see(joined)
+            queries, keys, values = joined.chunk(3, dim=-1)
         else:
             width = hidden.shape[-1]
             keys, values = linear(hidden, weight[width:], bias[width:]).chunk(2, dim=-1)
             hidden = hidden[rows]
             queries = linear(hidden, weight[:width], bias[:width])
+            watch.see(queries, rows)
+            watch.see(keys)
         if sight.prefix is not None:
             before = sight.prefix[index]
             keys, values = torch.cat([before[0], keys]), torch.cat([before[1], values])
@@ -156,6 +171,7 @@ class EncoderPass:
         attended = attend(queries, keys, values, self._heads, sight.spans)
         hidden = block.attention.output(attended, hidden)
         found: Tensor = block.output(block.intermediate(hidden), hidden)
+        watch.see(found, rows)
         return found
 
 

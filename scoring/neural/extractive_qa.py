@@ -12,6 +12,7 @@ import transformers
 from scoring.neural.batching import distinct_in_batches, padded, second_text
 from scoring.neural.encoder import input_limit
 from scoring.neural.encoder_pass import EncoderPass
+from scoring.neural.finiteness import ModelWatch
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import REMEMBERED_TEXTS, TextTokenizer
 
@@ -51,6 +52,7 @@ class ExtractiveReader:
         self.tokens = TextTokenizer(folder)
         self._model: Any = load_model(folder, transformers.AutoModelForQuestionAnswering, precision)
         self._pass = EncoderPass.of(self._model)
+        self._watched = ModelWatch(self._model)
         self._limit = input_limit(self._model.config, self.tokens)
         self._typed = two_segments and getattr(self._model.config, "type_vocab_size", 1) > 1
         self.passage = lru_cache(REMEMBERED_TEXTS)(self._passage)
@@ -93,6 +95,9 @@ class ExtractiveReader:
             )
         ids, mask = padded(sequences, self.tokens.padding)
         given = {} if types is None else {"token_type_ids": padded(types, 0)[0]}
-        output = self._model(input_ids=ids, attention_mask=mask, **given)
-        both = torch.stack([output.start_logits, output.end_logits], dim=1).float().cpu()
+        output, marks = self._watched.run(
+            mask, lambda: self._model(input_ids=ids, attention_mask=mask, **given)
+        )
+        both = torch.stack([output.start_logits, output.end_logits], dim=1).float() + marks[:, None, None]
+        both = both.cpu()
         return [logits[:, : len(each.ids)].clone() for logits, each in zip(both, inputs, strict=True)]

@@ -56,7 +56,7 @@ class JointEncoder:
         positions = list(chain.from_iterable(map(self._positions, sequences)))
         embedded = self._pass.embedded(ids, positions)
         lengths = [len(each) for each in sequences]
-        layers = self._pass.layers(embedded, self._sight(sequences))
+        layers = self._pass.layers(embedded, self._sight(sequences), lengths)
         moments = [layer_moments(each, lengths) for each in layers]
         return layer_sums(moments, [length * self._config.hidden_size for length in lengths])
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder_pass import COUNTING_FROM_PADDING
+from scoring.neural.finiteness import ModelWatch
 from scoring.neural.joint_encoder import JointEncoder
 from scoring.neural.joint_inputs import Group, JointInputs, JointOutput
 from scoring.neural.layer_mix import LayerMix, LayerSums
@@ -77,6 +78,7 @@ class JointModel:
         shares = {f"{SHARE}{layer}" for layer in range(layers)}
         refuse_unused([name for name in tensors if name.startswith(SHARE) and name not in shares], folder)
         self._estimator = _estimator(folder, _part(tensors, ESTIMATOR), settings, outputs)
+        self._watched = ModelWatch(self._estimator)
 
     @torch.inference_mode()
     def read(self, groups: Sequence[Group]) -> list[list[JointOutput | None]]:
@@ -89,7 +91,7 @@ class JointModel:
         sums = iter(self._encoder.sums(sequences))
         vectors = [self._mixed([next(sums) for _ in group]) for _, group in groups]
         known = [each for each in vectors if each is not None]
-        outputs = iter(self._estimator(torch.cat(known)).tolist() if known else ())
+        outputs = iter(self._estimated(torch.cat(known)).tolist() if known else ())
         answers = [
             None if vector is None else tuple(next(outputs))
             for vector, (_, group) in zip(vectors, groups, strict=True)
@@ -100,6 +102,11 @@ class JointModel:
             for answer, share in zip(answers, shares, strict=True)
         )
         return [[next(readings) for _ in group] for _, group in groups]
+
+    def _estimated(self, vectors: Tensor) -> Tensor:
+        one = torch.ones(len(vectors), 1, device=vectors.device)
+        found, marks = self._watched.run(one, lambda: self._estimator(vectors))
+        return found + marks[:, None]
 
     def _mixed(self, sums: Sequence[LayerSums | None]) -> Tensor | None:
         whole = [each for each in sums if each is not None]

@@ -10,6 +10,7 @@ import transformers
 from scoring.neural.batching import distinct_in_batches, padded, second_text
 from scoring.neural.encoder import input_limit
 from scoring.neural.encoder_pass import EncoderPass
+from scoring.neural.finiteness import ModelWatch, whole
 from scoring.neural.loading import load_model
 from scoring.neural.text_pairs import EncodedPair, TextPairs
 from scoring.neural.tokens import TextTokenizer
@@ -27,6 +28,7 @@ class PairClassifier:
         self._tokens = TextTokenizer(folder)
         self._model: Any = load_model(folder, transformers.AutoModelForSequenceClassification, precision)
         self._pass = EncoderPass.of(self._model)
+        self._watched = ModelWatch(self._model)
         named = self._model.config.id2label or {}
         numbers = {str(name).strip().lower(): int(index) for index, name in named.items()}
         for label in labels:
@@ -50,7 +52,7 @@ class PairClassifier:
     def _probabilities(self, inputs: Sequence[tuple[tuple[int, ...], int]]) -> list[tuple[float, ...]]:
         return [
             tuple(row[number] for number in self._wanted)
-            for row in self._logits(inputs).double().softmax(dim=-1).tolist()
+            for row in whole(self._logits(inputs)).double().softmax(dim=-1).tolist()
         ]
 
     def _logits(self, inputs: Sequence[tuple[tuple[int, ...], int]]) -> torch.Tensor:
@@ -60,13 +62,20 @@ class PairClassifier:
         if self._pass is None:
             ids, mask = padded(sequences, self._tokens.padding)
             given = {} if types is None else {"token_type_ids": padded(types, 0)[0]}
-            found: torch.Tensor = self._model(input_ids=ids, attention_mask=mask, **given).logits
+            output, marks = self._watched.run(
+                mask, lambda: self._model(input_ids=ids, attention_mask=mask, **given)
+            )
+            found: torch.Tensor = output.logits + marks[:, None].to(output.logits.dtype)
             return found
         first = self._pass.last_states(sequences, [(0,)] * len(sequences), types)[:, None]
         # BERT's head takes the pooled first vector, RoBERTa's the vectors of all tokens.
         pooler = self._model.base_model.pooler
-        logits: torch.Tensor = self._model.classifier(first if pooler is None else pooler(first))
-        return logits
+        logits, marks = self._watched.run(
+            torch.ones(len(first), 1, device=first.device),
+            lambda: self._model.classifier(first if pooler is None else pooler(first)),
+        )
+        headed: torch.Tensor = logits + marks[:, None].to(logits.dtype)
+        return headed
 
 
 def has_token_types(config: transformers.PreTrainedConfig, tokens: TextTokenizer) -> bool:

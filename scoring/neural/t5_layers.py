@@ -12,6 +12,7 @@ from transformers import PreTrainedConfig
 from transformers.activations import ACT2FN
 
 from scoring.neural.checkpoint import Checkpoint
+from scoring.neural.finiteness import TextWatch
 
 _ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": relu,
@@ -40,9 +41,12 @@ class SelfAttention:
         self._inner = tensors.placed(torch.cat(parts) * gain)
         self._outer = tensors[f"{layer}.SelfAttention.o.weight"]
 
-    def __call__(self, hidden: torch.Tensor, lengths: Sequence[int], bias: torch.Tensor) -> torch.Tensor:
+    def __call__(
+        self, hidden: torch.Tensor, lengths: Sequence[int], bias: torch.Tensor, watch: TextWatch
+    ) -> torch.Tensor:
         """Return [tokens, width] from the same for texts of `lengths`; `bias` is a PositionBias's."""
         parts = linear(hidden, self._inner).view(len(hidden), 3, self._heads, -1)
+        watch.see(parts)
         mixed = torch.empty_like(parts[:, 0])
         start = 0
         for length, texts in groupby(lengths):
@@ -75,10 +79,11 @@ class CrossAttention:
         """[heads, width of a head, width] each."""
         self._outer = tensors[f"{layer}.EncDecAttention.o.weight"]
 
-    def __call__(self, hidden: torch.Tensor, memory: Memory) -> torch.Tensor:
+    def __call__(self, hidden: torch.Tensor, memory: Memory, watch: TextWatch) -> torch.Tensor:
         """Return [inputs, steps, width] from the same."""
         query = torch.einsum("bsw,hkw->bshk", hidden, self._query)
         absorbed = torch.einsum("bshk,hkw->bshw", query, self._key)
+        watch.see(absorbed.flatten(0, 1))
         weights = absorbed.flatten(1, 2) @ memory.states.transpose(1, 2) + memory.closed
         mixed = (weights.softmax(dim=-1) @ memory.states).view_as(absorbed)
         return linear(torch.einsum("bshw,hkw->bshk", mixed, self._value).flatten(2), self._outer)
@@ -96,8 +101,10 @@ class FeedForward:
         self._inner = tensors.placed(torch.cat(inner) * gain)
         self._outer = tensors[f"{layer}.DenseReluDense.wo.weight"]
 
-    def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
+    def __call__(self, hidden: torch.Tensor, watch: TextWatch) -> torch.Tensor:
+        """Return [tokens, width] from the same."""
         inner = linear(hidden, self._inner)
+        watch.see(inner)
         if not self._gated:
             return linear(self._activation(inner), self._outer)
         signal, gate = inner.chunk(2, dim=-1)

@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from scoring.neural.checkpoint import Checkpoint
 from scoring.neural.device import device
+from scoring.neural.finiteness import TextWatch, whole
 from scoring.neural.loading import load_config
 from scoring.neural.t5_layers import CrossAttention, FeedForward, Memory, PositionBias, SelfAttention
 from scoring.weights.model_files import MissingWeights
@@ -41,8 +42,8 @@ class T5Pass:
             )
         tensors = Checkpoint(folder, precision)
         with torch.device("meta"):  # names and shapes alone
-            whole = transformers.AutoModelForSeq2SeqLM.from_config(self.config)
-        tensors.refuse_unfit(whole, NEVER_USED)
+            model = transformers.AutoModelForSeq2SeqLM.from_config(self.config)
+        tensors.refuse_unfit(model, NEVER_USED)
         self._encoder = [
             (
                 SelfAttention(self.config, tensors, f"encoder.block.{index}.layer.0"),
@@ -72,10 +73,11 @@ class T5Pass:
         lengths = [len(each) for each in inputs]
         bias = self._encoder_bias(max(lengths))
         hidden = self._embedding[torch.tensor([token for each in inputs for token in each], device=device())]
+        watch = TextWatch(lengths)
         for attend, transform in self._encoder:
-            hidden += attend(self._normed(hidden), lengths, bias)
-            hidden += transform(self._normed(hidden))
-        states = self._normed(hidden).split(lengths)
+            hidden += attend(self._normed(hidden, watch), lengths, bias, watch)
+            hidden += transform(self._normed(hidden, watch), watch)
+        states = watch.marked(self._normed(hidden, watch)).split(lengths)
         closed = [each.new_zeros(len(each)) for each in states]
         return Memory(
             pad_sequence(states, batch_first=True),
@@ -86,19 +88,22 @@ class T5Pass:
         """Return the decoder's last states [inputs, steps, width] after each of the `ids` [inputs, steps]."""
         inputs, steps = ids.shape
         bias = self._decoder_bias(steps)
-        hidden = self._embedding[ids]
+        lengths = [steps] * inputs
+        hidden = self._embedding[ids.flatten()]
+        watch = TextWatch(lengths)
         for attend, look_up, transform in self._decoder:
-            own = attend(self._normed(hidden).flatten(0, 1), [steps] * inputs, bias)
-            hidden += own.view_as(hidden)
-            hidden += look_up(self._normed(hidden), memory)
-            hidden += transform(self._normed(hidden))
-        return self._normed(hidden) * self._gain
+            hidden += attend(self._normed(hidden, watch), lengths, bias, watch)
+            by_input = self._normed(hidden, watch).view(inputs, steps, -1)
+            hidden += look_up(by_input, memory, watch).flatten(0, 1)
+            hidden += transform(self._normed(hidden, watch), watch)
+        return watch.marked(self._normed(hidden, watch)).view(inputs, steps, -1) * self._gain
 
     def logits(self, states: torch.Tensor, wanted: Sequence[int] | None = None) -> torch.Tensor:
         """Return float32 logits [..., wanted] for the decoder's last states; all without `wanted`."""
-        return linear(states, self._output if wanted is None else self._output[list(wanted)]).float()
+        return whole(linear(states, self._output if wanted is None else self._output[list(wanted)]).float())
 
-    def _normed(self, hidden: torch.Tensor) -> torch.Tensor:
+    def _normed(self, hidden: torch.Tensor, watch: TextWatch) -> torch.Tensor:
+        watch.see(hidden)
         return rms_norm(hidden, hidden.shape[-1:], eps=self.config.layer_norm_epsilon)
 
 

@@ -9,6 +9,7 @@ import torch
 from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.device import DTYPES, device
 from scoring.neural.encoder import position_limit
+from scoring.neural.finiteness import ModelWatch
 from scoring.neural.joint_inputs import Group, JointInputs, JointOutput
 from scoring.neural.segments import Joined
 from scoring.neural.umse_network import Shape, UmseNetwork
@@ -30,6 +31,7 @@ class TrainedUmse:
     def __init__(self, folder: Path, settings: Mapping[str, Any], precision: str) -> None:
         self._network = UmseNetwork.load(folder, Shape.of(settings)).to(device())
         self._network.encoder.to(dtype=DTYPES[precision])
+        self._watched = ModelWatch(self._network)
         limit = position_limit(self._network.encoder.config)
         self._inputs = JointInputs(folder, limit, self._network.room)
 
@@ -59,4 +61,5 @@ class TrainedUmse:
         ids, mask = padded([each.sequence.ids for each in batch], self._inputs.tokens.padding)
         numbers, _ = padded([each.sequence.numbers for each in batch], 0)
         scenarios = torch.tensor([each.scenario for each in batch], device=device())
-        yield from map(tuple, self._network(ids, mask, numbers, scenarios).tolist())
+        logits, marks = self._watched.run(mask, lambda: self._network(ids, mask, numbers, scenarios))
+        yield from map(tuple, (logits + marks[:, None]).tolist())
