@@ -5,8 +5,8 @@ from pathlib import Path
 from annotation.models import Project
 from scoring.models import RegisteredModel, Training
 from scoring.weights.installed import installed, tables
-from scoring.weights.model_files import MissingWeights, locate_offered
-from scoring.weights.trained_models import TRAINED, folder_of
+from scoring.weights.model_files import TRAINED, MissingWeights, locate_offered
+from scoring.weights.trained_models import folder_of
 
 
 def names_of_others(project: Project) -> set[str]:
@@ -38,7 +38,8 @@ def locate_for(project: Project, model: str) -> Path:
     name = _trained_name(model)
     if name is not None and (name in names_of_others(project) or not folder_of(name).is_dir()):
         raise MissingWeights(
-            f"This project has no trained model {model!r}. The page Training lists its models."
+            f"This project has no trained model {model!r}. It may have been deleted or renamed, or belong to "
+            "another project. The page Training lists the models of this one."
         )
     return locate_offered(model)
 

@@ -17,7 +17,7 @@ from scoring.training.model_changes import remove_model, rename_model
 from scoring.training.model_uses import uses_of
 from scoring.training.registering import Registration
 from scoring.training.registry import register_now
-from scoring.weights.trained_models import TRAINED
+from scoring.weights.model_files import TRAINED
 
 FAILED, BAD_ARGUMENTS = 1, 2
 

@@ -9,7 +9,7 @@ from annotation.declared.settings import settings_of
 from scoring.errors import ModelInUse
 from scoring.models import Run, Setup, Training
 from scoring.training.registering import registrable
-from scoring.weights.trained_models import TRAINED
+from scoring.weights.model_files import TRAINED
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator
 from scoring.inputs.offered_models import locate_for
 from scoring.weights.model_card import REGISTERED, ModelCard, read_card, write_card
-from scoring.weights.model_files import MissingWeights, locate, weights_digest
-from scoring.weights.trained_models import TRAINED, TrainedModel, arriving, folder_of, link_files
+from scoring.weights.model_files import TRAINED, MissingWeights, locate, weights_digest
+from scoring.weights.trained_models import TrainedModel, arriving, folder_of, link_files
 
 DIMENSION = re.compile(r"\w[\w-]{0,59}")
 TRIED = Item(

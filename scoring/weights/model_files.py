@@ -16,6 +16,8 @@ TABLES = (".tsv", ".csv")
 """Endings of files that parameters can name beside a model."""
 PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """Endings of files that can run code when loaded, so they never are."""
+TRAINED = "trained"
+"""The folder of WEIGHTS_DIR with the models that were trained, imported or registered here."""
 HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
 
 LARGE = 2**26
@@ -59,6 +61,11 @@ def locate(model: str) -> Path:
             return place
     if Path(model).suffix in TABLES:
         raise MissingWeights(f"There is no file {model!r}, neither here nor in {weights_dir()}.")
+    if Path(model).parts[:1] == (TRAINED,):
+        raise MissingWeights(
+            f"There is no trained model {model!r} on this machine. It may have been deleted or renamed. List "
+            "the models with: manage.py weights list"
+        )
     hub_id = HUB_ID.fullmatch(model)
     if hub_id is None:
         raise MissingWeights(

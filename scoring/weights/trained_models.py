@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoring.weights.model_card import NAME, ModelCard, read_card
-from scoring.weights.model_files import COUNTED, TABLES, MissingWeights, weights_dir
-
-TRAINED = "trained"
+from scoring.weights.model_files import COUNTED, TABLES, TRAINED, MissingWeights, weights_dir
 
 
 @dataclass(frozen=True, slots=True)

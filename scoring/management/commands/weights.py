@@ -16,8 +16,8 @@ from scoring.training.registry import install_model
 from scoring.weights.hub import UnknownModel, fetch
 from scoring.weights.installed import Installed, installed, source_of
 from scoring.weights.model_archives import packed
-from scoring.weights.model_files import MissingWeights, digest, size
-from scoring.weights.trained_models import TRAINED, trained_model, trained_models
+from scoring.weights.model_files import TRAINED, MissingWeights, digest, size
+from scoring.weights.trained_models import trained_model, trained_models
 
 
 class Command(BaseCommand):

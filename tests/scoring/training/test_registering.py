@@ -15,8 +15,8 @@ from scoring.training.registering import Registration, card_for, install_registe
 from scoring.training.registration_worker import MOST_ATTEMPTS, work_on_registration
 from scoring.training.registry import model_of, models_of, register_model, register_now
 from scoring.weights.model_card import read_card
-from scoring.weights.model_files import weights_digest, weights_dir
-from scoring.weights.trained_models import TRAINED, folder_of
+from scoring.weights.model_files import TRAINED, weights_digest, weights_dir
+from scoring.weights.trained_models import folder_of
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary
 from tests.scoring.joint_models import tiny_umse
 from tests.scoring.runs.test_planning import finished

@@ -47,6 +47,10 @@ def test_default_folder_is_in_the_project(monkeypatch):
         ("nothing", r"no folder 'nothing'.*it is not a hub id"),
         ("a/b/c", r"it is not a hub id \(owner/name or owner/name@revision\)"),
         ("owner-not/here", r"manage\.py weights fetch owner-not/here"),
+        (
+            "trained/mine",
+            r"no trained model 'trained/mine'.* may have been deleted.*manage\.py weights list$",
+        ),
         ("owner-not/here@v1", r"manage\.py weights fetch owner-not/here@v1"),
     ],
 )
