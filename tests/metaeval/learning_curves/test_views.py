@@ -107,7 +107,9 @@ class TestForm:
     def test_deleting_asks_first(self, project, researcher):
         curve = make_curve(project)
         here = address("learning_curve_delete", project, curve.pk)
-        assert "Cancel it first" in text_of(researcher.get(here))
+        text = text_of(researcher.get(here))
+        assert "deleted with checkpoints and models, for everybody in this project." in text
+        assert "Cancel it first" in text
         researcher.post(here)
         assert LearningCurve.objects.exists()
         researcher.post(address("learning_curve_cancel", project, curve.pk))

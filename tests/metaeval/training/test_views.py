@@ -176,7 +176,7 @@ class TestActions:
         finished(run)
         text = text_of(researcher.get(here))
         assert in_progress not in text
-        assert "its model trained/mine for everybody" in text
+        assert "its model trained/mine for everybody in this project." in text
         assert "1 evaluator scored with the model" in text
         assert researcher.post(here).url == address("trainings", project)
         assert not Training.objects.exists()
