@@ -5,8 +5,7 @@ from pathlib import Path
 from annotation.models import Project
 from scoring.models import RegisteredModel, Training
 from scoring.weights.installed import installed, tables
-from scoring.weights.model_files import TRAINED, MissingWeights, locate_offered
-from scoring.weights.trained_models import folder_of
+from scoring.weights.model_files import TRAINED, MissingWeights, locate_offered, places, shortened
 
 
 def names_of_others(project: Project) -> set[str]:
@@ -36,10 +35,10 @@ def locate_for(project: Project, model: str) -> Path:
     Raises MissingWeights. It says the same of another project's model as of one that does not exist.
     """
     name = _trained_name(model)
-    if name is not None and (name in names_of_others(project) or not folder_of(name).is_dir()):
+    if name is not None and (name in names_of_others(project) or not places(f"{TRAINED}/{name}")):
         raise MissingWeights(
-            f"This project has no trained model {model!r}. It may have been deleted or renamed, or belong to "
-            "another project. The page Training lists the models of this one."
+            f"This project has no trained model {shortened(model)!r}. It may have been deleted or renamed, "
+            "or belong to another project. The page Training lists the models of this one."
         )
     return locate_offered(model)
 

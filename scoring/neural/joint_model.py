@@ -37,6 +37,8 @@ PREFIX = "encoder.prefix_encoder.embedding.weight"
 MIX = "layerwise_attention."
 SHARE = f"{MIX}scalar_parameters."
 ESTIMATOR = "estimator.ff."
+UNREAD = (f"{MIX}dropout_", f"{ENCODER}pooler.")
+"""The beginnings of names that play no part; a fill of -1e20 is infinite in a copy in float16."""
 
 
 class JointModel:
@@ -59,7 +61,7 @@ class JointModel:
         restart: bool = False,
     ) -> None:
         settings = _settings(folder / settings_name)
-        tensors = load_tensors(folder)
+        tensors = load_tensors(folder, unread=UNREAD)
         model = _encoder(folder, tensors, precision)
         prefix = _prefix(folder, tensors, model.config) if with_prefix else None
         if not with_prefix and PREFIX in tensors:
@@ -158,9 +160,9 @@ def _prefix(folder: Path, tensors: Mapping[str, Tensor], config: transformers.Pr
         raise MissingWeights(f"The weights in {folder} lack {PREFIX}. Is it a UMSE model?")
     layers, width = config.num_hidden_layers, config.hidden_size
     rows = tensors[PREFIX]
-    if rows.shape[1] != layers * 2 * width:
+    if rows.dim() != 2 or rows.shape[1] != layers * 2 * width:
         raise MissingWeights(
-            f"{PREFIX} in {folder} has {rows.shape[1]} columns, which do not fit the encoder."
+            f"{PREFIX} in {folder} has the shape {list(rows.shape)}, which does not fit the encoder."
         )
     return rows.view(len(rows), layers, 2, width).permute(1, 2, 0, 3).contiguous()
 
@@ -175,7 +177,9 @@ def _estimator(
     numbers = sorted({int(found[1]) for name in tensors if (found := re.match(r"(\d+)\.", name))})
     steps: list[nn.Module] = []
     for number in numbers:
-        weight = tensors[f"{number}.weight"]
+        weight = tensors.get(f"{number}.weight")
+        if weight is None or weight.dim() != 2:
+            raise MissingWeights(f"The weights in {folder} have no matrix {ESTIMATOR}{number}.weight.")
         linear = nn.Linear(weight.shape[1], weight.shape[0])
         fill(linear, _part(tensors, f"{number}."), folder)
         steps += [linear, _activation(settings.get("activations", "Tanh"))]

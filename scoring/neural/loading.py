@@ -1,5 +1,6 @@
 """Models and tokenizers from a folder: safetensors only, without running code from it."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from scoring.neural.device import DTYPES, device
-from scoring.weights.model_files import MissingWeights, first_line, tensor_files
+from scoring.weights.model_files import MissingWeights, first_line, shortened, tensor_files
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -65,7 +66,19 @@ def load_tokenizer(folder: Path, *, reads_specials: bool = False) -> PreTrainedT
             f"The tokenizer in {folder} cannot be loaded: its vocabulary (tokenizer.json, vocab.txt, "
             "*.model) is missing."
         )
+    found.model_max_length = _limit(found.model_max_length, folder)
     return found
+
+
+def _limit(stated: Any, folder: Path) -> int:
+    """Return the longest input in tokens; the library states a missing one as 1e30. Raises MissingWeights."""
+    is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
+    if not is_number or stated < 1 or stated % 1 != 0:
+        raise MissingWeights(
+            f"{folder / 'tokenizer_config.json'} says model_max_length is {shortened(json.dumps(stated))}; "
+            "expected a whole number of at least 1."
+        )
+    return int(stated)
 
 
 def load_config(folder: Path) -> Any:
@@ -121,8 +134,8 @@ def load_model(
     missing = sorted(name for name in info["missing_keys"] if not name.startswith(spared))
     if missing:
         raise MissingWeights(
-            f"The files in {folder} lack weights that a {type(model).__name__} needs, such as {missing[0]}; "
-            "they would be random. Is it the right model?"
+            f"The files in {folder} lack weights that a {type(model).__name__} needs, such as "
+            f"{shortened(missing[0])}; they would be random. Is it the right model?"
         )
     _refuse_other_shapes([each for each in info["mismatched_keys"] if not each[0].startswith(spared)], folder)
     beyond = _within(model, info["unexpected_keys"])
@@ -132,10 +145,12 @@ def load_model(
     return moved
 
 
-def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, torch.Tensor]:
+def load_tensors(
+    folder: Path, name: str = "model.safetensors", unread: tuple[str, ...] = ()
+) -> Mapping[str, torch.Tensor]:
     """Return tensors by name, on the CPU, from a file of the folder or its parts.
 
-    Raises MissingWeights, also if one holds NaN.
+    Raises MissingWeights, also if one holds NaN, unless its name begins with one of `unread`.
     """
     try:
         found = {
@@ -143,24 +158,27 @@ def load_tensors(folder: Path, name: str = "model.safetensors") -> Mapping[str, 
         }
     except UNREADABLE as error:
         raise MissingWeights(f"{folder / name} cannot be read: {_said(error)}.") from error
-    _refuse_not_finite(found, folder)
+    _refuse_not_finite(found, folder, unread)
     return found
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Load `tensors` into `module`, each parameter exactly once. Raises MissingWeights."""
-    try:
-        module.load_state_dict(dict(tensors), strict=True)
-    except RuntimeError as error:
-        raise MissingWeights(f"The weights in {folder} do not fit: {error}") from error
+    needed = module.state_dict()
+    if absent := sorted(needed.keys() - tensors.keys()):
+        raise MissingWeights(f"The weights in {folder} do not fit: {shortened(absent[0])} is missing.")
+    if unknown := sorted(tensors.keys() - needed.keys()):
+        raise MissingWeights(f"The weights in {folder} do not fit: {shortened(unknown[0])} has no place.")
+    shapes = [(name, tensor.shape, needed[name].shape) for name, tensor in tensors.items()]
+    _refuse_other_shapes(shapes, folder)
+    module.load_state_dict(dict(tensors), strict=True)
 
 
 def refuse_unfit(model: PreTrainedModel, tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Raise MissingWeights if `tensors` hold more than `model`, or have other shapes; none need be there."""
     own = model.state_dict()
     shared = sorted(tensors.keys() & own.keys())
-    both = [(name, tensors[name].shape, own[name].shape) for name in shared]
-    _refuse_other_shapes([each for each in both if each[1] != each[2]], folder)
+    _refuse_other_shapes([(name, tensors[name].shape, own[name].shape) for name in shared], folder)
     refuse_unused(_within(model, tensors.keys() - own.keys()), folder)
 
 
@@ -169,18 +187,21 @@ def refuse_unused(names: Iterable[str], folder: Path) -> None:
     unused = sorted(name for name in names if not NOT_OF_TRAINING.search(name))
     if unused:
         raise MissingWeights(
-            f"The files in {folder} hold weights for which config.json has no place, such as {unused[0]} "
-            f"({len(unused):,} in all); the model would be cut. Does config.json belong to the weights?"
+            f"The files in {folder} hold weights for which config.json has no place, such as "
+            f"{shortened(unused[0])} ({len(unused):,} in all); the model would be cut. Does config.json "
+            "belong to the weights?"
         )
 
 
-def _refuse_other_shapes(differing: Iterable[tuple[str, torch.Size, torch.Size]], folder: Path) -> None:
-    """Raise MissingWeights if there are names of weights with their shape in the files and in the model."""
-    for name, stored, stated in sorted(differing):
-        raise MissingWeights(
-            f"The files in {folder} hold {name} in the shape {tuple(stored)}, but by config.json it is "
-            f"{tuple(stated)}. Does config.json belong to the weights?"
-        )
+def _refuse_other_shapes(shapes: Iterable[tuple[str, torch.Size, torch.Size]], folder: Path) -> None:
+    """Raise MissingWeights if a weight has another shape in the files, the first, than in the model."""
+    for name, stored, needed in sorted(shapes):
+        if stored != needed:
+            found, expected = (" x ".join(map(str, each)) or "a single number" for each in (stored, needed))
+            raise MissingWeights(
+                f"The weights in {folder} do not fit: {shortened(name)} is {found}, and {expected} is "
+                "needed. Does config.json belong to the weights?"
+            )
 
 
 def _within(model: PreTrainedModel, names: Iterable[str]) -> list[str]:
@@ -202,7 +223,8 @@ def _refuse_not_finite(tensors: Mapping[str, torch.Tensor], folder: Path, but: t
         # A sum costs a twentieth of looking at each number, but large ones may exceed its range.
         if not tensor.sum().isfinite() and not tensor.isfinite().all():
             raise MissingWeights(
-                f"The weights in {folder} hold NaN or infinity, such as in {name}. Are the files damaged?"
+                f"The weights in {folder} hold NaN or infinity, such as in {shortened(name)}. Are the files "
+                "damaged?"
             )
 
 

@@ -18,8 +18,10 @@ PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """Endings of files that can run code when loaded, so they never are."""
 TRAINED = "trained"
 """The folder of WEIGHTS_DIR with the models that were trained, imported or registered here."""
-HUB_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?")
+HUB_ID = re.compile(r"(?P<repository>(?=[^@]{3,96}(@|$))[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]{1,255}))?")
 
+LONGEST_SHOWN = 100
+"""Characters of a name that messages repeat."""
 LARGE = 2**26
 """Bytes from which a file's hash is cached on disk, since hashing a GB takes about a second."""
 
@@ -42,6 +44,11 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+def shortened(text: str) -> str:
+    """Return a name from a file or a person for a message, cut to `LONGEST_SHOWN` characters."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+
+
 def weights_dir() -> Path:
     """Return the operator's folder of models: WEIGHTS_DIR, by default var/weights."""
     default = Path(__file__).resolve().parents[2] / "var" / "weights"
@@ -59,17 +66,18 @@ def locate(model: str) -> Path:
             return _loadable(place, model)
         if place.suffix in TABLES and place.is_file():
             return place
+    shown = shortened(model)
     if Path(model).suffix in TABLES:
-        raise MissingWeights(f"There is no file {model!r}, neither here nor in {weights_dir()}.")
+        raise MissingWeights(f"There is no file {shown!r}, neither here nor in {weights_dir()}.")
     if Path(model).parts[:1] == (TRAINED,):
         raise MissingWeights(
-            f"There is no trained model {model!r} on this machine. It may have been deleted or renamed. List "
+            f"There is no trained model {shown!r} on this machine. It may have been deleted or renamed. List "
             "the models with: manage.py weights list"
         )
     hub_id = HUB_ID.fullmatch(model)
     if hub_id is None:
         raise MissingWeights(
-            f"There is no folder {model!r}, neither here nor in {weights_dir()}, and it is not a hub id "
+            f"There is no folder {shown!r}, neither here nor in {weights_dir()}, and it is not a hub id "
             "(owner/name or owner/name@revision)."
         )
     downloaded = snapshot(hub_id["repository"], hub_id["revision"])
@@ -83,21 +91,23 @@ def locate(model: str) -> Path:
 
 
 def places(model: str) -> tuple[Path, ...]:
-    """Return the local paths where `model` may be, in order, before it is taken for a hub id."""
-    return (Path(model).expanduser(), weights_dir() / model) if model else ()
+    """Return the local paths where `model` is, in order, before it is taken for a hub id."""
+    found = (Path(model).expanduser(), weights_dir() / model) if model else ()
+    # Unlike Path.exists, this is False of a name that is too long for the system.
+    return tuple(each for each in found if os.path.exists(each))
 
 
 def snapshot(repository: str, revision: str | None) -> Path | None:
     """Return the folder of a complete download from the hub, or None."""
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     patterns = [f"*{ending}" for ending in COUNTED]
     try:
         return Path(
             snapshot_download(repository, revision=revision, local_files_only=True, allow_patterns=patterns)
         )
-    except LocalEntryNotFoundError:
+    except (LocalEntryNotFoundError, HFValidationError):
         return None
 
 
@@ -108,17 +118,16 @@ def is_offered(model: str) -> bool:
     """
     if Path(model).expanduser().is_absolute() or ".." in Path(model).parts:
         return False
-    if (weights_dir() / model).exists():
-        return True
-    return HUB_ID.fullmatch(model) is not None and not Path(model).exists()
+    found = places(model)
+    return weights_dir() / model in found or (HUB_ID.fullmatch(model) is not None and not found)
 
 
 def locate_offered(model: str) -> Path:
     """Return what `locate` does, for a name from a page: never another path of the server."""
     if not is_offered(model):
         raise MissingWeights(
-            f"found {model!r}, expected the id of a downloaded model (owner/name) or the name of a folder or "
-            "table in the server's WEIGHTS_DIR."
+            f"found {shortened(model)!r}, expected the id of a downloaded model (owner/name) or the name of "
+            "a folder or table in the server's WEIGHTS_DIR."
         )
     return locate(model)
 

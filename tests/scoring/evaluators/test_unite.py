@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
@@ -163,6 +164,31 @@ def test_weights_of_further_layers_in_the_mix_are_refused():
     further = {"layerwise_attention.scalar_parameters.4": torch.zeros(1)}
     with pytest.raises(MissingWeights, match=r"no place, such as layerwise_attention\.scalar_parameters\.4"):
         unite(changed(tiny_unite(), **further)).score([ITEM])
+
+
+def test_copy_in_float16_is_read_though_a_fill_that_plays_no_part_is_infinite():
+    fill = {"layerwise_attention.dropout_fill": torch.full((4,), -1e20)}
+    tensors = load_file(tiny_unite() / "model.safetensors") | fill
+    half = {name: each.half() if each.is_floating_point() else each for name, each in tensors.items()}
+    assert half["layerwise_attention.dropout_fill"].isinf().all()
+    [expected] = values(unite(), ITEM)
+    assert values(unite(changed(tiny_unite(), **half)), ITEM) == [pytest.approx(expected, abs=0.01)]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("encoder.model.encoder.layer.0.intermediate.dense.weight", "T", "is 32 x 48, and 48 x 32 is needed"),
+        ("estimator.ff.3.weight", "T", "is 12, and 24 is needed"),
+        ("estimator.ff.3.weight", "first row", r"no matrix estimator\.ff\.3\.weight"),
+        ("estimator.ff.3.weight", "none", r"no matrix estimator\.ff\.3\.weight"),
+    ],
+)
+def test_tensor_of_another_shape_is_refused(name, change, message):
+    tensor = load_file(tiny_unite() / "model.safetensors")[name]
+    changes = {"T": tensor.T.contiguous(), "first row": tensor[0].contiguous(), "none": None}
+    with pytest.raises(MissingWeights, match=message):
+        unite(changed(tiny_unite(), **{name: changes[change]})).score([ITEM])
 
 
 def test_model_of_another_metric_is_refused():

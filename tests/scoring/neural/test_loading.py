@@ -61,6 +61,26 @@ def test_missing_head_is_refused(folder):
         load_model(folder, transformers.AutoModelForSequenceClassification)
 
 
+def test_transposed_weights_are_refused(folder):
+    name = "encoder.layer.1.intermediate.dense.weight"
+    change(folder, lambda each: each | {name: each[name].T.contiguous()})
+    with pytest.raises(MissingWeights, match=rf"do not fit: {name} is 32 x 48, and 48 x 32 is needed"):
+        load_model(folder)
+
+
+def test_unused_weights_may_have_another_shape(folder):
+    change(folder, lambda each: each | {"pooler.dense.bias": torch.zeros(5)})
+    load_model(folder, may_lack=("pooler.",))
+
+
+def test_long_names_are_cut(folder):
+    change(folder, lambda each: each | {"z" * 5000: torch.tensor([torch.nan])})
+    with pytest.raises(MissingWeights, match=r"such as in z{97}\.{4} Are"):
+        load_tensors(folder)
+    with pytest.raises(MissingWeights, match=r"do not fit: z{97}\.\.\. has no place"):
+        fill(torch.nn.Identity(), {"z" * 5000: torch.zeros(1)}, folder)
+
+
 def test_unused_weights_may_be_missing(folder):
     change(folder, lambda each: {name: each[name] for name in each if not name.startswith("pooler.")})
     with pytest.raises(MissingWeights, match=r"pooler\.dense"):
@@ -107,7 +127,7 @@ def test_layers_beyond_those_of_an_encoder_are_refused_beside_its_heads(tmp_path
 @pytest.mark.parametrize("key", ["intermediate_size", "max_position_embeddings", "vocab_size"])
 def test_other_shapes_than_the_configuration_states_are_refused(folder, key):
     state(folder, key, -16)
-    with pytest.raises(MissingWeights, match=r"in the shape \(\d+.*, but by config\.json it is \(\d+"):
+    with pytest.raises(MissingWeights, match=r"do not fit: .* is \d+.*, and \d+.* is needed"):
         load_model(folder, may_lack=("pooler.",))
 
 
@@ -223,6 +243,24 @@ def test_a_folder_without_tokenizer_is_refused(folder):
         load_tokenizer(folder)
 
 
+@pytest.mark.parametrize("stated", ["x", "512", [1], True, 0, 5.5, float("inf"), "y" * 5000])
+def test_limit_that_is_no_whole_number_is_refused(folder, stated):
+    configuration = folder / "tokenizer_config.json"
+    settings = json.loads(configuration.read_text())
+    configuration.write_text(json.dumps(settings | {"model_max_length": stated}))
+    with pytest.raises(MissingWeights, match=r"tokenizer_config\.json says model_max_length is") as refusal:
+        load_tokenizer(folder)
+    assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize(("stated", "limit"), [(512.0, 512), (1e30, int(1e30)), (None, int(1e30))])
+def test_limit_is_a_whole_number(folder, stated, limit):
+    configuration = folder / "tokenizer_config.json"
+    settings = json.loads(configuration.read_text())
+    configuration.write_text(json.dumps(settings | {"model_max_length": stated}))
+    assert repr(load_tokenizer(folder).model_max_length) == repr(limit)
+
+
 def test_tokenizer_file_of_an_unknown_form_is_refused(folder):
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["type"] = "Unheard"
@@ -275,10 +313,12 @@ def test_tensors_fill_a_module(folder):
     layer = torch.nn.Linear(3, 2)
     fill(layer, load_tensors(folder, "head.safetensors"), folder)
     assert torch.equal(layer.weight, torch.ones(2, 3))
-    with pytest.raises(MissingWeights, match="do not fit"):
+    with pytest.raises(MissingWeights, match="do not fit: weight is 2 x 3, and 2 x 4 is needed"):
         fill(torch.nn.Linear(4, 2), load_tensors(folder, "head.safetensors"), folder)
-    with pytest.raises(MissingWeights, match="do not fit"):
+    with pytest.raises(MissingWeights, match="do not fit: bias has no place"):
         fill(torch.nn.Linear(3, 2, bias=False), load_tensors(folder, "head.safetensors"), folder)
+    with pytest.raises(MissingWeights, match="do not fit: bias is missing"):
+        fill(layer, {"weight": torch.ones(2, 3)}, folder)
     with pytest.raises(MissingWeights, match=r"other\.safetensors cannot be read"):
         load_tensors(folder, "other.safetensors")
     (folder / "other.safetensors").write_bytes(b"damaged")

@@ -4,7 +4,16 @@ import os
 
 import pytest
 
-from scoring.weights.model_files import MissingWeights, digest, is_here, locate, size, weights_dir
+from scoring.weights.model_card import card_of
+from scoring.weights.model_files import (
+    MissingWeights,
+    digest,
+    is_here,
+    locate,
+    locate_offered,
+    size,
+    weights_dir,
+)
 
 
 @pytest.fixture
@@ -59,6 +68,17 @@ def test_missing_model_says_what_to_do(root, name, said):
     with pytest.raises(MissingWeights, match=said) as caught:
         locate(name)
     assert caught.value.permanent
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "x/" + "y" * 5000, "trained/" + "y" * 5000, "x" * 5000 + ".tsv"]
+)
+def test_long_name_is_refused_in_a_sentence(root, name):
+    for find in (locate, locate_offered):
+        with pytest.raises(MissingWeights) as refusal:
+            find(name)
+        assert len(str(refusal.value)) < 300 + len(str(root))
+    assert card_of(name) is None
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.ckpt", "model.pt", "model.pth"])
