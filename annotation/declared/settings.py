@@ -180,6 +180,8 @@ def _read(declared: Setting, found: Any) -> Any:
     if refused:
         shown = repr(found) if isinstance(found, str) else json.dumps(found, default=str)
         raise ValueError(f"found {shown}, expected {_expected(declared, kind)}")
+    if isinstance(value, tuple) and (twice := [each for each in value if value.count(each) > 1]):
+        raise ValueError(f"found {twice[0]!r} more than once, expected each text once")
     return value
 
 

@@ -65,7 +65,7 @@ class Jury(Evaluator):
         )
 
         def __post_init__(self) -> None:
-            jurors = len(set(self.members))
+            jurors = len(self.members)
             if jurors < 2:
                 found = value_as_text(self.members)
                 raise ValueError(f"parameter 'members': found {found!r}, expected two evaluators or more")

@@ -125,11 +125,10 @@ class UniEval(ModelEvaluator):
 
         def __post_init__(self) -> None:
             unknown = [each for each in self.dimensions if each not in QUESTIONS]
-            if unknown or not self.dimensions or len(set(self.dimensions)) < len(self.dimensions):
+            if unknown or not self.dimensions:
                 found = ",".join(self.dimensions)
                 raise ValueError(
-                    f"parameter 'dimensions': found {found!r}, expected some of {', '.join(QUESTIONS)}, each "
-                    "once"
+                    f"parameter 'dimensions': found {found!r}, expected some of {', '.join(QUESTIONS)}"
                 )
 
     params: Params

@@ -81,8 +81,8 @@ class LabelParams(ModelParams):
             if prompt.count(field) != 1:
                 raise ValueError(f"parameter 'prompt': found {prompt!r}, expected {field} in it once")
         found = ",".join(labels)
-        if len(set(labels)) < max(2, len(labels)):
-            raise ValueError(f"parameter 'labels': found {found!r}, expected two or more, each once")
+        if len(labels) < 2:
+            raise ValueError(f"parameter 'labels': found {found!r}, expected two or more")
         if positive not in labels:
             raise ValueError(f"parameter 'positive': found {positive!r}, expected one of the labels {found}")
 

@@ -122,7 +122,7 @@ def test_jury_excludes_articles_seen_by_its_members():
     ("settings", "message"),
     [
         ({"members": "one"}, "'members': found 'one', expected two evaluators or more"),
-        ({"members": "one,one"}, "expected two evaluators or more"),
+        ({"members": "one,one"}, "'members': found 'one' more than once"),
         ({"members": "one,two", "quorum": 3}, "'quorum': found 3, but there are 2 jurors"),
         ({"members": "one,two", "standardised": True, "how": "majority"}, "'standardised': found yes"),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.declared.settings import settings_of
+from annotation.declared.settings import read_settings, settings_of
 from scoring.evaluators import EVALUATORS
 from scoring.trainers import TRAINERS, load_trainer
 from scoring.trainers.loop_params import LoopParams
@@ -39,6 +39,12 @@ class TestEveryTrainer:
         declared = settings_of(load_trainer(name).Params)
         assert [problem for each in declared for problem in declaration_problems(each)] == []
         assert len({each.label for each in declared}) == len(declared)
+
+
+def test_a_question_that_is_named_twice_is_refused():
+    given = {"model": "any", "dimensions": "fluent, attribution,fluent"}
+    with pytest.raises(ValueError, match="'dimensions': found 'fluent' more than once"):
+        read_settings(load_trainer("seahorse").Params, given, of="seahorse", noun="parameter")
 
 
 def test_reading_declarations_loads_no_library_of_models():

@@ -134,7 +134,7 @@ def test_unusable_parameters_are_refused(subtests):
             ({"prompt": "premise: {article}"}, r"parameter 'prompt': .*expected \{summary\} in it once"),
             ({"prompt": "{article} {article} {summary}"}, r"expected \{article\} in it once"),
             ({"labels": "1"}, "parameter 'labels': found '1', expected two or more"),
-            ({"labels": "0,1,1"}, "expected two or more, each once"),
+            ({"labels": "0,1,1"}, "found '1' more than once"),
             ({"positive": "yes"}, "parameter 'positive': found 'yes', expected one of the labels 0,1"),
         ]
         for settings, complaint in more_cases:
