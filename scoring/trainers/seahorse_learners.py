@@ -1,6 +1,7 @@
 """Models that learn yes and no from prompts: T5 and mT5 by writing 1 or 0, encoders by a head."""
 
 import json
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -266,6 +267,8 @@ def _with_lora(model: PreTrainedModel, rank: int) -> Any:
     import peft
 
     task = peft.TaskType.SEQ_2_SEQ_LM if model.config.is_encoder_decoder else peft.TaskType.SEQ_CLS
-    return peft.get_peft_model(
-        model, peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type=task)
-    )
+    config = peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type=task)
+    with warnings.catch_warnings():
+        # peft itself asks the model by a name that transformers has replaced.
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        return peft.get_peft_model(model, config)

@@ -188,7 +188,7 @@ def test_several_questions_share_one_model_that_reads_the_question(base, setting
 
 
 @pytest.mark.parametrize("base", with_further(["t5, tied"], ["t5, tied", "bert"]))
-def test_lora_trains_few_weights_and_is_merged(base, tmp_path):
+def test_lora_trains_few_weights_and_is_merged(base, tmp_path, recwarn):
     from scoring.neural.loading import load_tensors
 
     model = BASES[base]()
@@ -206,6 +206,7 @@ def test_lora_trains_few_weights_and_is_merged(base, tmp_path):
     before, after = load_tensors(model), load_tensors(tmp_path / "model")
     after = {name.removeprefix("bert."): each for name, each in after.items()}
     assert not any("lora" in name for name in after)
+    assert [each for each in recwarn if each.category is FutureWarning] == []
     assert any(not after[name].equal(before[name]) for name in before.keys() & after.keys())
     assert_scores_as_validated(tmp_path / "model", data, trained)
 
