@@ -93,19 +93,19 @@ def import_model(project: Project, user: User, file: BinaryIO, file_name: str) -
     return model_of(project, name)
 
 
-def install_model(file: BinaryIO, file_name: str, most_bytes: int) -> str:
-    """Install the model in an archive under the archive's name, and return this name.
+def install_model(file: BinaryIO, file_name: str, most_bytes: int, name: str = "") -> str:
+    """Install the model in an archive under `name` or else the archive's name, and return its name.
 
     Raises InvalidTraining for an archive that is refused, a name that is taken or invalid, and a model of an
     unknown evaluator.
     """
-    name = _name_of(file_name)
+    name = _name_of(file_name, name)
     _install(file, name, most_bytes)
     return name
 
 
-def _name_of(file_name: str) -> str:
-    name = slugify(PurePath(file_name).stem)
+def _name_of(file_name: str, name: str = "") -> str:
+    name = name or slugify(PurePath(file_name).stem)
     refuse_name(name)
     return name
 

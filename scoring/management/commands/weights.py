@@ -65,6 +65,7 @@ class Command(BaseCommand):
         exporting.add_argument("--to", type=Path, required=True, metavar="FILE.tar")
         importing = verbs.add_parser("import", help="install a trained model from such a file")
         importing.add_argument("file", type=Path, metavar="FILE.tar")
+        importing.add_argument("--name", default="", help="the model's name (default: the file's)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["verb"] in VERBS:
@@ -115,7 +116,7 @@ class Command(BaseCommand):
     def _import(self, options: dict[str, Any]) -> None:
         try:
             with options["file"].open("rb") as file:
-                name = install_model(file, options["file"].name, sys.maxsize)
+                name = install_model(file, options["file"].name, sys.maxsize, options["name"])
         except (InvalidTraining, OSError) as error:
             raise CommandError(sentence(error), returncode=BAD_ARGUMENTS) from error
         self.stdout.write(f"The model is installed as {TRAINED}/{name}.")

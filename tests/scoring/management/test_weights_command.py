@@ -238,6 +238,9 @@ def test_a_trained_model_goes_to_another_touchstone(monkeypatch, tmp_path, setti
     monkeypatch.setenv("WEIGHTS_DIR", str(tmp_path / "another"))
     assert "installed as trained/elsewhere" in run_command("weights", "import", str(file))
     assert trained_model("elsewhere").card.method == "counting"
+    named = ("weights", "import", str(file.rename(tmp_path / "abc123.tar")), "--name")
+    assert "installed as trained/from-elsewhere." in run_command(*named, "from-elsewhere")
+    assert "Name: found 'No Name'" in str(refused(*named, "No Name"))
 
 
 @pytest.mark.django_db
