@@ -21,7 +21,8 @@ DAILYNEWS = (
 )
 XSUM = (
     "XSum (Maynez et al. 2020): those articles whose texts are at hand, with five summaries each. Yes means "
-    "that most annotators marked no hallucinated span."
+    "that most annotators marked no hallucinated span. **These articles are too few to compare evaluators, "
+    "so read no ranking from the table.**"
 )
 
 
