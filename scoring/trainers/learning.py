@@ -32,17 +32,15 @@ def learn(
     title: str,
     evaluator_params: Mapping[str, Any],
     settings: Mapping[str, Any],
-    trains_all: bool = True,
 ) -> Trained:
     """Train what `build` makes of the base model's folder, and write the result to `folder/model`.
 
-    `evaluator_params` and `settings` go into the card; `trains_all` says whether all weights are trained.
-    Raises as `Trainer.train`.
+    `evaluator_params` and `settings` go into the card. Raises as `Trainer.train`.
     """
     params = trainer.params
     base = locate(params.model)
     folder.mkdir(parents=True, exist_ok=True)
-    check_resources(base, folder, trains_all=trains_all)
+    check_resources(base, folder, trains_all=trainer.trains_all)
     set_seed(params.seed)
     learner = build(base)
     given, base_digest = settings_as_json(params), digest(base)

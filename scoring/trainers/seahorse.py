@@ -148,7 +148,6 @@ class SeahorseTrainer(Trainer):
             title=f"{self.title}, {named}, from {model_name(self.params.model)}",
             evaluator_params={"max_length": self.params.max_length},
             settings={"prompts": prompts(data.dimensions)},
-            trains_all=self.trains_all,
         )
 
     def _build(self, base: Path) -> "Learner":

@@ -162,6 +162,10 @@ class UmseTrainer(Trainer):
 
     params: Params
 
+    @property
+    def trains_all(self) -> bool:
+        return self.params.trained_part != "none"
+
     def prepare(self, items: Iterable[TrainingItem]) -> TrainingData:
         scenarios, negatives = SCENARIOS[self.params.scenarios], self.params.negatives
         articles = split_articles(items, self.params, self._kinds, least=negatives + 1)
@@ -262,7 +266,6 @@ class UmseTrainer(Trainer):
             title=f"UMSE: {_IN_WORDS[params.scenarios]}",
             evaluator_params=_evaluator_params(params.scenarios),
             settings=asdict(shape),
-            trains_all=params.trained_part != "none",
         )
 
 

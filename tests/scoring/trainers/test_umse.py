@@ -70,6 +70,13 @@ def test_a_scenario_without_examples_is_refused_with_what_it_needs():
     assert {each.scenario for each in prepared(short, scenarios="sum_doc").train} == {"sum_doc"}
 
 
+@pytest.mark.parametrize(("part", "trains_all"), [("all", True), ("upper", True), ("none", False)])
+def test_a_frozen_encoder_needs_no_memory_for_its_training(part, trains_all):
+    found = load_trainer("umse")
+    trainer = found(read_settings(found.Params, {"trained_part": part}, of="umse"))
+    assert trainer.trains_all is trains_all
+
+
 def test_no_sentence_of_another_split_is_in_an_example():
     items = [*ITEMS, *(item(number, "test") for number in range(16, 20))]
     data = prepared(items)
