@@ -1,7 +1,8 @@
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from annotation.declared.settings import setting
@@ -9,12 +10,15 @@ from scoring.contract.digests import sha256_of
 from scoring.contract.setup_names import model_name
 from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
 from scoring.trainers.loop_params import LoopParams, base_model_setting
-from scoring.trainers.seahorse_examples import LabelledSummary, examples_of, weighted
+from scoring.trainers.seahorse_examples import MAJORITY, SHARE, LabelledSummary, examples_of, weighted
 from scoring.trainers.splits import Article, Split, digests_by_split, split_articles
 
 if TYPE_CHECKING:
     from scoring.trainers.learner import Learner
 
+FEWEST_ANSWERS = 10
+"""Validation answers of yes, and of no, below which a warning says so."""
+_IN_WORDS = {"pearson": "Pearson's r", "auc": "ROC AUC", "loss": "loss"}
 CHOICES = {"pearson": "validation_pearson", "auc": "validation_auc", "loss": "validation_loss"}
 
 
@@ -26,9 +30,10 @@ class SeahorseTrainer(Trainer):
     head with two classes instead, which suits smaller data and machines. With one question this is the
     authors' form, a model per question. Several questions share one model that reads the question first.
 
-    Labels other than 0 and 1, such as means of raters who disagree, are not learnt from. Of summaries with
-    the same text for the same article one is kept, and none if their labels contradict each other. The
-    checkpoint with the best agreement on validation articles is kept. Test articles are never seen.
+    Where raters disagree, the model learns the answer of most, or the share that said yes. The preview says
+    how many labels each leaves out, and what it does to the share of yes. Of summaries with the same text for
+    the same article one is kept, and none if most answers to them differ. The checkpoint with the best
+    agreement on validation articles is kept. Test articles are never seen.
     """
 
     name = "seahorse"
@@ -49,7 +54,14 @@ class SeahorseTrainer(Trainer):
         dimensions: tuple[str, ...] = setting(
             label="Questions",
             help="Dimensions to learn; several share one model.",
-            details="Each needs labels of 0 and 1, such as answers of yes and no.",
+            details="Each needs answers of yes and no. On other scales, labels above the middle are yes.",
+        )
+        labels: str = setting(
+            MAJORITY,
+            label="Disagreement",
+            help="Label of a summary on which raters disagree.",
+            choices={MAJORITY: "the answer of most raters", SHARE: "the share of raters who said yes"},
+            details="By majority, summaries with as many yes as no are left out.",
         )
         max_length: int = setting(
             2048,
@@ -63,7 +75,7 @@ class SeahorseTrainer(Trainer):
             "pearson",
             label="Best by",
             help="Validation measure that chooses the checkpoint.",
-            choices={"pearson": "Pearson's r", "auc": "ROC AUC", "loss": "loss"},
+            choices=_IN_WORDS,
             details="With several questions their mean.",
         )
         class_weights: bool = setting(
@@ -85,6 +97,11 @@ class SeahorseTrainer(Trainer):
         def __post_init__(self) -> None:
             if not self.dimensions:
                 raise ValueError("parameter 'dimensions': found none, expected the questions to learn")
+            if self.class_weights and self.labels == SHARE:
+                raise ValueError(
+                    "parameter 'class_weights': found yes with labels=share, which has no classes; "
+                    "expected no, or labels=majority"
+                )
 
     params: Params
 
@@ -100,7 +117,7 @@ class SeahorseTrainer(Trainer):
                 example
                 for article in articles
                 if article.split is split
-                for example in examples_of(article, self.params.dimensions, counts)
+                for example in examples_of(article, self.params.dimensions, self.params.labels, counts)
             ]
             for split in (Split.TRAIN, Split.VALIDATION)
         }
@@ -119,8 +136,10 @@ class SeahorseTrainer(Trainer):
                 "Test articles, not seen": sum(each.split is Split.TEST for each in articles),
                 "Training examples": len(train),
                 "Validation examples": len(validation),
-                "Yes in training": sum(each.label for each in train),
-                "Yes in validation": sum(each.label for each in validation),
+                "Yes in training": sum(each.answer == 1 for each in train),
+                "Yes in validation": sum(each.answer == 1 for each in validation),
+                "Share of yes in what is learnt": fmean(each.label for each in (*train, *validation)),
+                "Share of yes in all labels": fmean(self._labels(articles)),
                 **+counts,
             },
             articles=digests_by_split(used),
@@ -132,6 +151,7 @@ class SeahorseTrainer(Trainer):
                     for each in (*train, *validation)
                 ]
             ),
+            warnings=tuple(self._few(validation)),
         )
 
     def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:
@@ -163,10 +183,29 @@ class SeahorseTrainer(Trainer):
             attention_dropout=self.params.attention_dropout,
         )
 
+    def _labels(self, articles: Iterable[Article]) -> Iterator[float]:
+        """Yield the labels of articles that may be learnt from."""
+        for article in articles:
+            if article.split is not Split.TEST:
+                for item in article.items:
+                    yield from (item.labels[each] for each in self.params.dimensions if each in item.labels)
+
+    def _few(self, validation: Sequence[LabelledSummary]) -> Iterator[str]:
+        """Yield a warning for each question of which the validation examples have few of an answer."""
+        for dimension in self.params.dimensions:
+            answers = Counter(each.answer for each in validation if each.dimension == dimension)
+            if min(answers[0], answers[1]) < FEWEST_ANSWERS:
+                yield (
+                    f"{dimension}: the validation examples have {answers[1]} yes and {answers[0]} no. With "
+                    f"fewer than {FEWEST_ANSWERS} of either, {_IN_WORDS[self.params.best_by]} hardly tells "
+                    "the best checkpoint, and says little of the model's worth. Raise the validation share, "
+                    "or collect more ratings."
+                )
+
     def _answers(self, article: Article) -> set[str]:
         """Return the answers to each question that the article gives examples of."""
-        found = examples_of(article, self.params.dimensions, Counter())
-        return {f"{each.dimension}={each.label}" for each in found}
+        found = examples_of(article, self.params.dimensions, self.params.labels, Counter())
+        return {f"{each.dimension}={each.answer}" for each in found}
 
     def _check(self, articles: Sequence[Article], found: dict[Split, list[LabelledSummary]]) -> None:
         """Raise CannotTrain unless both answers to each question occur in both splits."""
@@ -178,8 +217,8 @@ class SeahorseTrainer(Trainer):
                     f"{', '.join(sorted(there)) or 'no question'}."
                 )
             for split, examples in found.items():
-                labels = Counter(each.label for each in examples if each.dimension == dimension)
-                if len(labels) < 2:
+                labels = Counter(each.answer for each in examples if each.dimension == dimension)
+                if not (labels[0] and labels[1]):
                     raise CannotTrain(
                         f"Of the {split} articles' summaries {labels[1]} are answered with yes (label 1) and "
                         f"{labels[0]} with no (label 0) for {dimension!r}; both are needed. "

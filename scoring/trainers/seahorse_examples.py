@@ -3,12 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.trainers.contract import TrainingItem
 from scoring.trainers.splits import Article
 
-YES, NO = 1.0, 0.0
+MAJORITY, SHARE = "majority", "share"
+"""Rules for labels of raters who disagree: the answer of most, or the share of yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +20,19 @@ class LabelledSummary:
     article: str
     summary: str
     dimension: str
-    label: int
-    """1 for yes, 0 for no."""
+    label: float
+    """1 for yes, 0 for no; by the rule SHARE also between."""
     weight: float = 1.0
     """Weight of its loss; 1 on average over the training examples."""
 
+    @property
+    def answer(self) -> int | None:
+        """Return 1 for yes, 0 for no, and None for as many yes as no."""
+        return None if self.label == 0.5 else int(self.label > 0.5)
+
 
 def weighted(examples: Sequence[LabelledSummary]) -> list[LabelledSummary]:
-    """Return the examples with weights that make both answers to a question count the same in all."""
+    """Return examples, each a yes or a no, with weights by which both count the same for a question."""
     sizes = Counter((each.dimension, each.label) for each in examples)
     totals = Counter(each.dimension for each in examples)
     return [
@@ -35,10 +42,14 @@ def weighted(examples: Sequence[LabelledSummary]) -> list[LabelledSummary]:
 
 
 def examples_of(
-    article: Article, dimensions: Sequence[str], counts: Counter[str]
+    article: Article, dimensions: Sequence[str], rule: str, counts: Counter[str]
 ) -> Iterator[LabelledSummary]:
-    """Yield the article's examples without duplicates; `counts` receives what is left out."""
-    labels: dict[tuple[str, str], set[float]] = defaultdict(set)
+    """Yield the article's examples without duplicates; `counts` receives what is left out.
+
+    By MAJORITY a label above .5 is a yes and one below a no; a label of .5 is left out, and so are duplicates
+    of a text with both. By SHARE the label is learnt as it is, of duplicates their mean.
+    """
+    labels: dict[tuple[str, str], list[float]] = defaultdict(list)
     texts: dict[str, TrainingItem] = {}
     for item in article.items:
         text = " ".join(item.summary.split())  # case and punctuation count: people judge grammar
@@ -48,15 +59,15 @@ def examples_of(
             label = item.labels[dimension]
             if not article.digest or is_blank(text):
                 counts["Left out: no text"] += 1
-            elif label not in (YES, NO):
-                counts["Left out: neither yes nor no"] += 1
+            elif rule == MAJORITY and label == 0.5:
+                counts["Left out: as many yes as no"] += 1
             else:
                 counts["Left out: duplicates"] += bool(labels[text, dimension])
-                labels[text, dimension].add(label)
+                labels[text, dimension].append(label if rule == SHARE else float(label > 0.5))
                 texts.setdefault(text, item)
     for (text, dimension), found in labels.items():
-        if len(found) > 1:
+        if rule == MAJORITY and len(set(found)) > 1:
             counts["Left out: contradicting duplicates"] += 1
             continue
         item = texts[text]
-        yield LabelledSummary(item.article, item.summary, dimension, int(found.pop()))
+        yield LabelledSummary(item.article, item.summary, dimension, fmean(found))

@@ -101,14 +101,14 @@ class AnswerLearner(Learner):
         return {
             "input_ids": pad_sequence(ids, batch_first=True, padding_value=self._tokens.padding),
             "attention_mask": mask,
-            "labels": torch.tensor([each.label for each in examples]),
+            "labels": torch.tensor([each.label for each in examples], dtype=torch.float32),
             "weights": torch.tensor([each.weight for each in examples]),
         }
 
     def measures(self, examples: Sequence[LabelledSummary], outputs: np.ndarray) -> dict[str, float]:
         """Return loss, Pearson's r and ROC AUC, means over dimensions; with several also of each.
 
-        r and AUC are nan where they are undefined.
+        r and AUC are nan where they are undefined. Labels of .5 are neither yes nor no in the AUC.
         """
         labels = np.array([each.label for each in examples])
         dimensions = np.array([each.dimension for each in examples])
@@ -228,16 +228,25 @@ class _Writing(torch.nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, weights: Tensor
     ) -> dict[str, Tensor]:
+        losses, outputs = self._of(labels.round().long(), input_ids, attention_mask)
+        doubts = (labels - labels.round()).abs()
+        if bool(doubts.any()):
+            others, _ = self._of(1 - labels.round().long(), input_ids, attention_mask)
+            losses = (1 - doubts) * losses + doubts * others
+        return {"loss": (losses * weights).mean(), "outputs": outputs}
+
+    def _of(self, answers: Tensor, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the loss of each of these answers [examples], and the log-odds of yes."""
         logits = self.model(
             input_ids=input_ids,
             attention_mask=attention_mask,
-            decoder_input_ids=self.begun[labels],
+            decoder_input_ids=self.begun[answers],
             use_cache=False,
         ).logits.float()
-        written = self.answers[labels]
+        written = self.answers[answers]
         losses = cross_entropy(logits.transpose(1, 2), written, ignore_index=NO_ID, reduction="none")
         means = losses.sum(dim=1) / (written != NO_ID).sum(dim=1)
-        return {"loss": (means * weights).mean(), "outputs": logits[:, 0, self._yes] - logits[:, 0, self._no]}
+        return means, logits[:, 0, self._yes] - logits[:, 0, self._no]
 
 
 class _Classifying(torch.nn.Module):
@@ -247,17 +256,22 @@ class _Classifying(torch.nn.Module):
 
     def forward(self, labels: Tensor, weights: Tensor, **inputs: Tensor) -> dict[str, Tensor]:
         logits = self.model(**inputs).logits.float()
-        losses = cross_entropy(logits, labels, reduction="none")
+        losses = cross_entropy(logits, torch.stack([1 - labels, labels], dim=1), reduction="none")
         return {"loss": (losses * weights).mean(), "outputs": logits[:, 1] - logits[:, 0]}
 
 
 def agreement(labels: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
-    """Return cross-entropy, Pearson's r of labels and probabilities, and ROC AUC; both labels must occur."""
+    """Return cross-entropy, Pearson's r of labels and probabilities, and ROC AUC.
+
+    Labels are from 0 (no) to 1 (yes), some above .5 and some below, which the AUC tells apart.
+    """
     scores = expit(log_odds.astype(np.float64))
-    ranks, positive = rankdata(log_odds), labels == 1
+    losses = labels * np.logaddexp(0, -log_odds) + (1 - labels) * np.logaddexp(0, log_odds)
+    decided = labels != 0.5
+    ranks, positive = rankdata(log_odds[decided]), labels[decided] > 0.5
     pairs = positive.sum() * (~positive).sum()
     return {
-        "loss": float(np.logaddexp(0, np.where(positive, -log_odds, log_odds)).mean()),
+        "loss": float(losses.mean()),
         "pearson": float(np.corrcoef(labels, scores)[0, 1]) if scores.std() else float("nan"),
         "auc": float((ranks[positive].sum() - positive.sum() * (positive.sum() + 1) / 2) / pairs),
     }

@@ -37,6 +37,8 @@ def test_counts_say_what_is_learnt_from():
         "Validation examples": 8,
         "Yes in training": 10,
         "Yes in validation": 4,
+        "Share of yes in what is learnt": 0.5,
+        "Share of yes in all labels": 0.5,
     }
     assert data.languages == ("en",)
     assert (len(data.articles["train"]), len(data.articles["validation"])) == (20, 8)
@@ -58,12 +60,56 @@ def test_duplicates_are_learnt_once_and_contradicting_ones_not_at_all():
     assert data.counts["Left out: contradicting duplicates"] == 1
 
 
-def test_only_yes_and_no_are_learnt():
-    unsure = [item("a", "An article.", "Half right.", 0.5), item("b", "An article.", " \u200b", 1.0)]
-    data = trainer().prepare(learnable_items() + unsure)
-    assert data.counts["Left out: neither yes nor no"] == 1
-    assert data.counts["Left out: no text"] == 1
+SHARES = {"Two of three.": 2 / 3, "One of three.": 1 / 3, "One of two.": 0.5}
+
+
+def learnt_of_three_raters(**settings):
+    """Return what is learnt, and the labels of summaries on which raters disagree."""
+    split = [item(name, "An article.", name, share) for name, share in SHARES.items()]
+    data = trainer(**settings).prepare([*learnable_items(64, 8), *split])
+    return data, {each.summary: each.label for each in data.train if each.article == "An article."}
+
+
+def test_by_default_the_answer_of_most_raters_is_learnt():
+    data, labels = learnt_of_three_raters()
+    assert labels == {"Two of three.": 1, "One of three.": 0}
+    assert data.counts["Left out: as many yes as no"] == 1
     assert {each.label for each in data.train} == {0, 1}
+
+
+def test_the_share_of_yes_is_learnt_as_it_is():
+    data, labels = learnt_of_three_raters(labels="share")
+    assert labels == SHARES
+    assert not any("Left out" in each for each in data.counts)
+    assert data.counts["Share of yes in what is learnt"] == data.counts["Share of yes in all labels"]
+
+
+def test_duplicates_of_which_the_share_is_learnt_give_their_mean():
+    same = [item("a", "An article.", "One summary.", 1.0), item("b", "An article.", "One  summary.", 1 / 3)]
+    data = trainer(labels="share").prepare([*learnable_items(), *same])
+    [label] = [each.label for each in data.train if each.article == "An article."]
+    assert label == pytest.approx(2 / 3)
+
+
+def test_the_share_of_yes_shows_what_leaving_out_does_to_it():
+    torn = [item(str(each), "An article.", f"Text {each}.", 0.5) for each in range(1000, 1090)]
+    skewed = [item(str(each), f"Article {each}.", "A text.", 1.0) for each in range(2000, 2090)]
+    data = trainer().prepare([*learnable_items(), *torn, *skewed])
+    assert data.counts["Share of yes in what is learnt"] > data.counts["Share of yes in all labels"]
+
+
+def test_a_summary_without_text_is_left_out():
+    data = trainer().prepare([*learnable_items(), item("b", "An article.", " \u200b", 1.0)])
+    assert data.counts["Left out: no text"] == 1
+
+
+@pytest.mark.parametrize(("best_by", "words"), [("pearson", "Pearson's r"), ("auc", "ROC AUC")])
+def test_few_validation_answers_are_warned_of(best_by, words):
+    data = trainer(best_by=best_by).prepare(learnable_items(64, 18))
+    [warning] = data.warnings
+    assert warning.startswith("attribution: the validation examples have 9 yes and 9 no.")
+    assert f"{words} hardly tells the best checkpoint" in warning
+    assert trainer(best_by=best_by).prepare(learnable_items(64, 20)).warnings == ()
 
 
 def test_articles_without_a_usable_example_do_not_count_as_seen():
@@ -130,6 +176,11 @@ def test_the_test_share_is_blamed_only_where_it_chose_the_test_articles():
         trainer(test_share="0.9").prepare(items)
     with pytest.raises(CannotTrain, match=r"or choose another question\.$"):
         trainer(test_share="0.9").prepare([replace(each, split="test") for each in items])
+
+
+def test_class_weights_need_classes():
+    with pytest.raises(ValueError, match="found yes with labels=share"):
+        trainer(class_weights="yes", labels="share")
 
 
 def test_questions_are_required():

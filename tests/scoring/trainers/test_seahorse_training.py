@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def assert_scores_as_validated(folder, data, trained):
     found = scores(folder, enumerate(data.validation), **read_card(folder).params)
     probabilities = np.array([each["attribution"] for each in found])
     labels = np.array([each.label for each in data.validation])
-    loss = -np.log(np.where(labels == 1, probabilities, 1 - probabilities)).mean()
+    loss = -(labels * np.log(probabilities) + (1 - labels) * np.log(1 - probabilities)).mean()
     assert loss == pytest.approx(trained.measures["validation_loss"], abs=1e-5)
 
 
@@ -67,6 +68,23 @@ def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_
     assert float(np.mean(last)) < 0.05
 
     assert_scores_as_validated(tmp_path / "model", data, trained)
+
+
+@pytest.mark.parametrize("base", ["bert", "mt5"])
+def test_a_model_that_learns_shares_approaches_them(base, tmp_path):
+    """Three quarters of the raters say yes to one kind of summary, one quarter to the other."""
+    items = [
+        replace(each, labels={"attribution": 0.25 + each.labels["attribution"] / 2})
+        for each in learnable_items()
+    ]
+    data, trained = train(
+        tmp_path, items=items, model=str(BASES[base]()), epochs="18", best_by="loss", labels="share"
+    )
+    assert {each.label for each in data.train} == {0.25, 0.75}
+    assert_scores_as_validated(tmp_path / "model", data, trained)
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert entropy <= trained.measures["validation_loss"] < entropy + 0.05
+    assert trained.measures["validation_auc"] > 0.95
 
 
 def test_only_the_head_of_a_base_model_may_have_another_shape(tmp_path):
