@@ -14,12 +14,11 @@ from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.contract.evaluator import GENERAL
 from scoring.errors import InvalidLearningCurve, InvalidTraining
-from scoring.inputs.labelled_pool import Labels
 from scoring.learning_curves.shares import percent, refuse_seeds
 from scoring.models import CurveModel, LearningCurve, Training
 from scoring.trainers.contract import CannotTrain, Trainer, TrainingItem
 from scoring.trainers.splits import Split, split_articles
-from scoring.training.items import training_items, training_pool
+from scoring.training.items import TrainingPool, training_items, training_pool
 from scoring.training.planning import is_taken, trainer_of, warnings_of
 from scoring.training.wake_ups import wake_next
 from scoring.weights.model_files import locate, size
@@ -64,7 +63,7 @@ class CurvePlan:
 
     project: Project
     wanted: CurveRequest
-    pool: Labels
+    pool: TrainingPool
     test_articles: tuple[str, ...]
     """Text digests, sorted."""
     rated_test_articles: int

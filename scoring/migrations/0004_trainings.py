@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=60, unique=True)),
                 ('method', models.CharField(max_length=60)),
                 ('params', models.JSONField(default=dict)),
-                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to dimension to label at the start.')),
+                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to what people said at the start.')),
                 ('counts', models.JSONField(default=dict, help_text='What it learns from: words to number.')),
                 ('status', models.CharField(choices=[('queued', 'waiting'), ('running', 'running'), ('done', 'done'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
                 ('failure', models.TextField(blank=True)),

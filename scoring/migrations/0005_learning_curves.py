@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=120)),
                 ('method', models.CharField(max_length=60)),
                 ('params', models.JSONField(default=dict, help_text='Parameters that all trainings share.')),
-                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to dimension to label at the start.')),
+                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to what people said at the start.')),
                 ('test_articles', models.JSONField(default=list, help_text='Text digests of the articles that no training sees.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

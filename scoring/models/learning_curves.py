@@ -19,7 +19,7 @@ class LearningCurve(models.Model):
     method = models.CharField(max_length=60)
     params = models.JSONField(default=dict, help_text="Parameters that all trainings share.")
     pool = models.JSONField(
-        default=dict, help_text="Summaries to learn from: id to dimension to label at the start."
+        default=dict, help_text="Summaries to learn from: id to what people said at the start."
     )
     test_articles = models.JSONField(
         default=list, help_text="Text digests of the articles that no training sees."

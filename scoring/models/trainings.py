@@ -28,7 +28,7 @@ class Training(Leased):
     method = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
     pool = models.JSONField(
-        default=dict, help_text="Summaries to learn from: id to dimension to label at the start."
+        default=dict, help_text="Summaries to learn from: id to what people said at the start."
     )
     counts = models.JSONField(default=dict, help_text="Examples that it learns from: words to number.")
     created_by = models.ForeignKey(

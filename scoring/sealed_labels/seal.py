@@ -7,7 +7,7 @@ the model do not make another judge; another model or prompt does.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
 
@@ -18,7 +18,6 @@ from scoring.contract.params import read_params, with_defaults
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.inputs.items import CHUNK
-from scoring.inputs.labelled_pool import Labels
 from scoring.models import (
     JudgeVersion,
     Run,
@@ -31,6 +30,8 @@ from scoring.models import (
 )
 from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.split import articles_in, split_of
+
+Label = TypeVar("Label")
 
 
 def openings_of(project: Project) -> QuerySet[SealedOpening]:
@@ -133,8 +134,8 @@ def _sealed_summaries(project: Project) -> set[int]:
     return set(sealed.values_list("pk", flat=True))
 
 
-def unsealed(project: Project, labels: Labels) -> Labels:
-    """Return the labels without those of sealed articles; all if there is no split."""
+def unsealed(project: Project, labels: Mapping[int, Label]) -> dict[int, Label]:
+    """Return the labels, by summary, without those of sealed articles; all if there is no split."""
     return {pk: labels[pk] for pk in sorted(labels.keys() - _sealed_summaries(project))}
 
 

@@ -20,7 +20,11 @@ class TrainingItem:
     references: tuple[str, ...] = ()
     language: str | None = None
     labels: Mapping[str, float] = field(default_factory=dict)
-    """Dimension -> label in [0, 1], 1 is best; a single answer of yes is 1, of no 0."""
+    """Dimension -> label in [0, 1], 1 is best: the mean of raters' answers, of which yes is 1 and no 0."""
+    answers: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Dimension -> each rater's answer in [0, 1], sorted; without it only their mean is known."""
+    decided: Mapping[str, float] = field(default_factory=dict)
+    """Dimension -> adjudicated answer in [0, 1]."""
     split: str = ""
     """The article's split: "train", "validation", "test" or empty."""
     article_digest: str = ""

@@ -10,7 +10,15 @@ from scoring.contract.digests import sha256_of
 from scoring.contract.setup_names import model_name
 from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
 from scoring.trainers.loop_params import LoopParams, base_model_setting
-from scoring.trainers.seahorse_examples import MAJORITY, SHARE, LabelledSummary, examples_of, weighted
+from scoring.trainers.seahorse_examples import (
+    ADJUDICATED,
+    MAJORITY,
+    RATINGS,
+    SHARE,
+    LabelledSummary,
+    examples_of,
+    weighted,
+)
 from scoring.trainers.splits import Article, Split, digests_by_split, split_articles
 
 if TYPE_CHECKING:
@@ -30,10 +38,10 @@ class SeahorseTrainer(Trainer):
     head with two classes instead, which suits smaller data and machines. With one question this is the
     authors' form, a model per question. Several questions share one model that reads the question first.
 
-    Where raters disagree, the model learns the answer of most, or the share that said yes. The preview says
-    how many labels each leaves out, and what it does to the share of yes. Of summaries with the same text for
-    the same article one is kept, and none if most answers to them differ. The checkpoint with the best
-    agreement on validation articles is kept. Test articles are never seen.
+    Where raters disagree, the model learns the answer of most, the adjudicated one, each of them or their
+    share of yes. The preview says how many labels each leaves out, and what it does to the share of yes. Of
+    summaries with the same text for the same article one is kept, and none if most answers to them differ.
+    The checkpoint with the best agreement on validation articles is kept. Test articles are never seen.
     """
 
     name = "seahorse"
@@ -60,8 +68,14 @@ class SeahorseTrainer(Trainer):
             MAJORITY,
             label="Disagreement",
             help="Label of a summary on which raters disagree.",
-            choices={MAJORITY: "the answer of most raters", SHARE: "the share of raters who said yes"},
-            details="By majority, summaries with as many yes as no are left out.",
+            choices={
+                MAJORITY: "the answer of most raters",
+                ADJUDICATED: "the adjudicated answer, else that of most raters",
+                RATINGS: "each rater's answer, as an example of its own",
+                SHARE: "the share of raters who said yes",
+            },
+            details="Summaries with as many yes as no are left out, except with each rater's answer or the "
+            "share. Where only the mean of the answers is known, as in a file, it counts as one rater's.",
         )
         max_length: int = setting(
             2048,

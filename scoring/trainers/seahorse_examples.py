@@ -9,8 +9,8 @@ from annotation.imports.reading.blank_texts import is_blank
 from scoring.trainers.contract import TrainingItem
 from scoring.trainers.splits import Article
 
-MAJORITY, SHARE = "majority", "share"
-"""Rules for labels of raters who disagree: the answer of most, or the share of yes."""
+MAJORITY, ADJUDICATED, SHARE, RATINGS = "majority", "adjudicated", "share", "ratings"
+"""Rules for summaries on which raters disagree; see `examples_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +44,45 @@ def weighted(examples: Sequence[LabelledSummary]) -> list[LabelledSummary]:
 def examples_of(
     article: Article, dimensions: Sequence[str], rule: str, counts: Counter[str]
 ) -> Iterator[LabelledSummary]:
-    """Yield the article's examples without duplicates; `counts` receives what is left out.
+    """Yield the article's examples; `counts` receives what is left out.
 
-    By MAJORITY a label above .5 is a yes and one below a no; a label of .5 is left out, and so are duplicates
-    of a text with both. By SHARE the label is learnt as it is, of duplicates their mean.
+    By MAJORITY a label above .5 is a yes and one below a no, and one of .5 is left out. ADJUDICATED is the
+    same, but for the adjudicated answer where there is one. By RATINGS each rater's answer is an example; a
+    label of which only the mean is known counts as one answer. By SHARE the label is learnt as it is.
+
+    Of duplicates, the same text for the same article, one is kept: by SHARE with the mean of their labels,
+    else only if all have the same answer. By RATINGS the answers to all are kept.
     """
     labels: dict[tuple[str, str], list[float]] = defaultdict(list)
     texts: dict[str, TrainingItem] = {}
     for item in article.items:
         text = " ".join(item.summary.split())  # case and punctuation count: people judge grammar
         for dimension in dimensions:
-            if dimension not in item.labels:
-                continue
-            label = item.labels[dimension]
+            found = _labels(item, dimension, rule)
             if not article.digest or is_blank(text):
-                counts["Left out: no text"] += 1
-            elif rule == MAJORITY and label == 0.5:
-                counts["Left out: as many yes as no"] += 1
-            else:
-                counts["Left out: duplicates"] += bool(labels[text, dimension])
-                labels[text, dimension].append(label if rule == SHARE else float(label > 0.5))
+                counts["Left out: no text"] += len(found)
+                continue
+            undecided = 0 if rule == SHARE else found.count(0.5)
+            counts["Left out: as many yes as no"] += undecided
+            if len(found) > undecided:
+                counts["Left out: duplicates"] += bool(labels[text, dimension]) and rule != RATINGS
+                labels[text, dimension] += (
+                    found if rule == SHARE else [float(each > 0.5) for each in found if each != 0.5]
+                )
                 texts.setdefault(text, item)
     for (text, dimension), found in labels.items():
-        if rule == MAJORITY and len(set(found)) > 1:
+        if rule in (MAJORITY, ADJUDICATED) and len(set(found)) > 1:
             counts["Left out: contradicting duplicates"] += 1
             continue
         item = texts[text]
-        yield LabelledSummary(item.article, item.summary, dimension, fmean(found))
+        for label in found if rule == RATINGS else [fmean(found)]:
+            yield LabelledSummary(item.article, item.summary, dimension, label)
+
+
+def _labels(item: TrainingItem, dimension: str, rule: str) -> list[float]:
+    """Return the labels of an item by a rule, as they are; none if it has no label."""
+    if rule == ADJUDICATED and dimension in item.decided:
+        return [item.decided[dimension]]
+    if rule == RATINGS and item.answers.get(dimension):
+        return list(item.answers[dimension])
+    return [item.labels[dimension]] if dimension in item.labels else []

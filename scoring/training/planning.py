@@ -14,13 +14,12 @@ from annotation.declared.settings import read_settings, settings_as_json, settin
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.errors import InvalidTraining
-from scoring.inputs.labelled_pool import Labels
 from scoring.inputs.offered_models import locate_for
 from scoring.models import RegisteredModel, Training
 from scoring.trainers import UnknownTrainer, load_trainer
 from scoring.trainers.contract import CannotTrain, Trainer, TrainingData
 from scoring.trainers.resources import free_memory, memory_problem
-from scoring.training.items import training_items, training_pool
+from scoring.training.items import TrainingPool, training_items, training_pool
 from scoring.training.wake_ups import training_queue, wake
 from scoring.weights.model_files import MissingWeights, locate
 from scoring.weights.trained_models import folder_of
@@ -35,7 +34,7 @@ class TrainingPlan:
     project: Project
     trainer: Trainer
     data: TrainingData
-    pool: Labels
+    pool: TrainingPool
     warnings: tuple[str, ...] = ()
     """Reasons why the training may fail or mislead, each a sentence or two."""
 

@@ -84,6 +84,48 @@ def test_the_share_of_yes_is_learnt_as_it_is():
     assert data.counts["Share of yes in what is learnt"] == data.counts["Share of yes in all labels"]
 
 
+def rated(text, *answers, decided=None):
+    """Return a summary with the answers of its raters, and perhaps the adjudicated one."""
+    return replace(
+        item(text, "An article.", text, sum(answers) / len(answers)),
+        answers={"attribution": answers},
+        decided={} if decided is None else {"attribution": decided},
+    )
+
+
+def learnt(items, **settings):
+    """Return what is learnt of the summaries of one article: text and label."""
+    data = trainer(**settings).prepare([*learnable_items(), *items])
+    return data, [(each.summary, each.label) for each in data.train if each.article == "An article."]
+
+
+def test_each_rating_is_an_example_of_its_own():
+    data, found = learnt([rated("One.", 0.0, 1.0, 1.0), rated("Two.", 0.0)], labels="ratings")
+    assert found == [("One.", 0), ("One.", 1), ("One.", 1), ("Two.", 0)]
+    assert not any("Left out" in each for each in data.counts)
+
+
+def test_a_label_without_its_answers_counts_as_one_rating():
+    _, found = learnt([item("1", "An article.", "One.", 2 / 3)], labels="ratings")
+    assert found == [("One.", 1)]
+
+
+def test_answers_in_the_middle_are_neither_yes_nor_no():
+    data, found = learnt([rated("One.", 0.5, 1.0)], labels="ratings")
+    assert found == [("One.", 1)]
+    assert data.counts["Left out: as many yes as no"] == 1
+
+
+def test_an_adjudicated_answer_overrules_the_raters():
+    items = [
+        rated("One.", 1.0, 1.0, 0.0, decided=0.0),
+        rated("Two.", 0.0, 1.0, decided=1.0),
+        rated("Three.", 1.0),
+    ]
+    assert learnt(items, labels="adjudicated")[1] == [("One.", 0), ("Three.", 1), ("Two.", 1)]
+    assert learnt(items)[1] == [("One.", 1), ("Three.", 1)]
+
+
 def test_duplicates_of_which_the_share_is_learnt_give_their_mean():
     same = [item("a", "An article.", "One summary.", 1.0), item("b", "An article.", "One  summary.", 1 / 3)]
     data = trainer(labels="share").prepare([*learnable_items(), *same])

@@ -7,8 +7,9 @@ from collections import namedtuple
 import psutil
 import pytest
 
+from annotation.adjudication.decisions import DecidedAnswer, decide_answers
 from annotation.errors import NotAllowed, NotFound
-from annotation.models import Article
+from annotation.models import Article, Summary
 from scoring.errors import InvalidTraining
 from scoring.models import LabelSplit, Training
 from scoring.sealed_labels.label_parts import LabelPart
@@ -77,6 +78,21 @@ def test_an_item_has_its_texts_labels_and_split(project):
     assert items["validation-1/people"].labels == {}
 
 
+def test_an_item_has_each_answer_without_its_rater_and_the_decision(project):
+    summary = Summary.objects.get(article__external_id="validation-1")
+    for answer in ("no", "unsure", "yes"):
+        rate(summary, attribution=answer)
+    manager = make_member(project, "manager")
+    decide_answers(project, manager, summary.pk, {"attribution": DecidedAnswer("yes")})
+    decide_answers(project, manager, summary.pk, {"attribution": DecidedAnswer("no")})
+    items = {each.id: each for each in training_items(training_pool(project))}
+    item = items["validation-1/system-a"]
+    assert item.labels == {"attribution": pytest.approx(2 / 3)}
+    assert item.answers == {"attribution": [0.0, 1.0, 1.0]}
+    assert item.decided == {"attribution": 0.0}
+    assert items["train-0/system-a"].decided == {}
+
+
 def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
     planned = plan_training(project, "counting", {"steps": "3"})
     assert planned.data.counts == {
@@ -89,36 +105,40 @@ def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
 
 class TestWarnings:
     @pytest.fixture
-    def plan(self, project):
+    def warned(self, project):
         shutil.copytree(tiny_model("bert"), weights_dir() / "tiny")
 
-        def plan(**given):
-            return plan_training(project, "seahorse", {"model": "tiny", "dimensions": "attribution", **given})
+        def warned(**given):
+            """Return the warnings, after that of the few ratings."""
+            given = {"model": "tiny", "dimensions": "attribution", **given}
+            *found, few = plan_training(project, "seahorse", given).warnings
+            assert few.startswith("attribution: the validation examples have 1 yes and 1 no.")
+            return found
 
-        return plan
+        return warned
 
-    def test_usual_settings_bring_none(self, plan):
-        assert plan().warnings == ()
+    def test_usual_settings_bring_none(self, warned):
+        assert warned() == []
 
     @pytest.mark.parametrize("rate", ["1", "1e-8"])
-    def test_a_rate_that_rarely_trains_brings_one_with_the_usual_range(self, plan, rate):
-        assert plan(learning_rate=rate).warnings == (
-            f"Learning rate {float(rate):g} is unusual. Values from 1e-06 to 0.01 usually work.",
-        )
+    def test_a_rate_that_rarely_trains_brings_one_with_the_usual_range(self, warned, rate):
+        assert warned(learning_rate=rate) == [
+            f"Learning rate {float(rate):g} is unusual. Values from 1e-06 to 0.01 usually work."
+        ]
 
-    def test_too_little_memory_brings_one_unless_few_weights_are_trained(self, plan, monkeypatch):
+    def test_too_little_memory_brings_one_unless_few_weights_are_trained(self, warned, monkeypatch):
         free = namedtuple("Memory", "available")(numbers_in(weights_dir() / "tiny") * 8)
         monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-        [warning] = plan().warnings
+        [warning] = warned()
         assert re.search(r"needs at least .* of memory, and .* are free on this server", warning)
-        assert plan(lora_rank="4").warnings == ()
+        assert warned(lora_rank="4") == []
         sign("worker", ["gpu"])
-        assert plan().warnings == ()
+        assert warned() == []
 
-    def test_damaged_weights_are_refused(self, plan):
+    def test_damaged_weights_are_refused(self, warned):
         (weights_dir() / "tiny/model.safetensors").write_bytes(b"damaged")
         with pytest.raises(InvalidTraining, match=r"'model': .* cannot be read"):
-            plan()
+            warned()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +161,11 @@ def test_started_training_keeps_parameters_labels_and_counts(project, sent):
     assert training.name == f"{project.slug}-counting"
     assert training.params["steps"] == 3
     assert sorted(training.pool.values(), key=str) == sorted(
-        ({"attribution": label} for label in (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)), key=str
+        (
+            {"labels": {"attribution": label}, "answers": {"attribution": [label]}}
+            for label in (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+        ),
+        key=str,
     )
     assert training.counts == {"Training examples": 3, "Validation examples": 2, "Share for training": 0.6}
     assert training.status == Training.Status.QUEUED
