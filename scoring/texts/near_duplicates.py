@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from scoring.texts.tokens import unicode_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LENGTH = 5
 """Words of a 5-gram."""
@@ -23,6 +24,8 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
     has fewer of them, are in the other. A near-duplicate of a near-duplicate is in the same group. A text of
     fewer than five words has no near-duplicates.
     """
+    import numpy as np
+
     grams = _five_grams(texts)
     texts_with = grams.tocsc()
     sizes, frequencies = np.diff(grams.indptr), np.diff(texts_with.indptr)
@@ -53,6 +56,7 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
 
 def _five_grams(texts: Sequence[str]) -> Any:
     """Return a sparse matrix of texts and the 5-grams of all of them: 1 where the text has the 5-gram."""
+    import numpy as np
     from scipy.sparse import csr_array
 
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -65,8 +69,10 @@ def _five_grams(texts: Sequence[str]) -> Any:
     return csr_array((np.ones(len(columns), dtype=np.int32), columns, ends), shape=(len(texts), len(found)))
 
 
-def _hashes(words: NDArray[np.int32], keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _hashes(words: "NDArray[np.int32]", keys: "NDArray[np.uint64]") -> "NDArray[np.uint64]":
     """Return a number of 64 bits for each distinct 5-gram; two have the same with a chance of 1 in 2^64."""
+    import numpy as np
+
     grams = max(0, len(words) - LENGTH + 1)
     return np.unique(
         np.bitwise_xor.reduce([keys[place, words[place : place + grams]] for place in range(LENGTH)])

@@ -19,7 +19,7 @@ from scoring.trainers.seahorse_examples import (
     examples_of,
     weighted,
 )
-from scoring.trainers.splits import Article, Split, digests_by_split, split_articles
+from scoring.trainers.splits import Article, Split, digests_by_split, near_duplicate_counts, split_articles
 
 if TYPE_CHECKING:
     from scoring.trainers.learner import Learner
@@ -148,6 +148,7 @@ class SeahorseTrainer(Trainer):
                 "Training articles": len({each.article for each in train}),
                 "Validation articles": len({each.article for each in validation}),
                 "Test articles, not seen": sum(each.split is Split.TEST for each in articles),
+                **near_duplicate_counts(articles),
                 "Training examples": len(train),
                 "Validation examples": len(validation),
                 "Yes in training": sum(each.answer == 1 for each in train),

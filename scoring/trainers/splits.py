@@ -4,11 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from operator import attrgetter
 
 from annotation.declared.settings import setting
 from annotation.texts.text_digests import text_digest
+from scoring.texts.near_duplicates import near_duplicates
 from scoring.trainers.contract import TrainingItem
 
 
@@ -69,6 +71,8 @@ class Article:
     """The items of one text, whatever ids it has, in the order of their own ids."""
 
     digest: str
+    group: str
+    """The first digest of the article and its near-duplicates."""
     split: Split
     items: tuple[TrainingItem, ...]
 
@@ -81,13 +85,15 @@ def split_articles(
 ) -> list[Article]:
     """Return the articles with their splits, in the order of their digests.
 
-    A text belongs to one split even if its ids are in several: to the one of test, validation and train that
-    comes first. Articles without a given split, and training articles where no validation articles are given,
-    are split by a hash of the seed and the text. Training articles beyond `training_share` are left out.
+    Near-duplicates and a text under several ids belong to one split, even if they were given several: to the
+    one of test, validation and train that comes first. Articles without a given split, and training articles
+    where no validation articles are given, are split by a hash of the seed and the first digest of the
+    near-duplicates. Training articles beyond `training_share` are left out.
 
     `kinds` tells what an article's examples are good for, such as an answer. Where chance leaves fewer than
     `least` articles of a kind for training or validation, others move there, in the order of their hashes, if
-    the part that they leave keeps enough. Parts that have enough do not change.
+    the part that they leave keeps enough. Near-duplicates count once and move together. Parts that have
+    enough do not change.
     """
     by_digest: dict[str, list[TrainingItem]] = defaultdict(list)
     digests: dict[str, str] = {}
@@ -95,25 +101,39 @@ def split_articles(
         if item.article not in digests:
             digests[item.article] = item.article_digest or text_digest(item.article)
         by_digest[digests[item.article]].append(item)
-    given = {digest: _given_split(each) for digest, each in by_digest.items()}
+    groups = _groups(by_digest)
+    by_group: dict[str, list[TrainingItem]] = defaultdict(list)
+    for digest, each in by_digest.items():
+        by_group[groups[digest]] += each
+    given = {group: _given_split(each) for group, each in by_group.items()}
     has_validation = Split.VALIDATION in given.values()
+    splits = {group: _split_of(group, each, has_validation, params) for group, each in given.items()}
     articles = [
         Article(
             digest,
-            _split_of(digest, given[digest], has_validation, params),
+            groups[digest],
+            splits[groups[digest]],
             tuple(sorted(by_digest[digest], key=attrgetter("id"))),
         )
         for digest in sorted(by_digest)
     ]
     if not has_validation:
-        free = [each for each in articles if each.split is not Split.TEST]
-        free.sort(key=lambda each: _place("split", params.split_seed, each.digest))
-        moved = _with_enough(
-            {each.digest: each.split for each in free}, {each.digest: kinds(each) for each in free}, least
-        )
-        articles = [replace(each, split=moved.get(each.digest, each.split)) for each in articles]
+        kinds_of: dict[str, set[str]] = defaultdict(set)
+        for article in articles:
+            if article.split is not Split.TEST:
+                kinds_of[article.group].update(kinds(article))
+        free = sorted(kinds_of, key=lambda group: _place("split", params.split_seed, group))
+        moved = _with_enough({group: splits[group] for group in free}, kinds_of, least)
+        articles = [replace(each, split=moved.get(each.group, each.split)) for each in articles]
     left_out = _beyond_share([each.digest for each in articles if each.split is Split.TRAIN], params)
     return [each for each in articles if each.digest not in left_out]
+
+
+def near_duplicate_counts(articles: Sequence[Article]) -> dict[str, int]:
+    """Return the number of articles that nearly repeat another of them, by its name; empty if none does."""
+    sizes = Counter(each.group for each in articles)
+    repeating = sum(size for size in sizes.values() if size > 1)
+    return {"Near-duplicate articles": repeating} if repeating else {}
 
 
 def digests_by_split(articles: Sequence[Article]) -> Mapping[str, tuple[str, ...]]:
@@ -124,6 +144,18 @@ def digests_by_split(articles: Sequence[Article]) -> Mapping[str, tuple[str, ...
     }
 
 
+def _groups(by_digest: Mapping[str, Sequence[TrainingItem]]) -> dict[str, str]:
+    """Return digest -> the first digest of the article and its near-duplicates."""
+    digests = sorted(by_digest)
+    # Texts of one digest may differ in their words. The first of them does not depend on ids.
+    texts = tuple(min(item.article for item in by_digest[digest]) for digest in digests)
+    return dict(zip(digests, map(digests.__getitem__, _repeated(texts)), strict=True))
+
+
+# A learning curve splits the same articles for each of its models.
+_repeated = lru_cache(maxsize=1)(near_duplicates)
+
+
 def _given_split(items: Sequence[TrainingItem]) -> Split | None:
     stated = {item.split for item in items}
     return next((split for split in (Split.TEST, Split.VALIDATION, Split.TRAIN) if split in stated), None)
@@ -132,13 +164,13 @@ def _given_split(items: Sequence[TrainingItem]) -> Split | None:
 def _with_enough(
     splits: Mapping[str, Split], kinds: Mapping[str, Collection[str]], least: int
 ) -> dict[str, Split]:
-    """Return digest -> split, so that both parts have `least` articles of each kind where that is possible.
+    """Return group -> split, so that both parts have `least` groups of each kind where that is possible.
 
     `splits` are in the order in which articles go to validation; the rarest kind comes first.
     """
     found = dict(splits)
     have = {
-        part: Counter(kind for digest, split in splits.items() if split is part for kind in kinds[digest])
+        part: Counter(kind for group, split in splits.items() if split is part for kind in kinds[group])
         for part in (Split.TRAIN, Split.VALIDATION)
     }
     totals = have[Split.TRAIN] + have[Split.VALIDATION]
@@ -148,21 +180,21 @@ def _with_enough(
         (Split.VALIDATION, Split.TRAIN, order[::-1]),
     ):
         for kind in sorted(totals, key=lambda each: (totals[each], each)):
-            for digest in ordered:
+            for group in ordered:
                 if have[target][kind] >= least:
                     break
-                spares = all(have[source][each] > least for each in kinds[digest])
-                if found[digest] is source and kind in kinds[digest] and spares:
-                    found[digest] = target
-                    have[source].subtract(kinds[digest])
-                    have[target].update(kinds[digest])
+                spares = all(have[source][each] > least for each in kinds[group])
+                if found[group] is source and kind in kinds[group] and spares:
+                    found[group] = target
+                    have[source].subtract(kinds[group])
+                    have[target].update(kinds[group])
     return found
 
 
-def _split_of(digest: str, given: Split | None, has_validation: bool, params: SplitParams) -> Split:
+def _split_of(group: str, given: Split | None, has_validation: bool, params: SplitParams) -> Split:
     if given in (Split.TEST, Split.VALIDATION):
         return given
-    place = _place("split", params.split_seed, digest)
+    place = _place("split", params.split_seed, group)
     if given is None:
         if place < params.test_share:
             return Split.TEST

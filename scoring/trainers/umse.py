@@ -16,7 +16,7 @@ from scoring.trainers.loop_params import (
     learning_rate_setting,
     patience_setting,
 )
-from scoring.trainers.splits import Article, Split, split_articles
+from scoring.trainers.splits import Article, Split, near_duplicate_counts, split_articles
 from scoring.trainers.umse_pairs import FEWEST_SENTENCES, Matching, Source, matchings, shortcuts
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {
@@ -58,10 +58,11 @@ class UmseTrainer(Trainer):
     also its test; its mix of layers, which makes a text depend on its batch; and its rates by layer, which
     run backwards.
 
-    Four things are ours. A text that matches and its mismatches are in one batch. Training stops early. The
-    mean over the tokens leaves the prefix out. The paper does not say from which texts the network learns to
-    read article and reference together: they are those of summary matching. The marks between texts and the
-    types of tokens are those of the encoder's family.
+    Five things are ours. A text that matches and its mismatches are in one batch. No mismatch comes from a
+    near-duplicate of the article. Training stops early. The mean over the tokens leaves the prefix out. The
+    paper does not say from which texts the network learns to read article and reference together: they are
+    those of summary matching. The marks between texts and the types of tokens are those of the encoder's
+    family.
     """
 
     name = "umse"
@@ -189,6 +190,7 @@ class UmseTrainer(Trainer):
             "Articles without a reference": sum(
                 each.split is not Split.TEST and each.digest not in known for each in articles
             ),
+            **near_duplicate_counts(articles),
             "Training examples": len(train),
             "Validation examples": len(validation),
             **shares,
@@ -226,7 +228,8 @@ class UmseTrainer(Trainer):
         kind = "a reference" if fewest == 1 else f"a reference of at least {fewest} sentences"
         return (
             f"The {split} articles give no examples {_IN_WORDS[scenario]}: there are {count} with {kind}, "
-            f"and at least {self.params.negatives + 1} with different sentences are needed. Add more, "
+            f"and at least {self.params.negatives + 1} with different sentences are needed, without "
+            "near-duplicate articles. Add more, "
             "lower the test share, or choose other scenarios."
         )
 

@@ -1,10 +1,12 @@
 """Texts that match or do not, made from articles and their references without any rating."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from annotation.texts.text_digests import text_digest
+from scoring.texts.near_duplicates import near_duplicates
 from scoring.texts.sentences import sentences
 from scoring.texts.tokens import unicode_words
 
@@ -62,11 +64,11 @@ def matchings(
 
     Summary matching (sum_ref): an article's first three sentences match its reference. A similar article's
     reference does not, although one of its sentences is replaced by one of these three. References of one
-    sentence are left out. Document matching (sum_doc): a reference
-    matches its article, and does not when one of its sentences is replaced by one of a similar article's
-    reference. In sum_doc_ref the summaries of summary matching are read with article and reference. BM25
-    finds the articles similar to an article; where fewer than `negatives` of the first ten have a suitable
-    reference, there is no example. The same sources and seed give the same examples.
+    sentence are left out. Document matching (sum_doc): a reference matches its article, and does not when
+    one of its sentences is replaced by one of a similar article's reference. In sum_doc_ref the summaries of
+    summary matching are read with article and reference. BM25 finds the articles similar to an article; its
+    near-duplicates are none of them. Where fewer than `negatives` of the first ten have a suitable reference,
+    there is no example. The same sources and seed give the same examples.
 
     Source: Gao et al. 2023, section 3.2. The texts for sum_doc_ref are ours, as the paper names none.
     """
@@ -97,7 +99,10 @@ def shortcuts(examples: Sequence[Matching]) -> Shortcuts:
 
 
 def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Source]]]:
-    """Yield each source, and others with articles similar to its own, the most similar first."""
+    """Yield each source, and others with articles similar to its own, the most similar first.
+
+    Near-duplicates of its article are not among them, because their references match it, too.
+    """
     import bm25s
 
     if len(sources) < 2:
@@ -106,10 +111,13 @@ def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Sour
     index = bm25s.BM25()
     index.index(words, show_progress=False)
     queries = [sorted(set(each)) for each in words]
-    places, _ = index.retrieve(queries, k=min(len(sources), SIMILAR + 1), show_progress=False)
-    for source, row in zip(sources, places.tolist(), strict=True):
-        others = [sources[place] for place in row if sources[place].digest != source.digest]
-        yield source, others[:SIMILAR]
+    groups = near_duplicates([each.article for each in sources])
+    # A source's near-duplicates, and itself, are found first, and have to leave enough others.
+    most = SIMILAR + max(Counter(groups).values())
+    places, _ = index.retrieve(queries, k=min(len(sources), most), show_progress=False)
+    for place, row in enumerate(places.tolist()):
+        others = [sources[other] for other in row if groups[other] != groups[place]]
+        yield sources[place], others[:SIMILAR]
 
 
 def _candidates(

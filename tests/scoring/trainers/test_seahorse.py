@@ -44,6 +44,14 @@ def test_counts_say_what_is_learnt_from():
     assert (len(data.articles["train"]), len(data.articles["validation"])) == (20, 8)
 
 
+def test_near_duplicates_are_counted_and_learnt_from_as_they_are():
+    story = " ".join(f"word{number}" for number in range(20))
+    pair = [item(end, f"{story} {end}", f"A summary, {end}.", 1.0) for end in ("one", "other")]
+    data = trainer().prepare([*learnable_items(20, 8), *pair])
+    assert data.counts["Near-duplicate articles"] == 2
+    assert {each.article for each in pair} <= {each.article for each in data.train}
+
+
 def test_test_articles_are_never_seen():
     held_out = [item("t", "Held out.", "A summary.", 1.0, split="test")]
     data = trainer().prepare(learnable_items() + held_out)

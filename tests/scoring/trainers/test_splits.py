@@ -2,12 +2,19 @@ import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.texts.text_digests import text_digest
 from scoring.trainers.contract import TrainingItem
-from scoring.trainers.splits import Split, SplitParams, digests_by_split, split_articles
+from scoring.trainers.splits import (
+    Split,
+    SplitParams,
+    digests_by_split,
+    near_duplicate_counts,
+    split_articles,
+)
 
 TEXTS = [
     "The cat sat.",
@@ -17,6 +24,10 @@ TEXTS = [
     unicodedata.normalize("NFD", "Ein Café."),
 ]
 TEXTS += ["Ein Ca\u00adfé.", "Another text.", "Otra nota.", "Последний."]
+STORY = " ".join(f"word{number}" for number in range(40))
+REPEATING = [STORY, STORY.replace("word30", "corrected"), " ".join(STORY.split()[:20])]
+"""Near-duplicates with different digests."""
+TEXTS += REPEATING
 ITEMS = st.lists(
     st.builds(
         TrainingItem,
@@ -83,6 +94,7 @@ def test_no_text_is_in_two_splits_and_no_test_text_is_seen(items, params):
     assert not set(seen["train"]) & set(seen["validation"])
     held_out = {text_digest(item.article) for item in items if item.split == "test"}
     assert not held_out & {*seen["train"], *seen["validation"]}
+    assert len(set().union(*(splits[text_digest(each)] for each in REPEATING))) <= 1
 
 
 @settings(max_examples=100)
@@ -96,6 +108,60 @@ def test_the_split_depends_on_no_order_and_no_id(items, params, random):
     ]
     one, other = (digests_by_split(split_articles(each, params)) for each in (items, shuffled))
     assert one == other
+
+
+def repeating(count, **changes):
+    """Return as many pairs of near-duplicates, each with two digests and both in the same place."""
+    return [
+        TrainingItem(f"{number} {end}", f"id-{number}-{end}", f"{each} {end}", "A summary.", **changes)
+        for number in range(count)
+        for each in [" ".join(f"w{number}x{place}" for place in range(20))]
+        for end in ("one", "other")
+    ]
+
+
+def test_near_duplicates_are_on_one_side_and_each_keeps_its_own_items():
+    found = split_articles(repeating(100), SplitParams(test_share=0.5))
+    assert len(found) == 200
+    assert all(text_digest(each.items[0].article) == each.digest for each in found)
+    splits = defaultdict(set)
+    for each in found:
+        splits[each.items[0].id.split()[0]].add(each.split)
+    assert len(splits) == 100
+    assert all(len(each) == 1 for each in splits.values())
+    assert {Split.TRAIN, Split.TEST} <= set().union(*splits.values())
+
+
+def test_a_near_duplicate_of_a_test_article_is_a_test_article():
+    items = [
+        TrainingItem("a", "a", REPEATING[0], "A summary.", split="train"),
+        TrainingItem("b", "b", REPEATING[1], "A summary.", split="validation"),
+        TrainingItem("c", "c", REPEATING[2], "A summary.", split="test"),
+        TrainingItem("d", "d", "Another text.", "A summary.", split="train"),
+    ]
+    assert sizes(items[1:], validation_share=0.01) == {Split.TEST: 2, Split.TRAIN: 1}
+    assert sizes(items, validation_share=0.01) == {Split.TEST: 3, Split.TRAIN: 1}
+    assert sizes(items[:2]) == {Split.VALIDATION: 2}
+
+
+def test_near_duplicates_count_once_and_move_together():
+    pair, others = repeating(1, labels={"a": 1.0}), articles_of(2, labels={"b": 1.0})
+    for seed in range(10):
+        params = SplitParams(test_share=0, split_seed=seed)
+        articles = split_articles([*pair, *others], params, lambda each: each.items[0].labels)
+        splits = defaultdict(list)
+        for each in articles:
+            splits[next(iter(each.items[0].labels))].append(each.split)
+        # The pair is a single text, so it cannot be in both parts; the others can.
+        assert len(set(splits["a"])) == 1
+        assert sorted(splits["b"]) == [Split.TRAIN, Split.VALIDATION]
+
+
+def test_the_number_of_near_duplicates_is_told_if_there_are_any():
+    params = SplitParams()
+    assert near_duplicate_counts(split_articles(articles_of(5), params)) == {}
+    found = split_articles([*articles_of(5), *repeating(2)], params)
+    assert near_duplicate_counts(found) == {"Near-duplicate articles": 4}
 
 
 def test_articles_without_a_split_follow_the_shares():
@@ -120,8 +186,8 @@ def test_training_articles_give_validation_articles_where_none_are_given():
     assert 70 < found[Split.VALIDATION] < 130
 
 
-def test_a_smaller_training_share_is_part_of_a_larger_one_and_leaves_validation_as_it_is():
-    items = articles_of(400)
+@pytest.mark.parametrize("items", [articles_of(400), repeating(200)], ids=["distinct", "near-duplicates"])
+def test_a_smaller_training_share_is_part_of_a_larger_one_and_leaves_validation_as_it_is(items):
     tenth, half, whole = (
         digests_by_split(split_articles(items, SplitParams(training_share=share)))
         for share in (0.1, 0.5, 1.0)

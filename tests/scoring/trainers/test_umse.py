@@ -48,6 +48,11 @@ def test_counts_say_what_is_learnt_from():
     assert data.articles == {split: digests(ITEMS, split) for split in ("train", "validation")}
 
 
+def test_near_duplicates_are_counted():
+    corrected = replace(item(0, "train"), id="corrected", article=f"{ITEMS[0].article} A word was corrected.")
+    assert prepared([*ITEMS, corrected]).counts["Near-duplicate articles"] == 2
+
+
 def test_words_and_length_that_tell_pairs_apart_are_told_and_warned_of():
     data = prepared(ITEMS, scenarios="as_released")
     shares = {what: number for what, number in data.counts.items() if isinstance(number, float)}

@@ -1,12 +1,14 @@
 """Matching and mismatched texts made from articles and references."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.texts.text_digests import text_digest
 from scoring.texts.sentences import sentences
-from scoring.trainers.umse_pairs import Matching, Shortcuts, Source, matchings, shortcuts
+from scoring.trainers.umse_pairs import SIMILAR, Matching, Shortcuts, Source, matchings, shortcuts
 
 SCENARIOS = ("sum_ref", "sum_doc", "sum_doc_ref")
 TOPICS = ("storms", "trains", "elections", "bees")
@@ -114,6 +116,28 @@ def test_a_mismatch_never_comes_from_the_same_article():
         told = " ".join((mine.article, *mine.references))
         [wrong] = [each for each in sentences(negative.texts[0]) if each not in told]
         assert wrong in " ".join(foreign.references)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("copies", [1, SIMILAR + 2])
+def test_a_mismatch_never_comes_from_a_near_duplicate(scenario, copies):
+    known = SOURCES[0]
+    repeating = [
+        replace(
+            known,
+            digest=f"copy {number}",
+            article=f"{known.article} Copy {number}.",
+            references=(f"Copy {number} has this reference. Copy {number} ends so.",),
+        )
+        for number in range(copies)
+    ]
+    found = pairs(matchings([*repeating, *SOURCES], [scenario], 1, 0))
+    assert len(found) == copies + len(SOURCES)
+    told = " ".join(text for each in (known, *repeating) for text in (each.article, *each.references))
+    for positive, negative in found:
+        if "n0 " in " ".join(positive.texts):
+            [foreign] = [each for each in sentences(negative.texts[0]) if each not in told]
+            assert foreign.startswith(("Reference", "So"))
 
 
 def test_without_another_article_there_are_no_examples():
