@@ -28,17 +28,20 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
 
     grams = _five_grams(texts)
     texts_with = grams.tocsc()
-    sizes, frequencies = np.diff(grams.indptr), np.diff(texts_with.indptr)
+    sizes, frequencies = grams.sum(axis=1), np.diff(texts_with.indptr)
     groups = np.arange(len(texts))
     is_own = np.zeros(grams.shape[1], dtype=np.int32)
-    # 5-grams whose texts are all in one group need not be looked up again.
+    # Sets whose texts are all in one group need not be looked up again.
     is_settled = frequencies == 1
     for text, size in enumerate(sizes.tolist()):
-        own = grams.indices[grams.indptr[text] : grams.indptr[text + 1]]
+        row = slice(grams.indptr[text], grams.indptr[text + 1])
+        own, weights = grams.indices[row], grams.data[row]
         # A longer near-duplicate lacks fewer 5-grams than this, so it has at least one of the rarest. Looking
         # for these alone saves comparing all texts that share a common sentence.
         fewest = size - FIFTHS * size // 5
-        rarest = own[np.argsort(frequencies[own], kind="stable")[:fewest]]
+        order = np.argsort(frequencies[own], kind="stable")
+        before = np.cumsum(weights[order]) - weights[order]
+        rarest = own[order[before < fewest]]
         rarest = rarest[~is_settled[rarest]]
         if not rarest.size:
             continue
@@ -55,18 +58,29 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
 
 
 def _five_grams(texts: Sequence[str]) -> Any:
-    """Return a sparse matrix of texts and the 5-grams of all of them: 1 where the text has the 5-gram."""
+    """Return a sparse matrix of texts and sets of 5-grams: the size of a set where the text has it, else 0.
+
+    A set has the 5-grams of exactly the same texts, so that texts made from a template have few sets.
+    """
     import numpy as np
     from scipy.sparse import csr_array
 
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     words = [np.array([numbers[word] for word in unicode_words(each)], dtype=np.int32) for each in texts]
-    keys = np.random.default_rng(0).integers(2**64, size=(LENGTH, len(numbers)), dtype=np.uint64)
+    random = np.random.default_rng(0)
+    keys = random.integers(2**64, size=(LENGTH, len(numbers)), dtype=np.uint64)
     hashed = [_hashes(each, keys) for each in words]
     every = np.concatenate([np.array([], dtype=np.uint64), *hashed])
     found, columns = np.unique(every, return_inverse=True)
     ends = np.cumsum([0, *map(len, hashed)])
-    return csr_array((np.ones(len(columns), dtype=np.int32), columns, ends), shape=(len(texts), len(found)))
+    text_keys = random.integers(2**64, size=len(texts), dtype=np.uint64)
+    texts_of = np.zeros(len(found), dtype=np.uint64)
+    np.add.at(texts_of, columns, np.repeat(text_keys, np.diff(ends)))
+    sets, set_of = np.unique(texts_of, return_inverse=True)
+    ones = np.ones(len(columns), dtype=np.int32)
+    matrix = csr_array((ones, set_of[columns], ends), shape=(len(texts), len(sets)))
+    matrix.sum_duplicates()
+    return matrix
 
 
 def _hashes(words: "NDArray[np.int32]", keys: "NDArray[np.uint64]") -> "NDArray[np.uint64]":
