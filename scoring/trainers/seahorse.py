@@ -247,8 +247,8 @@ def advice(articles: Sequence[Article]) -> str:
     is_drawn = any(item.split != Split.TEST for each in test for item in each.items)
     return (
         f"{len(test)} of {len(articles)} articles are test articles, which are never learnt from. Each "
-        "answer must occur on at least two of the others. Collect more ratings there, or choose another "
-        "question"
+        "answer must occur on at least two of the others, of which near-duplicates count as one. Collect "
+        "more ratings there, or choose another question"
         f"{', or lower the test share' if is_drawn else ''}."
     )
 

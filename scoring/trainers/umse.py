@@ -228,9 +228,8 @@ class UmseTrainer(Trainer):
         kind = "a reference" if fewest == 1 else f"a reference of at least {fewest} sentences"
         return (
             f"The {split} articles give no examples {_IN_WORDS[scenario]}: there are {count} with {kind}, "
-            f"and at least {self.params.negatives + 1} with different sentences are needed, without "
-            "near-duplicate articles. Add more, "
-            "lower the test share, or choose other scenarios."
+            f"and at least {self.params.negatives + 1} with different sentences are needed, not counting "
+            "near-duplicates. Add more, lower the test share, or choose other scenarios."
         )
 
     def train(self, data: TrainingData, folder: Path, watch: Watch, origin: str = "") -> Trained:

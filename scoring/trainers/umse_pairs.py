@@ -1,5 +1,6 @@
 """Texts that match or do not, made from articles and their references without any rating."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -105,6 +106,7 @@ def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Sour
     """
     import bm25s
 
+    logging.getLogger(bm25s.__name__).setLevel(logging.WARNING)  # it logs each step by default
     if len(sources) < 2:
         return
     words = [unicode_words(each.article) for each in sources]

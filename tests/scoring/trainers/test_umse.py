@@ -16,7 +16,7 @@ def item(number, split):
     """Return an article whose sentences no other article has."""
     article = " ".join(f"Fact {place} of article {number} is news." for place in range(5))
     reference = f"Reference {number} tells the news. It ends with {number}."
-    return TrainingItem(str(number), f"id {number}", article, "Not read.", (reference,), "en", {}, split)
+    return TrainingItem(str(number), f"id {number}", article, "Not read.", (reference,), "en", split=split)
 
 
 ITEMS = [item(number, "validation" if number % 4 == 3 else "train") for number in range(16)]

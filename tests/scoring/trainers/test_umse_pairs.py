@@ -140,6 +140,11 @@ def test_a_mismatch_never_comes_from_a_near_duplicate(scenario, copies):
             assert foreign.startswith(("Reference", "So"))
 
 
+def test_the_steps_of_the_search_are_not_logged(caplog):
+    matchings(SOURCES, SCENARIOS, 1, 0)
+    assert not caplog.records
+
+
 def test_without_another_article_there_are_no_examples():
     assert matchings(SOURCES[:1], SCENARIOS, 1, 0) == []
     assert matchings([], SCENARIOS, 1, 0) == []
