@@ -59,7 +59,7 @@ def test_tags_are_added_and_removed_by_keyboard(open_context: OpenContext, platf
     page.keyboard.press("Escape")
     page.keyboard.press("3")
     expect(counts).to_contain_text("1 guideline gap")
-    page.wait_for_function(f"document.querySelector('.apart-row.current').id !== '{first}'")
+    expect(page.locator(".apart-row.current")).not_to_have_id(first)
     page.keyboard.press("2")
     expect(counts).to_contain_text("1 label wrong, 1 guideline gap")
     page.keyboard.press("k")
