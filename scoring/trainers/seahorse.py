@@ -17,6 +17,7 @@ from scoring.trainers.seahorse_examples import (
     SHARE,
     LabelledSummary,
     examples_of,
+    labels_of,
     weighted,
 )
 from scoring.trainers.splits import Article, Split, digests_by_split, near_duplicate_counts, split_articles
@@ -39,9 +40,10 @@ class SeahorseTrainer(Trainer):
     authors' form, a model per question. Several questions share one model that reads the question first.
 
     Where raters disagree, the model learns the answer of most, the adjudicated one, each of them or their
-    share of yes. The preview says how many labels each leaves out, and what it does to the share of yes. Of
-    summaries with the same text for the same article one is kept, and none if most answers to them differ.
-    The checkpoint with the best agreement on validation articles is kept. Test articles are never seen.
+    share of yes. The preview says how many labels are left out, and what that does to the share of yes.
+    Summaries with the same text for the same article count once, and not at all if one is a yes and another a
+    no; of shares the mean is learnt, and of each rater's answers all are kept. The checkpoint with the best
+    agreement on validation articles is kept. Test articles are never seen.
     """
 
     name = "seahorse"
@@ -199,11 +201,12 @@ class SeahorseTrainer(Trainer):
         )
 
     def _labels(self, articles: Iterable[Article]) -> Iterator[float]:
-        """Yield the labels of articles that may be learnt from."""
+        """Yield the labels of articles that may be learnt from, also those that are left out."""
         for article in articles:
             if article.split is not Split.TEST:
                 for item in article.items:
-                    yield from (item.labels[each] for each in self.params.dimensions if each in item.labels)
+                    for dimension in self.params.dimensions:
+                        yield from labels_of(item, dimension, self.params.labels)
 
     def _few(self, validation: Sequence[LabelledSummary]) -> Iterator[str]:
         """Yield a warning for each question of which the validation examples have few of an answer."""
@@ -224,7 +227,8 @@ class SeahorseTrainer(Trainer):
 
     def _check(self, articles: Sequence[Article], found: dict[Split, list[LabelledSummary]]) -> None:
         """Raise CannotTrain unless both answers to each question occur in both splits."""
-        there = {dimension for each in articles for item in each.items for dimension in item.labels}
+        items = [item for each in articles for item in each.items]
+        there = {dimension for item in items for dimension in (*item.labels, *item.decided)}
         for dimension in self.params.dimensions:
             if dimension not in there:
                 raise CannotTrain(

@@ -58,7 +58,7 @@ def examples_of(
     for item in article.items:
         text = " ".join(item.summary.split())  # case and punctuation count: people judge grammar
         for dimension in dimensions:
-            found = _labels(item, dimension, rule)
+            found = labels_of(item, dimension, rule)
             if not article.digest or is_blank(text):
                 counts["Left out: no text"] += len(found)
                 continue
@@ -79,8 +79,8 @@ def examples_of(
             yield LabelledSummary(item.article, item.summary, dimension, label)
 
 
-def _labels(item: TrainingItem, dimension: str, rule: str) -> list[float]:
-    """Return the labels of an item by a rule, as they are; none if it has no label."""
+def labels_of(item: TrainingItem, dimension: str, rule: str) -> list[float]:
+    """Return the item's labels from 0 to 1 that a rule begins with; none if it has no label."""
     if rule == ADJUDICATED and dimension in item.decided:
         return [item.decided[dimension]]
     if rule == RATINGS and item.answers.get(dimension):

@@ -17,7 +17,7 @@ from scoring.trainers.loop_params import (
     patience_setting,
 )
 from scoring.trainers.splits import Article, Split, near_duplicate_counts, split_articles
-from scoring.trainers.umse_pairs import FEWEST_SENTENCES, Matching, Source, matchings, shortcuts
+from scoring.trainers.umse_pairs import Matching, Source, fewest_sentences, matchings, shortcuts
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {
     "all": ("sum_ref", "sum_doc", "sum_doc_ref"),
@@ -47,11 +47,11 @@ class UmseTrainer(Trainer):
     matches its article, but not when one of its sentences is replaced by one of the most similar article's
     reference. One network learns up to three scenarios, told apart by a prefix of learnt vectors: one prefix,
     in another order for each scenario. The checkpoint with the lowest loss on pairs of articles that were set
-    aside is kept. Before the training you see how many pairs can be told apart by shared words or by length
-    alone: a network may learn no more than that.
+    aside is kept. The preview says how many pairs can be told apart by shared words or by length alone: a
+    network may learn no more than that.
 
     Paper and released code differ. As in the paper, the pairs are made as above, the prefix is in the input
-    behind the first token, where its order counts, and all three scenarios are learnt. As in the code, texts
+    after the first token, where its order counts, and all three scenarios are learnt. As in the code, texts
     have at most 380 tokens, the prefix of sum_ref is reversed, and the rates are 1e-5 for the encoder and
     3e-5 for the rest. The code's keys and values, its two scenarios and its frozen lower layers are choices.
     Three things of the code are not offered: its choice of the checkpoint by SummEval's ratings, which are
@@ -209,21 +209,17 @@ class UmseTrainer(Trainer):
         )
 
     def _kinds(self, article: Article) -> list[str]:
-        """Return what the article's references are good for: document matching, summary matching."""
+        """Return the scenarios that the article's references are good for."""
         found = _sources([article], article.split)
-        matched = SCENARIOS[self.params.scenarios]
         return [
-            kind
-            for kind, fewest, scenarios in (
-                ("document matching", 1, ("sum_doc",)),
-                ("summary matching", FEWEST_SENTENCES, ("sum_ref", "sum_doc_ref")),
-            )
-            if any(each.summaries(fewest) for each in found) and not set(scenarios).isdisjoint(matched)
+            scenario
+            for scenario in SCENARIOS[self.params.scenarios]
+            if any(each.summaries(fewest_sentences(scenario)) for each in found)
         ]
 
     def _lack(self, scenario: str, split: Split, sources: Sequence[Source]) -> str:
         """Return why the articles of a split give no examples of a scenario, and what to do."""
-        fewest = 1 if scenario == "sum_doc" else FEWEST_SENTENCES
+        fewest = fewest_sentences(scenario)
         count = sum(bool(each.summaries(fewest)) for each in sources)
         kind = "a reference" if fewest == 1 else f"a reference of at least {fewest} sentences"
         return (

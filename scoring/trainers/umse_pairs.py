@@ -15,8 +15,6 @@ LEAD = 3
 """Sentences of an article that stand for a good summary."""
 SIMILAR = 10
 """Similar articles whose references may be used, the most similar first."""
-FEWEST_SENTENCES = 2
-"""The fewest sentences of references in summary matching: of one, a mismatch would keep nothing foreign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,10 @@ class Source:
     references: tuple[str, ...]
     language: str | None = None
 
-    def summaries(self, fewest_sentences: int = 1) -> list[tuple[str, ...]]:
+    def summaries(self, fewest: int = 1) -> list[tuple[str, ...]]:
         """Return the references with words and so many sentences or more, as their sentences."""
         told = (sentences(each, self.language) for each in self.references if unicode_words(each))
-        return [each for each in told if len(each) >= fewest_sentences]
+        return [each for each in told if len(each) >= fewest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +54,14 @@ class Shortcuts:
     """The match shares more words with the other texts, in [0, 1]."""
     length: float
     """The match is the longer one, or the shorter one if that is more frequent, in [.5, 1]."""
+
+
+def fewest_sentences(scenario: str) -> int:
+    """Return the fewest sentences of a reference that a scenario takes.
+
+    In summary matching a mismatch with a right sentence would otherwise keep nothing foreign.
+    """
+    return 1 if scenario == "sum_doc" else 2
 
 
 def matchings(
@@ -131,12 +137,12 @@ def _candidates(
             changed = [_changed(summary, random.choice(each.summaries()), random) for each in similar]
             yield " ".join(summary), (source.article,), [each for each in changed if each]
         return
-    lead = sentences(source.article, source.language)[:LEAD]
-    suitable = [random.choice(found) for each in similar if (found := each.summaries(FEWEST_SENTENCES))]
+    lead, fewest = sentences(source.article, source.language)[:LEAD], fewest_sentences(scenario)
+    suitable = [random.choice(found) for each in similar if (found := each.summaries(fewest))]
     changed = [_changed(summary, lead, random) for summary in suitable]
     mismatches = [each for each in changed if each and text_digest(each) != text_digest(" ".join(lead))]
     for reference in source.references:
-        if len(sentences(reference, source.language)) >= FEWEST_SENTENCES and unicode_words(reference):
+        if len(sentences(reference, source.language)) >= fewest and unicode_words(reference):
             beside = (reference,) if scenario == "sum_ref" else (source.article, reference)
             yield " ".join(lead), beside, mismatches
 

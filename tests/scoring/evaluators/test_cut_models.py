@@ -30,5 +30,5 @@ def test_model_with_more_layers_than_stated_is_refused(name, tmp_path, subtests)
     for key in stated:
         (folder / "config.json").write_text(json.dumps(whole | {key: whole[key] - 1}))
         cut = set_up(name, params=replace(evaluator.params, model=str(folder)))
-        with subtests.test(key=key), pytest.raises(MissingWeights, match=r"no place|Unexpected key"):
+        with subtests.test(key=key), pytest.raises(MissingWeights, match="no place"):
             cut.score([ITEMS[0]])

@@ -99,7 +99,7 @@ def test_padding_changes_nothing(kind, form):
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_prefix_stands_behind_the_first_token(kind, pooling):
+def test_the_prefix_stands_after_the_first_token(kind, pooling):
     """The encoder reads [CLS] P X [SEP] Y, with a type of the second text if it has types."""
     import torch
 

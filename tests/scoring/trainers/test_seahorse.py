@@ -134,6 +134,13 @@ def test_an_adjudicated_answer_overrules_the_raters():
     assert learnt(items)[1] == [("One.", 1), ("Three.", 1)]
 
 
+def test_a_decision_is_learnt_also_where_no_rater_was_sure():
+    unsure = replace(rated("One.", 0.0, decided=1.0), labels={}, answers={})
+    data, found = learnt([unsure], labels="adjudicated")
+    assert found == [("One.", 1)]
+    assert data.counts["Share of yes in what is learnt"] == data.counts["Share of yes in all labels"]
+
+
 def test_duplicates_of_which_the_share_is_learnt_give_their_mean():
     same = [item("a", "An article.", "One summary.", 1.0), item("b", "An article.", "One  summary.", 1 / 3)]
     data = trainer(labels="share").prepare([*learnable_items(), *same])
