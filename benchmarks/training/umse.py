@@ -47,14 +47,14 @@ def main() -> None:
     parser.add_argument("--articles", type=int, default=3000, help="to train the main network")
     parser.add_argument("--ablation-articles", type=int, default=600, help="to train each other network")
     parser.add_argument("--test-articles", type=int, default=100, help="of SummEval")
-    parser.add_argument("--seeds", type=int, default=1, help="other networks of each setting")
+    parser.add_argument("--seeds", type=int, default=1, help="networks of each setting")
     given = parser.parse_args()
     wanted = given.only or [*GROUPS, "baselines"]
     rows = read_rows(given.data / "summeval")[: given.test_articles]
     bench = Bench(Work(given.work, len(rows)), given.encoder, rows, training_items(given.data))
     for group, networks in GROUPS.items():
-        articles, seeds = (given.articles, 1) if group == "main" else (given.ablation_articles, given.seeds)
-        for seed in range(seeds):
+        articles = given.articles if group == "main" else given.ablation_articles
+        for seed in range(given.seeds):
             for network in networks:
                 if not {group, network.name}.isdisjoint(wanted):
                     bench.train_and_score(network, articles, seed)

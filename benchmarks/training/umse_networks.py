@@ -58,6 +58,11 @@ GROUPS: dict[str, tuple[Network, ...]] = {
         Network(f"separate-{each}", "a network of its own", {"scenarios": each}, (each,))
         for each in SCENARIOS
     ),
+    "pairs": (
+        Network(
+            "pairs-three", "always three sentences", {"scenarios": "sum_ref", "lead": "three"}, ("sum_ref",)
+        ),
+    ),
     "length": tuple(
         Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows}) for rows in (8, 16, 32, 64, 128)
     ),

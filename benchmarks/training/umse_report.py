@@ -58,6 +58,11 @@ def report(work: Work, rows: Sequence[dict[str, Any]]) -> str:
         ("Fusion", "Of the scores with reference and with article.", fusions(work)),
         ("Prefix", "Where the prefix is, and how scenarios share it.", of_group(work, "ablation")),
         ("One network for each scenario", "Each learns one scenario.", of_group(work, "separate")),
+        (
+            "Length of a match",
+            "A network of its own for summary matching, whose pairs do not have one length (`lead=three`).",
+            of_group(work, "pairs"),
+        ),
         ("Prefix length", "In the input, in another order for each scenario.", of_group(work, "length")),
     )
     for title, text, measured in sections:
@@ -71,17 +76,19 @@ def by_scenario(work: Work) -> Iterator[Measured]:
     if work.baselines.exists():
         for name, scores in json.loads(work.baselines.read_text()).items():
             yield measured(name, scores)
-    for _, scores in scored(work, "main"):
-        for name, each in scores.items():
-            yield measured(f"UMSE with {(SCENARIOS | BY_SENTENCE)[name]}", each)
+    for name, title in (SCENARIOS | BY_SENTENCE).items():
+        for folder, scores in scored(work, "main"):
+            if name in scores:
+                yield measured(f"UMSE with {title}, seed {seed_of(folder)}", scores[name])
 
 
 def fusions(work: Work) -> Iterator[Measured]:
-    for _, scores in scored(work, "main"):
+    for folder, scores in scored(work, "main"):
         pairs = list(zip(scores["sum_ref"], scores["sum_doc"], strict=True))
+        seed = f"seed {seed_of(folder)}"
         for name, fuse in FUSIONS.items():
-            yield measured(name.replace("_", " "), [fuse(pair) for pair in pairs])
-        yield measured("one joint input", scores["sum_doc_ref"])
+            yield measured(f"{name.replace('_', ' ')}, {seed}", [fuse(pair) for pair in pairs])
+        yield measured(f"one joint input, {seed}", scores["sum_doc_ref"])
 
 
 def of_group(work: Work, group: str) -> Iterator[Measured]:

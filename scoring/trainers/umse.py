@@ -42,15 +42,15 @@ PAIRS, PREFIX = "Examples", "Prefix"
 class UmseTrainer(Trainer):
     """Learns from articles and their references alone, without any rating, whether texts match.
 
-    The first three sentences of an article match its reference. The reference of the most similar article, as
-    found by BM25, does not, although one of its sentences is replaced by one of these three. A reference
+    The first sentences of an article match its reference. The reference of the most similar article, as found
+    by BM25, does not, although one of its sentences is replaced by one of the first three. A reference
     matches its article, but not when one of its sentences is replaced by one of the most similar article's
     reference. One network learns up to three scenarios, told apart by a prefix of learnt vectors: one prefix,
     in another order for each scenario. The checkpoint with the lowest loss on pairs of articles that were set
-    aside is kept. The preview says how many pairs can be told apart by shared words or by length alone: a
-    network may learn no more than that.
+    aside is kept. The preview says how many pairs can be told apart by shared words or by length alone,
+    because a network may learn no more than that.
 
-    Paper and released code differ. As in the paper, the pairs are made as above, the prefix is in the input
+    Paper and released code differ. As in the paper, mismatches are made as above, the prefix is in the input
     after the first token, where its order counts, and all three scenarios are learnt. As in the code, texts
     have at most 380 tokens, the prefix of sum_ref is reversed, and the rates are 1e-5 for the encoder and
     3e-5 for the rest. The code's keys and values, its two scenarios and its frozen lower layers are choices.
@@ -58,11 +58,12 @@ class UmseTrainer(Trainer):
     also its test; its mix of layers, which makes a text depend on its batch; and its rates by layer, which
     run backwards.
 
-    Five things are ours. A text that matches and its mismatches are in one batch. No mismatch comes from a
-    near-duplicate of the article. Training stops early. The mean over the tokens leaves the prefix out. The
-    paper does not say from which texts the network learns to read article and reference together: they are
-    those of summary matching. The marks between texts and the types of tokens are those of the encoder's
-    family.
+    Other things are ours. A match has as many of an article's first three sentences as come nearest to the
+    mismatch in words; the paper's three are often longer, and a network can learn that instead. A text that
+    matches and its mismatches are in one batch. No mismatch comes from a near-duplicate of the article.
+    Training stops early. The mean over the tokens leaves the prefix out. The paper does not say from which
+    texts the network learns to read article and reference together: they are those of summary matching. The
+    marks between texts and the types of tokens are those of the encoder's family.
     """
 
     name = "umse"
@@ -91,6 +92,14 @@ class UmseTrainer(Trainer):
             low=1,
             high=8,
             group=PAIRS,
+        )
+        lead: str = setting(
+            "as_long",
+            label="Lead",
+            help="First sentences of an article that match its reference.",
+            choices={"as_long": "one to three, about as long as the mismatch", "three": "three"},
+            group=PAIRS,
+            details="three: as in the paper.",
         )
         max_length: int = setting(
             380,
@@ -173,7 +182,9 @@ class UmseTrainer(Trainer):
         sources = {split: _sources(articles, split) for split in (Split.TRAIN, Split.VALIDATION)}
         # Each part by itself, so that no sentence of a validation article is in a training example.
         found = {
-            split: matchings(each, scenarios, negatives, self.params.split_seed)
+            split: matchings(
+                each, scenarios, negatives, self.params.split_seed, as_long=self.params.lead == "as_long"
+            )
             for split, each in sources.items()
         }
         for split, examples in found.items():
@@ -289,7 +300,8 @@ def _shortcuts(
                 "length",
                 found.length,
                 TELLING_LENGTH,
-                "Use references as long as three sentences of their articles, or leave this scenario out.",
+                "Use references about as long as one to three sentences of their articles, or leave this "
+                "scenario out.",
             ),
         ):
             shares[f"Told apart by {what} alone, {where}"] = share

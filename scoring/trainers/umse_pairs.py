@@ -12,7 +12,7 @@ from scoring.texts.sentences import sentences
 from scoring.texts.tokens import unicode_words
 
 LEAD = 3
-"""Sentences of an article that stand for a good summary."""
+"""First sentences of an article that can stand for a good summary."""
 SIMILAR = 10
 """Similar articles whose references may be used, the most similar first."""
 
@@ -65,26 +65,28 @@ def fewest_sentences(scenario: str) -> int:
 
 
 def matchings(
-    sources: Sequence[Source], scenarios: Sequence[str], negatives: int, seed: int
+    sources: Sequence[Source], scenarios: Sequence[str], negatives: int, seed: int, *, as_long: bool = True
 ) -> list[Matching]:
     """Return as many examples as can be made for each scenario: a matching one, then `negatives` others.
 
-    Summary matching (sum_ref): an article's first three sentences match its reference. A similar article's
-    reference does not, although one of its sentences is replaced by one of these three. References of one
-    sentence are left out. Document matching (sum_doc): a reference matches its article, and does not when
+    Summary matching (sum_ref): an article's first three sentences match its reference; if `as_long`, only so
+    many of them that they come nearest in words to the first mismatch. A similar article's reference does
+    not match, although one of its sentences is replaced by one of the three. References of one sentence are
+    left out. Document matching (sum_doc): a reference matches its article, and does not when
     one of its sentences is replaced by one of a similar article's reference. In sum_doc_ref the summaries of
     summary matching are read with article and reference. BM25 finds the articles similar to an article; its
     near-duplicates are none of them. Where fewer than `negatives` of the first ten have a suitable reference,
     there is no example. The same sources and seed give the same examples.
 
-    Source: Gao et al. 2023, section 3.2. The texts for sum_doc_ref are ours, as the paper names none.
+    Source: Gao et al. 2023, section 3.2, with `as_long` false. The texts for sum_doc_ref are ours, as the
+    paper names none.
     """
     told = [each for each in sources if unicode_words(each.article) and each.summaries()]
     found: dict[str, list[Matching]] = {scenario: [] for scenario in scenarios}
     for source, similar in _with_similar(told):
         for scenario, examples in found.items():
             random = Random(f"{seed} {scenario} {source.digest}")
-            for match, beside, mismatches in _candidates(scenario, source, similar, random):
+            for match, beside, mismatches in _candidates(scenario, source, similar, random, as_long):
                 if len(mismatches) >= negatives:
                     examples.append(Matching(scenario, (match, *beside), 1))
                     examples += [Matching(scenario, (each, *beside), 0) for each in mismatches[:negatives]]
@@ -129,7 +131,7 @@ def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Sour
 
 
 def _candidates(
-    scenario: str, source: Source, similar: Sequence[Source], random: Random
+    scenario: str, source: Source, similar: Sequence[Source], random: Random, as_long: bool
 ) -> Iterator[tuple[str, tuple[str, ...], list[str]]]:
     """Yield summaries that match, the texts that they match, and summaries that do not match these."""
     if scenario == "sum_doc":
@@ -139,12 +141,20 @@ def _candidates(
         return
     lead, fewest = sentences(source.article, source.language)[:LEAD], fewest_sentences(scenario)
     suitable = [random.choice(found) for each in similar if (found := each.summaries(fewest))]
-    changed = [_changed(summary, lead, random) for summary in suitable]
-    mismatches = [each for each in changed if each and text_digest(each) != text_digest(" ".join(lead))]
+    changed = [each for summary in suitable if (each := _changed(summary, lead, random))]
+    match = _lead_as_long_as(changed[0], lead) if as_long and changed else " ".join(lead)
+    mismatches = [each for each in changed if text_digest(each) != text_digest(match)]
     for reference in source.references:
         if len(sentences(reference, source.language)) >= fewest and unicode_words(reference):
             beside = (reference,) if scenario == "sum_ref" else (source.article, reference)
-            yield " ".join(lead), beside, mismatches
+            yield match, beside, mismatches
+
+
+def _lead_as_long_as(text: str, lead: Sequence[str]) -> str:
+    """Return as many of the first sentences, with words, as come nearest to the text in words."""
+    words = len(unicode_words(text))
+    leads = (" ".join(lead[: count + 1]) for count in range(len(lead)))
+    return min(filter(unicode_words, leads), key=lambda each: abs(len(unicode_words(each)) - words))
 
 
 def _changed(summary: Sequence[str], other: Sequence[str], random: Random) -> str:

@@ -54,7 +54,7 @@ def test_near_duplicates_are_counted():
 
 
 def test_words_and_length_that_tell_pairs_apart_are_told_and_warned_of():
-    data = prepared(ITEMS, scenarios="as_released")
+    data = prepared(ITEMS, scenarios="as_released", lead="three")
     shares = {what: number for what, number in data.counts.items() if isinstance(number, float)}
     assert shares.keys() == {
         f"Told apart by {what} alone, {where}"
@@ -66,6 +66,15 @@ def test_words_and_length_that_tell_pairs_apart_are_told_and_warned_of():
     assert 0.5 <= shares["Told apart by length alone, with the article"] < 0.7
     [warning] = [each for each in data.warnings if "length alone" in each]
     assert warning.startswith("Scenario with the reference: length alone can tell 100% of the matching texts")
+
+
+def test_a_lead_about_as_long_as_the_mismatch_is_not_told_apart_by_its_length():
+    # As in the articles, each sentence of the references has seven words.
+    sentence = "Reference {} tells us all the news."
+    items = [replace(each, references=(" ".join([sentence.format(each.id)] * 2),)) for each in ITEMS]
+    data = prepared(items, scenarios="sum_ref")
+    assert data.counts["Told apart by length alone, with the reference"] == 0.5
+    assert not any("length alone" in each for each in data.warnings)
 
 
 def test_a_scenario_without_examples_is_refused_with_what_it_needs():

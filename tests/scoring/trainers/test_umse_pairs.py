@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from annotation.texts.text_digests import text_digest
 from scoring.texts.sentences import sentences
+from scoring.texts.tokens import unicode_words
 from scoring.trainers.umse_pairs import SIMILAR, Matching, Shortcuts, Source, matchings, shortcuts
 
 SCENARIOS = ("sum_ref", "sum_doc", "sum_doc_ref")
@@ -42,8 +43,29 @@ def pairs(found):
 
 
 def test_the_first_three_sentences_match_a_reference():
-    positive, _ = pairs(matchings(SOURCES, ["sum_ref"], 1, 0))[0]
+    positive, _ = pairs(matchings(SOURCES, ["sum_ref"], 1, 0, as_long=False))[0]
     assert positive.texts == (lead(SOURCES[0].article), SOURCES[0].references[0])
+
+
+@pytest.mark.parametrize("scenario", ["sum_ref", "sum_doc_ref"])
+@pytest.mark.parametrize("words", [1, 4, 7, 14, 40])
+def test_as_many_of_the_first_sentences_match_as_come_nearest_to_the_mismatch_in_words(scenario, words):
+    # Each sentence of the articles has seven words. A mismatch has one, and the rest of a reference.
+    rest = " ".join(["Rest", *["more"] * (words - 1)])
+    sources = [replace(each, references=(f"{rest}. {rest}.",)) for each in SOURCES]
+    for positive, negative in pairs(matchings(sources, [scenario], 1, 0)):
+        match = sentences(positive.texts[0])
+        article = next(each.article for each in SOURCES if match[0] in each.article)
+        assert match == sentences(article)[: len(match)]
+        long = len(unicode_words(negative.texts[0]))
+        assert long == words + 7
+        assert len(match) == min((1, 2, 3), key=lambda count: abs(7 * count - long))
+
+
+def test_first_sentences_without_words_do_not_match_by_themselves():
+    sources = [replace(each, article=f"***! {each.article}") for each in SOURCES]
+    for positive, _ in pairs(matchings(sources, ["sum_ref"], 1, 0)):
+        assert unicode_words(positive.texts[0])
 
 
 def test_a_reference_matches_its_article():
@@ -52,7 +74,7 @@ def test_a_reference_matches_its_article():
 
 
 def test_a_triple_has_lead_article_and_reference():
-    positive, _ = pairs(matchings(SOURCES, ["sum_doc_ref"], 1, 0))[0]
+    positive, _ = pairs(matchings(SOURCES, ["sum_doc_ref"], 1, 0, as_long=False))[0]
     assert positive.texts == (lead(SOURCES[0].article), SOURCES[0].article, SOURCES[0].references[0])
 
 
@@ -63,7 +85,7 @@ def test_in_summary_matching_the_mismatch_is_a_similar_articles_reference_with_o
     for number, (positive, negative) in enumerate(found):
         assert negative.texts[1:] == positive.texts[1:]
         changed = sentences(negative.texts[0])
-        right = [each for each in changed if each in sentences(positive.texts[0])]
+        right = [each for each in changed if each in sentences(SOURCES[number].article)[:3]]
         [foreign] = [each for each in changed if each not in right]
         assert len(right) == 1
         [other] = [place for place, each in enumerate(SOURCES) if foreign in each.references[0]]
