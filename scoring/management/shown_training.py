@@ -2,10 +2,9 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from scoring.management.progress_bar import ProgressBar
 from scoring.trainers.contract import Point, Trainer, Watch
@@ -49,6 +48,15 @@ class ShownProgress(Watch):
         return self.is_interrupted or (self._stored is not None and self._stored.is_cancelled())
 
 
-def in_words(measures: Any) -> str:
-    """Return measures with their names, four digits each."""
-    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in measures.items())
+def in_words(measures: Mapping[str, float], intervals: Mapping[str, Sequence[float]] | None = None) -> str:
+    """Return measures with their names, four digits each, and their intervals in brackets."""
+    found = intervals or {}
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:.4g}{_in_brackets(found[name]) if name in found else ''}"
+        for name, value in measures.items()
+    )
+
+
+def _in_brackets(interval: Sequence[float]) -> str:
+    low, high = interval
+    return f" [{low:.4g}, {high:.4g}]"

@@ -43,6 +43,7 @@ class Training(Leased):
     measures = models.JSONField(
         default=dict, help_text="Measures of the validation examples at the best step."
     )
+    intervals = models.JSONField(default=dict, help_text="Their 95% intervals: measure to low and high.")
     examples_per_s = models.FloatField(null=True, blank=True)
     seconds_left = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+VALIDATION_ARTICLES = "Validation articles"
+"""The count of all trainers on which the intervals of measures depend."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingItem:
@@ -93,6 +96,8 @@ class Trained:
     cancelled: bool
     steps: int
     """Steps made in all."""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Measure -> its 95% interval, for those that have one."""
 
 
 def amount(number: int | float) -> str:

@@ -66,8 +66,10 @@ def learn(
             "base_model_sha256": base_digest,
         },
         data={"origin": origin, "languages": list(data.languages), **data.counts},
+        warnings=data.warnings,
         articles=_seen(data, base),
         measures=trained.measures,
+        intervals=trained.intervals,
     )
     write_model(folder / "model", learner.save, card)
     return trained

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
 from torch.utils.data import DataLoader
@@ -20,6 +21,7 @@ from scoring.trainers.checkpoints import claim, last_whole
 from scoring.trainers.contract import CannotTrain, Trained, Watch
 from scoring.trainers.learner import Learner
 from scoring.trainers.loop_params import LoopParams
+from scoring.trainers.validation_intervals import validation_intervals
 
 CHECKPOINTS = "checkpoints"
 POINTS = 200
@@ -191,11 +193,8 @@ class _Trainer(transformers.Trainer):
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Return the learner's measures, under names that begin with eval_."""
         started = time.monotonic()
-        with torch.autocast(device().type, self._dtype, enabled=self._dtype != torch.float32):
-            outputs = self._learner.outputs(self._validation, 2 * self.args.per_device_train_batch_size)
-        found = {
-            f"eval_{name}": value for name, value in self._learner.measures(self._validation, outputs).items()
-        }
+        measures = self._learner.measures(self._validation, self._validation_outputs())
+        found = {f"eval_{name}": value for name, value in measures.items()}
         self._watching.validation_took(time.monotonic() - started)
         self.log({**found, SECONDS: self.seconds()})
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
@@ -206,7 +205,10 @@ class _Trainer(transformers.Trainer):
         return self._watching.seconds()
 
     def result(self) -> Trained:
-        """Return the result of a finished training. Raises CannotTrain if no checkpoint was best."""
+        """Return the result of a finished training, whose best weights the module has by now.
+
+        Raises CannotTrain if no checkpoint was best.
+        """
         best = self.state.best_global_step
         if not best:
             raise CannotTrain(
@@ -218,7 +220,14 @@ class _Trainer(transformers.Trainer):
             measures=self._best_measures(best),
             cancelled=self._watching.cancelled,
             steps=self.state.global_step,
+            intervals=validation_intervals(
+                self._learner.measures, self._validation, self._validation_outputs()
+            ),
         )
+
+    def _validation_outputs(self) -> np.ndarray:
+        with torch.autocast(device().type, self._dtype, enabled=self._dtype != torch.float32):
+            return self._learner.outputs(self._validation, 2 * self.args.per_device_train_batch_size)
 
     def _best_measures(self, best: int) -> dict[str, float]:
         logged = [each for each in self.state.log_history if each["step"] == best and SECONDS in each]

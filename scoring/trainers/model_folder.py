@@ -40,12 +40,13 @@ def readme(card: ModelCard) -> str:
         "## Use\n\nPut this folder below `WEIGHTS_DIR` and give its name as `model`, for example\n\n"
         f"    manage.py score {card.evaluator} {_settings({'model': 'FOLDER', **card.params})} "
         "--input EXAMPLES --output SCORES",
-        f"## Training data\n\n{_table(card.data)}",
+        "\n\n".join(["## Training data", _table(card.data), *card.warnings]),
         f"## Articles seen\n\nThe model was fitted to {_count(seen.get('train', 0))} and chosen by "
         f"{_count(seen.get('validation', 0))}. Their digests are in `touchstone.json`. Do not judge the "
         "model on them; Touchstone leaves them out by itself.",
-        f"## Validation\n\nThese measures chose the model, so they are too favourable.\n\n"
-        f"{_table(card.measures)}",
+        "## Validation\n\nThese measures chose the model, so they are too favourable. In brackets: 95% "
+        "intervals from resamples of the validation articles; without, where these are too few.\n\n"
+        f"{_table(_measured(card))}",
         f"## Training\n\n{_table(card.trained_with)}",
         f"## Weights\n\n`{WEIGHTS}`, SHA-256 `{card.weights_sha256}`",
     ]
@@ -58,6 +59,14 @@ def _count(articles: int) -> str:
 
 def _settings(params: Mapping[str, object]) -> str:
     return " ".join(f"--set {quote(f'{name}={value}')}" for name, value in params.items())
+
+
+def _measured(card: ModelCard) -> dict[str, str]:
+    """Return the measures with their intervals in brackets."""
+    found = {name: f"{value:.4g}" for name, value in card.measures.items()}
+    return found | {
+        name: f"{found[name]} [{low:.4g}, {high:.4g}]" for name, (low, high) in card.intervals.items()
+    }
 
 
 def _table(values: Mapping[str, object], prefix: str = "") -> str:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from annotation.declared.settings import setting
 from scoring.contract.digests import sha256_of
 from scoring.contract.setup_names import model_name
-from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
+from scoring.trainers.contract import (
+    VALIDATION_ARTICLES,
+    CannotTrain,
+    Trained,
+    Trainer,
+    TrainingData,
+    TrainingItem,
+    Watch,
+)
 from scoring.trainers.loop_params import LoopParams, base_model_setting
 from scoring.trainers.seahorse_examples import (
     ADJUDICATED,
@@ -148,7 +156,7 @@ class SeahorseTrainer(Trainer):
             validation=validation,
             counts={
                 "Training articles": len({each.article for each in train}),
-                "Validation articles": len({each.article for each in validation}),
+                VALIDATION_ARTICLES: len({each.article for each in validation}),
                 "Test articles, not seen": sum(each.split is Split.TEST for each in articles),
                 **near_duplicate_counts(articles),
                 "Training examples": len(train),
@@ -214,10 +222,10 @@ class SeahorseTrainer(Trainer):
             answers = Counter(each.answer for each in validation if each.dimension == dimension)
             if min(answers[0], answers[1]) < FEWEST_ANSWERS:
                 yield (
-                    f"{dimension}: the validation examples have {answers[1]} yes and {answers[0]} no. With "
-                    f"fewer than {FEWEST_ANSWERS} of either, {_IN_WORDS[self.params.best_by]} hardly tells "
-                    "the best checkpoint, and says little of the model's worth. Raise the validation share, "
-                    "or collect more ratings."
+                    f"{dimension}: the validation examples have {answers[1]} yes and {answers[0]} no. Fewer "
+                    f"than {FEWEST_ANSWERS} of either hardly tell the best checkpoint by "
+                    f"{_IN_WORDS[self.params.best_by]}, and say little of the model's worth. Raise the "
+                    "validation share, or collect more ratings."
                 )
 
     def _answers(self, article: Article) -> set[str]:

@@ -264,7 +264,10 @@ def agreement(labels: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
     """Return cross-entropy, Pearson's r of labels and probabilities, and ROC AUC.
 
     Labels are from 0 (no) to 1 (yes), some above .5 and some below, which the AUC tells apart.
+    All are nan without labels.
     """
+    if not len(labels):
+        return dict.fromkeys(("loss", "pearson", "auc"), float("nan"))
     scores = expit(log_odds.astype(np.float64))
     losses = labels * np.logaddexp(0, -log_odds) + (1 - labels) * np.logaddexp(0, log_odds)
     decided = labels != 0.5

@@ -7,7 +7,15 @@ from annotation.declared.settings import setting
 from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import GENERAL
 from scoring.evaluators.bases.joint_evaluator import WHOLE
-from scoring.trainers.contract import CannotTrain, Trained, Trainer, TrainingData, TrainingItem, Watch
+from scoring.trainers.contract import (
+    VALIDATION_ARTICLES,
+    CannotTrain,
+    Trained,
+    Trainer,
+    TrainingData,
+    TrainingItem,
+    Watch,
+)
 from scoring.trainers.loop_params import (
     OPTIMISATION,
     LoopParams,
@@ -196,7 +204,7 @@ class UmseTrainer(Trainer):
         shares, warnings = _shortcuts(scenarios, [*train, *validation])
         counts = {
             "Training articles": len(sources[Split.TRAIN]),
-            "Validation articles": len(sources[Split.VALIDATION]),
+            VALIDATION_ARTICLES: len(sources[Split.VALIDATION]),
             "Test articles, never seen": sum(each.split is Split.TEST for each in articles),
             "Articles without a reference": sum(
                 each.split is not Split.TEST and each.digest not in known for each in articles

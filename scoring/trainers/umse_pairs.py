@@ -41,6 +41,8 @@ class Matching:
     texts: tuple[str, ...]
     """The summary, then the article, the reference or both, in this order."""
     label: int
+    article: str
+    """Text digest of the article from which it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,10 @@ def matchings(
             random = Random(f"{seed} {scenario} {source.digest}")
             for match, beside, mismatches in _candidates(scenario, source, similar, random, as_long):
                 if len(mismatches) >= negatives:
-                    examples.append(Matching(scenario, (match, *beside), 1))
-                    examples += [Matching(scenario, (each, *beside), 0) for each in mismatches[:negatives]]
+                    examples += [
+                        Matching(scenario, (text, *beside), label, source.digest)
+                        for text, label in ((match, 1), *((each, 0) for each in mismatches[:negatives]))
+                    ]
     return [each for examples in found.values() for each in examples]
 
 

@@ -153,6 +153,7 @@ def _finish(training: Training, trained: Trained) -> None:
         steps=trained.steps,
         best_step=trained.best_step,
         measures=dict(trained.measures),
+        intervals=dict(trained.intervals),
         seconds_left=None,
         failure="",
     )

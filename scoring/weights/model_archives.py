@@ -4,6 +4,7 @@ import json
 import shutil
 import tarfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -116,11 +117,12 @@ def _checked(folder: Path) -> ModelCard:
 
 def _is_sound(card: ModelCard) -> bool:
     """Return whether the fields that are used later are of the kind that they should be."""
-    texts = (card.method, card.title, card.evaluator, card.base_model, card.weights_sha256, *card.dimensions)
+    names = (card.method, card.title, card.evaluator, card.base_model, card.weights_sha256)
     mappings = (card.params, card.articles, card.measures)
+    numbers = (*card.measures.values(), *chain(*card.intervals.values()))
     return (
-        all(isinstance(each, str) for each in texts)
+        all(isinstance(each, str) for each in (*names, *card.dimensions, *card.warnings))
         and all(isinstance(each, dict) for each in mappings)
         and all(isinstance(each, str) for digests in card.articles.values() for each in digests)
-        and all(isinstance(each, int | float) for each in card.measures.values())
+        and all(isinstance(each, int | float) for each in numbers)
     )

@@ -48,10 +48,14 @@ class ModelCard:
     """Parameters, steps, epochs, versions of libraries, device and hours of the training."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Project or file, languages and counts; of a registered model a note."""
+    warnings: tuple[str, ...] = ()
+    """Sentences on training data from which the model may have learnt something else than is meant."""
     articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """"train" and "validation" -> text digests of the articles that the model has seen, sorted."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """Measures of the validation examples for the saved weights."""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Measure -> its 95% interval, in resamples of the validation articles."""
 
 
 def read_card(folder: Path) -> ModelCard | None:
@@ -74,10 +78,17 @@ def read_card(folder: Path) -> ModelCard | None:
 
 
 def as_card(stated: Mapping[str, Any]) -> ModelCard:
-    """Return the card with these JSON values, of which it ignores unknown ones. Raises TypeError."""
+    """Return the card with these JSON values, of which it ignores unknown ones.
+
+    Raises TypeError, ValueError or AttributeError for values of another kind.
+    """
     known = {each.name: stated[each.name] for each in fields(ModelCard) if each.name in stated}
     articles = {split: tuple(digests) for split, digests in known.pop("articles", {}).items()}
-    return ModelCard(**{**known, "dimensions": tuple(known.get("dimensions", ()))}, articles=articles)
+    intervals = {name: (low, high) for name, (low, high) in known.pop("intervals", {}).items()}
+    dimensions, warnings = (tuple(known.pop(name, ())) for name in ("dimensions", "warnings"))
+    return ModelCard(
+        **known, dimensions=dimensions, warnings=warnings, articles=articles, intervals=intervals
+    )
 
 
 def card_of(model: str) -> ModelCard | None:

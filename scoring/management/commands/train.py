@@ -102,7 +102,9 @@ class Command(BaseCommand):
             self._stop(f"manage.py train --resume {claimed.pk}")
         if claimed.status != Training.Status.DONE:
             raise CommandError(f"The training failed: {claimed.failure}", returncode=FAILED)
-        self.stdout.write(f"Best after step {claimed.best_step:,}: {in_words(claimed.measures)}")
+        self.stdout.write(
+            f"Best after step {claimed.best_step:,}: {in_words(claimed.measures, claimed.intervals)}"
+        )
         self.stdout.write(f"The model is installed as {claimed.model}.")
 
     def _train_on_file(self, options: dict[str, Any]) -> None:
@@ -119,7 +121,9 @@ class Command(BaseCommand):
         if trained.cancelled:
             self._stop("the same command")
         card = read_card(folder / MODEL)
-        self.stdout.write(f"Best after step {trained.best_step:,}: {in_words(trained.measures)}")
+        self.stdout.write(
+            f"Best after step {trained.best_step:,}: {in_words(trained.measures, trained.intervals)}"
+        )
         if card is not None:
             settings = {"model": folder / MODEL, **card.params}
             given = " ".join(f"--set {name}={value}" for name, value in settings.items())

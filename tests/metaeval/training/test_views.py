@@ -121,10 +121,23 @@ class TestPage:
         text = text_of(response)
         assert "hx-trigger" not in text
         assert "Best after step <b>10</b>: validation loss <b>0.100</b>" in text
+        assert "[0.050, 0.200]" in text
+        assert "95% intervals from resamples of the 2 validation articles" in text
+        training.refresh_from_db()
+        training.intervals = {}
+        training.save()
+        text = text_of(researcher.get(address("training", project, training.pk)))
+        assert "fewer than 10 validation articles (2)" in text
         assert "training loss: 2 at step 1, 0.2 at step 10." in text
         assert "validation loss: 0.2 at step 5, 0.1 at step 10." in text
         assert "3 in training, 2 in validation" in text
         assert "style=" not in text
+
+    def test_the_model_keeps_the_warnings_of_its_data(self, project, researcher):
+        training = start_training(plan_training(project, "counting", {"steps": "1"}), None, "brief")
+        work_on_training(training.pk)
+        for here in (address("training", project, training.pk), address("model", project, "brief")):
+            assert "One step shows little." in text_of(researcher.get(here))
 
     def test_offers_a_run_with_the_model_filled_in(self, project, researcher, training):
         work_on_training(training.pk)

@@ -59,7 +59,7 @@ def test_trains_on_a_project_and_installs_the_model(project, capsys):
         "train", "counting", "--project", project.slug, "--set", "steps=5", "--name", "mine"
     )
     assert "Training examples: 3" in printed
-    assert "Best after step 5: validation loss 0.2" in printed
+    assert "Best after step 5: validation loss 0.2 [0.1, 0.4]" in printed
     assert "The model is installed as trained/mine." in printed
     assert "Share for training: 60.0%" in printed
     assert "training: 5 of 5 steps" in capsys.readouterr().err

@@ -160,12 +160,14 @@ def test_a_summary_without_text_is_left_out():
     assert data.counts["Left out: no text"] == 1
 
 
-@pytest.mark.parametrize(("best_by", "words"), [("pearson", "Pearson's r"), ("auc", "ROC AUC")])
+@pytest.mark.parametrize(
+    ("best_by", "words"), [("pearson", "Pearson's r"), ("auc", "ROC AUC"), ("loss", "loss")]
+)
 def test_few_validation_answers_are_warned_of(best_by, words):
     data = trainer(best_by=best_by).prepare(learnable_items(64, 18))
     [warning] = data.warnings
     assert warning.startswith("attribution: the validation examples have 9 yes and 9 no.")
-    assert f"{words} hardly tells the best checkpoint" in warning
+    assert f"hardly tell the best checkpoint by {words}" in warning
     assert trainer(best_by=best_by).prepare(learnable_items(64, 20)).warnings == ()
 
 

@@ -133,6 +133,10 @@ def test_the_card_tells_what_was_learnt(tmp_path):
     assert card.dimensions == ("attribution",)
     assert card.articles == data.articles
     assert card.measures == trained.measures
+    assert card.warnings == data.warnings
+    assert card.intervals == trained.intervals
+    low, high = card.intervals["validation_loss"]
+    assert low < card.measures["validation_loss"] < high
     assert card.data["origin"] == "A project"
     assert card.trained_with["params"]["epochs"] == 2
     assert {each.name for each in (tmp_path / "model").iterdir()} >= {"README.md", "model.safetensors"}

@@ -193,7 +193,7 @@ def test_any_text_gives_balanced_examples_that_differ(texts):
 
 
 def example(summary, reference, label):
-    return Matching("sum_ref", (summary, reference), label)
+    return Matching("sum_ref", (summary, reference), label, "digest")
 
 
 def test_shortcuts_are_shares_of_pairs_that_a_plain_property_tells_apart():

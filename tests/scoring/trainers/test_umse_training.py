@@ -15,6 +15,7 @@ from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
 from scoring.trainers import load_trainer
 from scoring.trainers.contract import CannotTrain
+from scoring.trainers.validation_intervals import FEWEST_ARTICLES
 from scoring.weights.model_card import read_card
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.further_cases import with_further
@@ -193,12 +194,17 @@ def test_without_attention_dropout_the_encoder_keeps_its_configuration(tmp_path)
 
 
 def test_the_card_tells_the_network_and_the_articles(tmp_path):
-    data, trained = train(tmp_path, prefix_sharing="separate")
+    items = articles_with_references(validation=FEWEST_ARTICLES)
+    data, trained = train(tmp_path, items, prefix_sharing="separate")
     card = read_card(tmp_path / "model")
     assert (card.method, card.evaluator, card.dimensions) == ("umse", "umse", ("general",))
     assert card.settings["prefix_sharing"] == "separate"
     assert card.articles == data.articles
     assert card.measures == trained.measures
+    assert card.warnings == data.warnings
+    assert card.intervals == trained.intervals
+    low, high = card.intervals["validation_loss"]
+    assert low < card.measures["validation_loss"] < high
     assert card.params == {"granularity": "whole"}
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from annotation.declared.settings import setting
 from annotation.texts.text_digests import text_digest
 from scoring.contract.digests import sha256_of
-from scoring.trainers.contract import CannotTrain, Point, Trained, Trainer, TrainingData, TrainingItem, Watch
+from scoring.trainers.contract import (
+    VALIDATION_ARTICLES,
+    CannotTrain,
+    Point,
+    Trained,
+    Trainer,
+    TrainingData,
+    TrainingItem,
+    Watch,
+)
 from scoring.trainers.model_folder import write_model
 from scoring.weights.model_card import ModelCard
 from tests.scoring.tiny_models import tiny_model
@@ -47,6 +56,7 @@ class CountingTrainer(Trainer):
             train=train,
             validation=validation,
             counts={
+                VALIDATION_ARTICLES: len({each.article for each in validation}),
                 "Training examples": len(train),
                 "Validation examples": len(validation),
                 "Share for training": len(train) / len(labelled),
@@ -85,9 +95,17 @@ class CountingTrainer(Trainer):
             params={"against": "article"},
             trained_with={"steps": step},
             data={"origin": origin},
+            warnings=data.warnings,
             articles=data.articles,
             measures={"validation_loss": 1 / step},
+            intervals={"validation_loss": (0.5 / step, 2 / step)},
         )
         copy = partial(shutil.copytree, tiny_model("bert"), dirs_exist_ok=True)
         write_model(folder / "model", copy, card)
-        return Trained(best_step=step, measures=card.measures, cancelled=cancelled, steps=step)
+        return Trained(
+            best_step=step,
+            measures=card.measures,
+            cancelled=cancelled,
+            steps=step,
+            intervals=card.intervals,
+        )

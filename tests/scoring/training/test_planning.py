@@ -96,6 +96,7 @@ def test_an_item_has_each_answer_without_its_rater_and_the_decision(project):
 def test_a_plan_counts_what_it_learns_from_and_writes_nothing(project):
     planned = plan_training(project, "counting", {"steps": "3"})
     assert planned.data.counts == {
+        "Validation articles": 2,
         "Training examples": 3,
         "Validation examples": 2,
         "Share for training": 0.6,
@@ -167,7 +168,12 @@ def test_started_training_keeps_parameters_labels_and_counts(project, sent):
         ),
         key=str,
     )
-    assert training.counts == {"Training examples": 3, "Validation examples": 2, "Share for training": 0.6}
+    assert training.counts == {
+        "Validation articles": 2,
+        "Training examples": 3,
+        "Validation examples": 2,
+        "Share for training": 0.6,
+    }
     assert training.status == Training.Status.QUEUED
 
 

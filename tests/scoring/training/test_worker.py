@@ -55,6 +55,7 @@ def test_a_training_ends_with_an_installed_model(project):
     assert training.status == Training.Status.DONE, training.failure
     assert (training.steps, training.best_step) == (10, 10)
     assert training.measures == {"validation_loss": 0.1}
+    assert training.intervals == {"validation_loss": [0.05, 0.2]}
     points = list(training.points.values_list("step", "loss", "measures"))
     assert [step for step, _, _ in points] == list(range(1, 11))
     assert points[4] == (5, 0.4, {"validation_loss": 0.2})

@@ -114,8 +114,17 @@ def test_archives_without_card_are_refused(model):
     assert "lacks touchstone.json" in refused(archive(*files))
 
 
-def test_a_card_with_wrong_kinds_is_refused(model):
-    card = json.loads((model.folder / "touchstone.json").read_text()) | {"evaluator": ["similarity"]}
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"evaluator": ["similarity"]},
+        {"warnings": [1]},
+        {"measures": {"validation_loss": "low"}},
+        {"intervals": {"validation_loss": ["low", "high"]}},
+    ],
+)
+def test_a_card_with_wrong_kinds_is_refused(model, wrong):
+    card = json.loads((model.folder / "touchstone.json").read_text()) | wrong
     changed = archive(*files_of(model, **{"touchstone.json": json.dumps(card).encode()}))
     assert "fields of the wrong kind" in refused(changed)
 
