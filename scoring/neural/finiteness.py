@@ -49,28 +49,30 @@ class ModelWatch:
             elif "norm" in type(module).__name__.lower():
                 module.register_forward_pre_hook(lambda _, inputs: self._see(*inputs[:1]))
 
-    def run(self, mask: Tensor, call: Callable[[], Result]) -> tuple[Result, Tensor]:
+    def run(self, mask: Tensor, call: Callable[[], Result], beams: int = 1) -> tuple[Result, Tensor]:
         """Return what `call` gives, and [rows]: NaN where the model overflowed, else 0.
 
-        `call` runs the model on inputs of `mask`'s rows; tokens count where it has 1 [rows, tokens].
+        `call` runs the model on inputs of `mask`'s rows; tokens count where it has 1 [rows, tokens]. If it
+        searches with beams, parts of the model see as many copies of each row, one after the other.
         """
         self._seen = []
         try:
             output = call()
-            return output, self._marks(mask, self._seen)
+            return output, self._marks(mask, self._seen, beams)
         finally:
             self._seen = None
 
     @staticmethod
-    def _marks(mask: Tensor, seen: Sequence[Tensor]) -> Tensor:
+    def _marks(mask: Tensor, seen: Sequence[Tensor], beams: int) -> Tensor:
+        counts = {copies * len(mask): mask.repeat_interleave(copies, dim=0) > 0 for copies in (1, beams)}
         marks = torch.zeros(len(mask), device=mask.device)
         for each in seen:
-            if len(each) != len(mask):
+            if len(each) not in counts:
                 continue  # of all rows together, as in a mixture of experts, whose sum the next norm takes
             found = each.reshape(len(each), -1)
             if found.shape[1] == mask.shape[1]:
-                found = found.where(mask > 0, 0.0)
-            marks = marks + found.sum(dim=1)
+                found = found.where(counts[len(each)], 0.0)
+            marks = marks + found.reshape(len(mask), -1).sum(dim=1)
         return marks
 
     def _see(self, numbers: Tensor | None = None) -> None:

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
+from scoring.contract.not_finite import NotFinite
 from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.device import tokens_per_batch
 from scoring.neural.encoder import input_limit
-from scoring.neural.likeliest import likeliest
+from scoring.neural.finiteness import ModelWatch
 from scoring.neural.loading import load_model
 from scoring.neural.tokens import TextTokenizer
 
@@ -38,12 +40,8 @@ class QuestionWriter:
         self._model: Any = load_model(folder, transformers.AutoModelForSeq2SeqLM, precision)
         self._limit = input_limit(self._model.config, self._tokens)
         self._tokens_per_batch = max(1, tokens_per_batch() // beams)
-        self._settings = {
-            "num_beams": beams,
-            "max_new_tokens": longest,
-            "do_sample": False,
-            "logits_processor": [_refuse_nan],
-        }
+        self._beams, self._longest = beams, longest
+        self._watched = ModelWatch(self._model)
 
     def questions(self, prompts: Sequence[str]) -> list[Written | None]:
         """Return one question per prompt, cut at its end to the model's limit; None if out of memory.
@@ -62,12 +60,17 @@ class QuestionWriter:
     @torch.inference_mode()
     def _written(self, inputs: Sequence[tuple[int, ...]]) -> list[str]:
         ids, mask = padded(inputs, self._tokens.padding)
-        written = self._model.generate(input_ids=ids, attention_mask=mask, max_length=None, **self._settings)
+        write = partial(
+            self._model.generate,
+            input_ids=ids,
+            attention_mask=mask,
+            max_length=None,
+            max_new_tokens=self._longest,
+            num_beams=self._beams,
+            do_sample=False,
+        )
+        written, marks = self._watched.run(mask, write, self._beams)
+        if bool(marks.isnan().any()):
+            raise NotFinite
         texts = self._tokens.tokenizer.batch_decode(written, skip_special_tokens=True)
         return [text.strip().removeprefix(MARK).strip() for text in texts]
-
-
-def _refuse_nan(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    """Return the scores of the next tokens. Raises NotFinite."""
-    likeliest(scores)
-    return scores

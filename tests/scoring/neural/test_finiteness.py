@@ -10,8 +10,9 @@ from scoring.contract.not_finite import NotFinite
 from scoring.neural.bart import Bart
 from scoring.neural.causal_pass import CausalPass
 from scoring.neural.encoder import Encoder
-from scoring.neural.finiteness import TextWatch, trace, whole
+from scoring.neural.finiteness import ModelWatch, TextWatch, trace, whole
 from scoring.neural.pair_classifier import PairClassifier
+from scoring.neural.question_generation import QuestionWriter
 from scoring.neural.t5 import Answers
 from scoring.neural.text_pairs import EncodedPair
 from scoring.weights.model_files import MissingWeights
@@ -123,6 +124,40 @@ def test_classifier_whose_pooler_would_saturate_gives_no_number(tmp_path):
     classifier = PairClassifier(folder, "float32", 100, ["a"])
     [[probability]] = classifier.probabilities([EncodedPair(TEXT, 2, 2, 2)])
     assert probability != probability
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("t5", "encoder.block.0.layer.0.SelfAttention.q.weight"),
+        ("t5", "decoder.block.0.layer.1.EncDecAttention.v.weight"),
+        ("t5", "decoder.block.1.layer.2.DenseReluDense.wo.weight"),
+        ("bart", "encoder.layers.1.fc2.weight"),
+        ("bart", "decoder.layers.0.encoder_attn.k_proj.weight"),
+        ("bart", "decoder.layers.1.fc1.weight"),
+    ],
+)
+def test_no_question_is_written_by_a_model_that_overflows(tmp_path, kind, part, beams):
+    prompts = ["the cat sat", "the cat sat on the mat and the dog"]
+    whole = QuestionWriter(tiny_model(kind), "float32", beams, longest=6)
+    assert all(whole.questions(prompts))
+    overflowing = QuestionWriter(scaled(kind, tmp_path / "model", part), "float32", beams, longest=6)
+    with pytest.raises(NotFinite):
+        overflowing.questions(prompts)
+
+
+@pytest.mark.parametrize("beams", [1, 2])
+def test_padding_that_overflows_marks_no_row(beams):
+    """Rows of a search with beams are copies of those of the mask, one after the other."""
+    layer = torch.nn.Linear(1, 1, bias=False)
+    watch = ModelWatch(layer)
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    numbers = torch.ones(2, 3, 1)
+    numbers[:, 2] = torch.inf
+    copies = numbers.repeat_interleave(beams, dim=0)
+    _, marks = watch.run(mask, lambda: layer(copies), beams)
+    assert marks.isnan().tolist() == [False, True]
 
 
 def test_only_texts_that_overflow_are_marked():
