@@ -4,7 +4,7 @@ A new evaluator is one file in `scoring/evaluators/`, one line in the table ther
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Self
@@ -53,6 +53,8 @@ class Seen:
     article_ids: frozenset[str] = frozenset()
     text_digests: frozenset[str] = frozenset()
     """Digests of articles' texts (`text_digest`), which find the same article under another id."""
+    near: Container[str] = ()
+    """Texts of articles that nearly repeat one that was seen."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """Digest -> how the text was used, where a model card says so, such as "validation"."""
     example_ids: tuple[str, ...] = ()
@@ -75,10 +77,15 @@ class Seen:
         )
 
     def includes(self, text: Item | PoolExample) -> bool:
-        """Return whether the text's article was seen, under this id or another."""
+        """Return whether the text's article, or a near-duplicate, was seen, under this id or another.
+
+        Without the article's text, near-duplicates are not found.
+        """
         if text.article_id in self.article_ids:
             return True
-        return bool(self.text_digests) and digest_of_article(text) in self.text_digests
+        if self.text_digests and digest_of_article(text) in self.text_digests:
+            return True
+        return bool(text.article) and text.article in self.near
 
     def cannot_be_checked(self, item: Item) -> str | None:
         """Return what the item lacks to tell whether its article was seen, or None."""

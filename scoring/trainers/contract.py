@@ -79,6 +79,8 @@ class TrainingData:
     """The dimensions of the evaluator's scores."""
     languages: tuple[str, ...]
     """Language codes, sorted."""
+    texts: Mapping[str, str]
+    """Text digest of each article seen -> its text."""
     digest: str
     """SHA-256 of all examples in order. Checkpoints of other data are refused."""
     warnings: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ import torch
 from annotation.declared.settings import settings_as_json
 from scoring.contract.digests import sha256_of
 from scoring.neural.device import device
+from scoring.texts.near_duplicates import sketch
 from scoring.trainers.contract import Trained, Trainer, TrainingData, Watch
 from scoring.trainers.learner import Learner
 from scoring.trainers.loop import run, set_seed
@@ -46,6 +47,7 @@ def learn(
     given, base_digest = settings_as_json(params), digest(base)
     owner = sha256_of([trainer.name, given, data.digest, base_digest])
     trained, hours = run(learner, data.train, data.validation, params, folder, watch, owner)
+    earlier = read_card(base)
     card = ModelCard(
         method=trainer.name,
         title=title,
@@ -67,7 +69,8 @@ def learn(
         },
         data={"origin": origin, "languages": list(data.languages), **data.counts},
         warnings=data.warnings,
-        articles=_seen(data, base),
+        articles=_seen(data, earlier),
+        sketches=tuple(sorted({*map(sketch, data.texts.values()), *(earlier.sketches if earlier else ())})),
         measures=trained.measures,
         intervals=trained.intervals,
     )
@@ -75,9 +78,8 @@ def learn(
     return trained
 
 
-def _seen(data: TrainingData, base: Path) -> dict[str, tuple[str, ...]]:
+def _seen(data: TrainingData, earlier: ModelCard | None) -> dict[str, tuple[str, ...]]:
     """Return the digests that the model has seen, with those that its base model had seen before."""
-    earlier = read_card(base)
     before = earlier.articles if earlier else {}
     return {
         split: tuple(sorted({*data.articles.get(split, ()), *before.get(split, ())}))

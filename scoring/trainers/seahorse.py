@@ -168,6 +168,7 @@ class SeahorseTrainer(Trainer):
                 **+counts,
             },
             articles=digests_by_split(used),
+            texts={each.digest: each.items[0].article for each in used},
             dimensions=self.params.dimensions,
             languages=tuple(sorted(languages)),
             digest=sha256_of(

@@ -218,6 +218,7 @@ class UmseTrainer(Trainer):
             train=train,
             validation=validation,
             counts=counts,
+            texts={each.digest: each.article for each in chain(*sources.values())},
             articles={str(split): tuple(each.digest for each in found) for split, found in sources.items()},
             dimensions=(GENERAL,),
             languages=tuple(

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from scoring.texts.near_duplicates import Sketches
 from scoring.weights.model_card import NAME, ModelCard, read_card
 from scoring.weights.model_files import MissingWeights, weights_digest
 from scoring.weights.trained_models import TrainedModel, arriving
@@ -98,6 +99,10 @@ def _checked(folder: Path) -> ModelCard:
         raise ArchiveRefused(f"the archive lacks {NAME} or weights: it is no model of Touchstone")
     if not _is_sound(card):
         raise ArchiveRefused(f"{NAME} has fields of the wrong kind")
+    try:
+        Sketches(card.sketches)
+    except ValueError as error:
+        raise ArchiveRefused(f"{NAME} has damaged sketches of articles: {error}") from error
     for path in folder.iterdir():
         try:
             if path.suffix == ".json":
@@ -121,7 +126,7 @@ def _is_sound(card: ModelCard) -> bool:
     mappings = (card.params, card.articles, card.measures)
     numbers = (*card.measures.values(), *chain(*card.intervals.values()))
     return (
-        all(isinstance(each, str) for each in (*names, *card.dimensions, *card.warnings))
+        all(isinstance(each, str) for each in (*names, *card.dimensions, *card.warnings, *card.sketches))
         and all(isinstance(each, dict) for each in mappings)
         and all(isinstance(each, str) for digests in card.articles.values() for each in digests)
         and all(isinstance(each, int | float) for each in numbers)

@@ -52,6 +52,8 @@ class ModelCard:
     """Sentences on training data from which the model may have learnt something else than is meant."""
     articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """"train" and "validation" -> text digests of the articles that the model has seen, sorted."""
+    sketches: tuple[str, ...] = ()
+    """Sketches of these articles, sorted, by which near-duplicates are found; see `sketch`."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """Measures of the validation examples for the saved weights."""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -85,9 +87,16 @@ def as_card(stated: Mapping[str, Any]) -> ModelCard:
     known = {each.name: stated[each.name] for each in fields(ModelCard) if each.name in stated}
     articles = {split: tuple(digests) for split, digests in known.pop("articles", {}).items()}
     intervals = {name: (low, high) for name, (low, high) in known.pop("intervals", {}).items()}
-    dimensions, warnings = (tuple(known.pop(name, ())) for name in ("dimensions", "warnings"))
+    dimensions, warnings, sketches = (
+        tuple(known.pop(name, ())) for name in ("dimensions", "warnings", "sketches")
+    )
     return ModelCard(
-        **known, dimensions=dimensions, warnings=warnings, articles=articles, intervals=intervals
+        **known,
+        dimensions=dimensions,
+        warnings=warnings,
+        articles=articles,
+        sketches=sketches,
+        intervals=intervals,
     )
 
 

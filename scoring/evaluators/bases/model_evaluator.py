@@ -13,6 +13,7 @@ from scoring.contract.evaluator import Evaluator, Seen
 from scoring.contract.items import Item
 from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
+from scoring.texts.near_duplicates import Sketches
 from scoring.weights.model_card import RegisteredAs, read_card
 from scoring.weights.model_files import digest, locate
 
@@ -100,7 +101,7 @@ class ModelEvaluator(Evaluator):
     weights: ClassVar[str]
     """The authors' weights: their size, their source, and whether to convert them."""
 
-    seen_reason = "article is in its training data"
+    seen_reason = "article, or a near-duplicate, is in its training data"
 
     params: ModelParams
 
@@ -119,9 +120,10 @@ class ModelEvaluator(Evaluator):
     @cached_property
     def seen(self) -> Seen:  # type: ignore[override]  # read with the weights, on first use
         """Return the articles that the models were trained on, by their cards. Raises MissingWeights."""
-        cards = filter(None, map(read_card, self._folders.values()))
+        cards = list(filter(None, map(read_card, self._folders.values())))
         roles = {digest: role for card in cards for role, texts in card.articles.items() for digest in texts}
-        return Seen(text_digests=frozenset(roles), roles=roles)
+        near = Sketches(sketch for card in cards for sketch in card.sketches)
+        return Seen(text_digests=frozenset(roles), near=near, roles=roles)
 
     @cached_property
     def _folders(self) -> Mapping[str, Path]:

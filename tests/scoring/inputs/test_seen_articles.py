@@ -1,6 +1,7 @@
 """An article that a setup has seen is marked under every id that it has in the project."""
 
 import shutil
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -14,7 +15,8 @@ from scoring.inputs.seen_articles import mark_seen_articles
 from scoring.models import SeenArticle, Setup
 from scoring.runs.imported_scores import ImportedScores
 from scoring.runs.planning import plan, plan_run
-from scoring.weights.model_card import ModelCard, write_card
+from scoring.texts.near_duplicates import sketch
+from scoring.weights.model_card import ModelCard, read_card, write_card
 from tests.factories import make_article, make_project, make_summary
 from tests.import_files import jsonl
 from tests.scoring.files.test_score_file import row
@@ -24,6 +26,7 @@ from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
 
+IN_TRAINING = "article, or a near-duplicate, is in its training data"
 TEXT = "The harbour froze over. Ships waited for two weeks."
 COPY = "The harbour\u00a0froze over.\n\nShips waited for two\u00ad weeks.\n"
 
@@ -120,7 +123,7 @@ def test_articles_that_a_model_was_trained_on_are_seen(project, trained_model):
     validated = make_article(project, external_id="validated", text="VALIDATED on this.")
     make_summary(project, article=validated)
     settings = {"model": trained_model, "against": "article"}
-    assert plan(project, "similarity", settings).foreseen == {"article is in its training data": 2}
+    assert plan(project, "similarity", settings).foreseen == {IN_TRAINING: 2}
     setup = finished(plan_run(project, "similarity", settings)).setup
     roles = dict(SeenArticle.objects.filter(setup=setup).values_list("article__external_id", "role"))
     assert roles == {"trained": "train", "validated": "validation"}
@@ -141,10 +144,23 @@ def test_a_jury_leaves_out_what_a_member_was_trained_on(project, trained_model, 
     assert seen_ids(jury) == {"trained", "later"}
 
 
+def test_near_duplicates_of_training_articles_get_no_score(tmp_path, trained_model):
+    folder = tmp_path / "trained" / "mine"
+    report = " ".join(f"Sentence {number} of the report tells of {number} floods." for number in range(20))
+    write_card(folder, replace(read_card(folder), sketches=(sketch(report),)))
+    corrected = report.replace("Sentence 7 of the", "Sentence 7 in a")
+    rows = [row(1, article=corrected), row(2, article=report.replace("floods", "fires"))]
+    settings = {"model": trained_model, "against": "article"}
+    result, written = score_rows(tmp_path, "similarity", rows, settings)
+    assert result.reasons == {IN_TRAINING: 1}
+    assert written["s1"]["scores"] == {"general": None}
+    assert written["s2"]["scores"]["general"] is not None
+
+
 def test_a_file_is_checked_against_the_training_data_too(trained_model, tmp_path):
     rows = [row(1, article=COPY), row(2, article="Another one.")]
     settings = {"model": trained_model, "against": "article"}
     result, written = score_rows(tmp_path, "similarity", rows, settings)
-    assert result.reasons == {"article is in its training data": 1}
+    assert result.reasons == {IN_TRAINING: 1}
     assert written["s1"]["scores"] == {"general": None}
     assert written["s2"]["scores"]["general"] is not None

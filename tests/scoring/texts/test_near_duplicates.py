@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scoring.texts.near_duplicates import near_duplicates
+from scoring.texts.near_duplicates import SHORTEST, SKETCHED, Sketches, near_duplicates, sketch
 from scoring.texts.tokens import unicode_words
 
 STORY = " ".join(f"word{number}" for number in range(40))
@@ -84,3 +84,48 @@ def test_a_shared_notice_does_not_join_texts():
     notice = numbered(1000, 60)
     texts = [f"{numbered(2000 + 20 * number, 20)} {notice}" for number in range(300)]
     assert near_duplicates(texts) == list(range(300))
+
+
+class TestSketches:
+    """Near-duplicates of texts of which only a sample of 5-grams is known."""
+
+    @settings(max_examples=300)
+    @given(st.lists(WORDS | SENTENCES, max_size=8), WORDS | SENTENCES)
+    @example([STORY], STORY.replace("word20", "corrected"))
+    def test_where_the_sample_is_whole_none_is_missed_and_none_invented(self, seen, text):
+        assert all(len(five_grams(each)) <= SKETCHED for each in seen)
+        alike = any(by_definition([each, text]) == [0, 0] for each in seen)
+        assert (text in Sketches(map(sketch, seen))) == alike
+
+    def test_corrected_copies_of_long_texts_are_found_and_other_texts_are_not(self):
+        seen = [numbered(1000 * number, 600) for number in range(40)]
+        sketches = Sketches(map(sketch, seen))
+        for number, text in enumerate(seen):
+            assert text in sketches
+            assert text.replace(f"other{1000 * number + 300} ", "corrected ") in sketches
+            assert f"{text} {STORY}" in sketches
+        assert not any(numbered(1000 * number + 600, 400) in sketches for number in range(40))
+
+    def test_of_texts_near_the_limit_few_are_misjudged(self):
+        seen = [numbered(1000 * number, 504) for number in range(200)]
+        sketches = Sketches(map(sketch, seen))
+
+        def found(shared):
+            """Return how many texts of 500 5-grams are found of which so many are in a seen text."""
+            return sum(
+                f"{numbered(1000 * number, shared + 4)} {numbered(10**6 + 1000 * number, 496 - shared)}"
+                in sketches
+                for number in range(200)
+            )
+
+        assert found(shared=450) > 190
+        assert found(shared=350) < 20
+
+    def test_beginnings_are_found_down_to_an_eighth(self):
+        long = numbered(0, 64 * SHORTEST + 4)
+        assert " ".join(long.split()[:300]) in Sketches([sketch(long)])
+        assert " ".join(long.split()[: 64 + 3]) not in Sketches([sketch(long)])
+        assert long in Sketches([sketch(" ".join(long.split()[:60]))])
+
+    def test_sketches_are_the_same_in_every_process(self):
+        assert sketch("The cat sat on the mat.") == "AgAAAEUv859jjGz7"

@@ -14,6 +14,7 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
+from scoring.texts.near_duplicates import Sketches
 from scoring.trainers.contract import CannotTrain, TrainingItem
 from scoring.trainers.seahorse import SeahorseTrainer
 from scoring.trainers.seahorse_learners import learner_for
@@ -134,6 +135,7 @@ def test_the_card_tells_what_was_learnt(tmp_path):
     assert card.articles == data.articles
     assert card.measures == trained.measures
     assert card.warnings == data.warnings
+    assert all(each in Sketches(card.sketches) for each in data.texts.values() if len(each.split()) >= 5)
     assert card.intervals == trained.intervals
     low, high = card.intervals["validation_loss"]
     assert low < card.measures["validation_loss"] < high

@@ -13,6 +13,7 @@ from annotation.declared.settings import read_settings
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator
+from scoring.texts.near_duplicates import Sketches
 from scoring.trainers import load_trainer
 from scoring.trainers.contract import CannotTrain
 from scoring.trainers.validation_intervals import FEWEST_ARTICLES
@@ -202,6 +203,7 @@ def test_the_card_tells_the_network_and_the_articles(tmp_path):
     assert card.articles == data.articles
     assert card.measures == trained.measures
     assert card.warnings == data.warnings
+    assert all(each in Sketches(card.sketches) for each in data.texts.values() if len(each.split()) >= 5)
     assert card.intervals == trained.intervals
     low, high = card.intervals["validation_loss"]
     assert low < card.measures["validation_loss"] < high

@@ -10,6 +10,7 @@ from pathlib import Path
 from annotation.declared.settings import setting
 from annotation.texts.text_digests import text_digest
 from scoring.contract.digests import sha256_of
+from scoring.texts.near_duplicates import sketch
 from scoring.trainers.contract import (
     VALIDATION_ARTICLES,
     CannotTrain,
@@ -65,6 +66,7 @@ class CountingTrainer(Trainer):
                 split: tuple(sorted({text_digest(each.article) for each in each_split}))
                 for split, each_split in (("train", train), ("validation", validation))
             },
+            texts={text_digest(each.article): each.article for each in labelled},
             dimensions=(self.params.dimension,),
             languages=tuple(sorted({each.language or "" for each in labelled})),
             digest=sha256_of([[each.id, each.summary, dict(each.labels)] for each in labelled]),
@@ -96,6 +98,7 @@ class CountingTrainer(Trainer):
             trained_with={"steps": step},
             data={"origin": origin},
             warnings=data.warnings,
+            sketches=tuple(sorted(map(sketch, data.texts.values()))),
             articles=data.articles,
             measures={"validation_loss": 1 / step},
             intervals={"validation_loss": (0.5 / step, 2 / step)},

@@ -8,6 +8,7 @@ import tarfile
 
 import pytest
 
+from scoring.texts.near_duplicates import sketch
 from scoring.weights.model_archives import ArchiveRefused, install_archive, packed
 from scoring.weights.model_card import ModelCard, write_card
 from scoring.weights.trained_models import folder_of, trained_model
@@ -127,6 +128,13 @@ def test_a_card_with_wrong_kinds_is_refused(model, wrong):
     card = json.loads((model.folder / "touchstone.json").read_text()) | wrong
     changed = archive(*files_of(model, **{"touchstone.json": json.dumps(card).encode()}))
     assert "fields of the wrong kind" in refused(changed)
+
+
+@pytest.mark.parametrize("damaged", ["no Base64!", "", "AAAA", sketch("one two three four five six")[:-4]])
+def test_a_card_with_damaged_sketches_is_refused(model, damaged):
+    card = json.loads((model.folder / "touchstone.json").read_text()) | {"sketches": [damaged]}
+    changed = archive(*files_of(model, **{"touchstone.json": json.dumps(card).encode()}))
+    assert "damaged sketches of articles" in refused(changed)
 
 
 def test_too_large_archives_are_refused(model):
