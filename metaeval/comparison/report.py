@@ -13,12 +13,10 @@ def comparison_rows(project: Project, choices: ComparisonChoices, method: Method
     return comparison_table(snapshot_of(project), choices, method).rows()
 
 
-def comparison_table(
-    snapshot: Snapshot, choices: ComparisonChoices, method: Method, *, by_evaluator: bool = True
-) -> ComparisonTable:
+def comparison_table(snapshot: Snapshot, choices: ComparisonChoices, method: Method) -> ComparisonTable:
     """Return the table for the chosen summaries, labels and evaluators; `method` replaces the choice of one.
 
-    Articles that an evaluator has seen are left out for it, or else for all.
+    Articles that an evaluator has seen are left out for it alone.
     Raises DomainError for a choice that does not exist.
     """
     human = snapshot.human
@@ -31,7 +29,7 @@ def comparison_table(
         dataset=choices.dataset,
         systems=choices.systems,
         only=choices.only,
-        by_evaluator=by_evaluator,
+        by_evaluator=True,
     )
     labels = [
         each

@@ -74,7 +74,7 @@ class SystemsPage(ComparedPage):
 def systems_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
     """Return the page for these choices. Raises DomainError for a choice that does not exist."""
     snapshot = snapshot_of(project)
-    table = comparison_table(snapshot, choices, choices.method, by_evaluator=False)
+    table = comparison_table(snapshot, choices, choices.method)
     means, powered = _means(table, choices)
     scores = _scores(table, choices)
     shown = _question(table, choices)

@@ -112,17 +112,17 @@ def _figures(
 ) -> list[SystemFigure]:
     """Return the figure of each system with a summary that counts.
 
-    `estimate_of` gets a mask (summaries,) of the system's own.
+    `estimate_of` gets a mask (summaries,) of the system's own. Labels alone keep the articles that evaluators
+    have seen, which are missing among an evaluator's scores.
     """
+    guard, seen = ((GUARD,), comparison.why_seen([evaluator])) if evaluator else ((), {})
     figures = []
     for code, name in enumerate(comparison.summaries.system_names):
         own = comparison.counted & (comparison.summaries.systems == code)
         if own.any():
             estimate = estimate_of(own)
-            definitions = estimate.definition, *further_definitions, GUARD
-            figures.append(
-                SystemFigure(name, dimension, source, evaluator, estimate, definitions, comparison.seen)
-            )
+            definitions = estimate.definition, *further_definitions, *guard
+            figures.append(SystemFigure(name, dimension, source, evaluator, estimate, definitions, seen))
     return _marked(
         figures, higher_is_better=evaluator is None or source != "scores" or evaluator.higher_is_better
     )

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Project
+from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 
@@ -70,6 +71,19 @@ def test_scores_support_the_means_on_request(researcher, judged):
     powered = [row for row in found if row["source"] == "labels and scores"]
     assert {row["evaluator"] for row in powered} == {"ROUGE-1"}
     assert (powered[0]["labelled"], powered[0]["scored_only"]) == ("4", "2")
+
+
+def test_labels_keep_the_articles_that_an_evaluator_has_seen(researcher, judged):
+    before = csv_rows(researcher, judged, "system_labels_csv")
+    setup = judged.setups.get(label="ROUGE-1")
+    SeenArticle.objects.create(setup=setup, article=judged.articles.order_by("pk")[0], role="example")
+    judged.bump_revision()
+    assert csv_rows(researcher, judged, "system_labels_csv") == before
+    assert "lose those that it has seen: 1 article seen by ROUGE-1." in " ".join(
+        get_page(researcher, judged).split()
+    )
+    found = csv_rows(researcher, judged, "system_scores_csv", question="coherence")
+    assert {row["scored_only"] for row in found if row["evaluator"] == "ROUGE-1"} == {"5"}
 
 
 def test_the_score_table_shows_the_chosen_dimension(researcher, judged):

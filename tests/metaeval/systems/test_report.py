@@ -38,8 +38,8 @@ def project(db):
 
 def report(project):
     snapshot = snapshot_of(project)
-    comparison = compare(snapshot.summaries, snapshot.evaluators)
-    evaluators = {each.label: each for each in snapshot.evaluators}
+    comparison = compare(snapshot.summaries, snapshot.evaluators, by_evaluator=True)
+    evaluators = {each.label: each for each in comparison.evaluators}
     return comparison, snapshot.labels()[0], evaluators
 
 
@@ -115,15 +115,26 @@ def test_equal_means_are_not_marked_as_best_or_worst(db):
     assert "all values are equal" in row["interval_reason"]
 
 
-def test_seen_articles_are_left_out_of_labels_too(project):
+def test_an_evaluators_seen_articles_are_left_out_of_its_figures_alone(project):
+    before = label_figures(*report(project)[:2])
     setup = project.setups.get(label="Closeness")
-    article = project.articles.order_by("pk").first()
-    SeenArticle.objects.create(setup=setup, article=article, role="example")
+    for article in project.articles.order_by("pk")[:3]:
+        SeenArticle.objects.create(setup=setup, article=article, role="example")
     project.bump_revision()
-    comparison, coherence, _ = report(project)
-    a = label_figures(comparison, coherence)[0]
-    assert a.estimate.labelled == LABELLED - 1
-    assert a.as_json()["left_out"] == {"articles seen by Closeness": 1}
+    comparison, coherence, evaluators = report(project)
+    after = label_figures(comparison, coherence)
+    assert [each.as_json() for each in after] == [each.as_json() for each in before]
+    assert "seen" not in after[0].as_json()["definition"]
+    reason = {"articles seen by Closeness": 3}
+    [powered, _] = powered_figures(comparison, coherence, evaluators["Closeness"])
+    assert (powered.estimate.labelled, powered.estimate.scored_only) == (LABELLED - 3, ARTICLES - LABELLED)
+    assert powered.as_json()["left_out"] == reason
+    [scored, _] = score_figures(comparison, "coherence", evaluators["Closeness"])
+    assert scored.estimate.scored_only == ARTICLES - 3
+    assert scored.as_json()["left_out"] == reason
+    [other, _] = score_figures(comparison, "fluency", evaluators["Length"])
+    assert other.estimate.scored_only == ARTICLES
+    assert other.as_json()["left_out"] == {}
 
 
 def test_systems_without_labels_are_undefined_with_a_reason(db):
