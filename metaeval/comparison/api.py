@@ -64,7 +64,7 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
         help_text="Letters. Evaluators of the dimension that share one do not differ significantly.",
     )
     why_no_letters = serializers.CharField(
-        required=False, help_text="The reason why the test gives no letters."
+        required=False, help_text="The reason why the test gives the evaluator no letters."
     )
     differences = PairSerializer(
         many=True, required=False, help_text="The differences from every other evaluator, with a test."

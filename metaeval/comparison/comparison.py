@@ -75,7 +75,7 @@ class ComparisonFigure:
             is_best=self.is_best if uncertain.best is None else key in uncertain.best and not self.few_units,
             cluster=uncertain.clusters.get(key, ""),
             pairs=tuple(uncertain.pairs.get(key, {}).values()),
-            why_no_letters=uncertain.why_no_letters,
+            why_no_letters="" if key in uncertain.clusters else uncertain.why_no_letters,
             test_definition=uncertain.definition,
         )
 

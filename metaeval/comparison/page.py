@@ -60,6 +60,7 @@ class ComparisonPage(ComparedPage):
     shared: tuple[int, int] | None
     """The articles that all evaluators share, and all labelled ones, where they share the least; None if they
     share all."""
+    has_letters: bool
     why_no_letters: Sequence[str]
     """The reason why the test gives no letters, by dimension unless for all."""
 
@@ -226,6 +227,7 @@ def comparison_page(
         ],
         unequal=[column.labels.title for column in table.columns_of_unequal_units],
         shared=_shared(table),
+        has_letters=any(each.clusters for each in uncertain or ()),
         why_no_letters=_why_no_letters(labels, uncertain or ()),
     )
 

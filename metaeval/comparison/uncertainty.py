@@ -178,12 +178,12 @@ class Uncertainty:
     """Keys of the evaluators that beat or equal every other on the units that both have. None where all have
     equal units, so that their values show it."""
     clusters: Mapping[str, str] = field(default_factory=dict)
-    """Letters by the evaluator's key. Evaluators that share one do not differ significantly. An evaluator
-    without a figure has none; no one has any if two of the others could not be tested."""
+    """Letters by the evaluator's key. Evaluators that share one do not differ significantly. Those without a
+    figure have none, nor those with the most pairs that could not be tested, until all others were."""
     pairs: Mapping[str, Mapping[str, PairFigure]] = field(default_factory=dict)
     """Tests by the evaluator's key and the other's; empty without a test."""
     why_no_letters: str = ""
-    """The reason why a test gives no letters; else empty."""
+    """The reason why a test gives some of the evaluators no letters; else empty."""
     definition: str = ""
     """The definition of the test, in full sentences. Empty without a test."""
 
@@ -239,15 +239,15 @@ def uncertainty(
     else:
         correction = f"corrected for the pairs of a dimension by {CORRECTION_LABELS[method.correction]}"
     ranked = np.flatnonzero(~np.isnan(merits))
-    why_not = _why_no_letters(column, tests, ranked.tolist())
+    tested = _tested_with_each_other(tests, ranked)
     # Unequal units: the values do not rank evaluators, their differences do.
-    ranks = np.asarray(merits) if are_units_equal else np.nan_to_num(tests.differences[:, ranked]).sum(axis=1)
+    ranks = np.asarray(merits) if are_units_equal else np.nan_to_num(tests.differences[:, tested]).sum(axis=1)
     return Uncertainty(
         found,
         None if are_units_equal else _best(keys, merits, tests.differences),
-        {} if why_not else _letters(keys, ranked, ranks, adjusted),
+        _letters(keys, tested, ranks, adjusted),
         _pairs(column, tests, adjusted),
-        why_not,
+        _why_no_letters(column, tests, ranked.tolist()),
         f"{tests.definition} The p-values are {correction}; below .05 the difference is significant.",
     )
 
@@ -274,14 +274,27 @@ def _why_no_letters(column: Column, tests: PairTests, ranked: Sequence[int]) -> 
     )
 
 
+def _tested_with_each_other(tests: PairTests, ranked: Ints) -> Ints:
+    """Return the evaluators that remain of `ranked` when those with the most untested pairs are left out.
+
+    They are left out again and again until every two have been tested; none remain if only one would.
+    """
+    untested = np.isnan(tests.p_values)
+    np.fill_diagonal(untested, False)
+    rest = ranked
+    while (counts := untested[np.ix_(rest, rest)].sum(axis=1)).any():
+        rest = rest[counts < counts.max()]
+    return rest if len(rest) > 1 else rest[:0]
+
+
 def _first(named: Sequence[str]) -> str:
     rest = len(named) - NAMED_PAIRS
     return ", ".join(named[:NAMED_PAIRS]) + (f" and {rest} more pairs" if rest > 0 else "")
 
 
-def _letters(keys: Sequence[str], ranked: Ints, ranks: Floats, adjusted: Floats) -> dict[str, str]:
-    letters = rank_clusters(ranks[ranked], adjusted[np.ix_(ranked, ranked)] < SIGNIFICANT)
-    return {keys[place]: letter for place, letter in zip(ranked.tolist(), letters, strict=True)}
+def _letters(keys: Sequence[str], tested: Ints, ranks: Floats, adjusted: Floats) -> dict[str, str]:
+    letters = rank_clusters(ranks[tested], adjusted[np.ix_(tested, tested)] < SIGNIFICANT)
+    return {keys[place]: letter for place, letter in zip(tested.tolist(), letters, strict=True)}
 
 
 def _pairs(column: Column, tests: PairTests, adjusted: Floats) -> dict[str, dict[str, PairFigure]]:

@@ -104,6 +104,28 @@ def test_where_each_wins_on_other_articles_a_third_settles_nothing():
     assert rows["First"]["differences"][0]["difference"] is None
 
 
+def test_evaluators_that_cannot_be_compared_take_no_letters_from_the_others():
+    rng = np.random.default_rng(2)
+    labels = rng.normal(size=(ARTICLES, SYSTEMS))
+    scores = {
+        "Good": labels + 0.1 * rng.normal(size=labels.shape),
+        "Fair": labels + rng.normal(size=labels.shape),
+        "Noise": rng.normal(size=labels.shape),
+        "Early": labels + rng.normal(size=labels.shape),
+        "Late": labels + rng.normal(size=labels.shape),
+    }
+    scores["Early"][20:], scores["Late"][:20] = nan, nan
+    rows = rows_of(make_table(labels, scores, Method(resamples=200)))
+    assert [rows[name].get("cluster") for name in scores] == ["a", "b", "c", None, None]
+    reason = "the two have no summaries in common (Early and Late)"
+    assert [rows[name].get("why_no_letters") for name in scores] == [None, None, None, reason, reason]
+    assert rows["Early"]["differences"][0]["p_value"] is not None
+    # One that shares nothing with two others stands alone, and these have their letters.
+    scores["Later"] = scores["Late"] + rng.normal(size=labels.shape)
+    rows = rows_of(make_table(labels, scores, Method(resamples=200)))
+    assert [name for name in scores if "cluster" not in rows[name]] == ["Early"]
+
+
 def test_an_undefined_figure_is_no_win_for_the_others():
     rng = np.random.default_rng(1)
     labels = rng.normal(size=(ARTICLES, SYSTEMS))
