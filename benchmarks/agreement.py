@@ -77,7 +77,9 @@ def made_up(n_summaries: int) -> tuple[Summaries, Ints, Ints, list[Ints]]:
         answers[chance.random(len(units)) < 0.01] = 2
         questions.append(answers[order])
     zeros = np.zeros(n_summaries, dtype=np.int64)
-    summaries = Summaries(zeros, zeros, languages, zeros, ("system",), LANGUAGES, ("made up",))
+    summaries = Summaries(
+        np.arange(n_summaries) // 6, zeros, languages, zeros, ("system",), LANGUAGES, ("made up",)
+    )
     return summaries, units[order], raters[order], questions
 
 

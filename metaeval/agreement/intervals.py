@@ -8,12 +8,19 @@ from hashlib import blake2b
 
 from metaeval.agreement.method import INTERVALS, AgreementMethod
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit
-from metaeval.stats.agreement.agreement_bootstrap import rater_draws, replicates, unit_draws, units_left_out
+from metaeval.stats.agreement.agreement_bootstrap import (
+    article_draws,
+    rater_draws,
+    replicates,
+    unit_draws,
+    units_left_out,
+)
 from metaeval.stats.agreement.count_statistic import CountStatistic
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.method import NONE
 from metaeval.stats.result import Agreement, Interval
+from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bca_interval import bca_interval
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
@@ -39,7 +46,7 @@ def intervals(
     """
     if method.interval == NONE:
         return {}
-    reasons = {name: _why_none(twice, each, counted[name]) for name, each in found.items()}
+    reasons = {name: _why_none(twice, each, counted[name], method) for name, each in found.items()}
     drawn = {name: each for name, each in counted.items() if each and not reasons[name]}
     none = {name: Interval(math.nan, math.nan, "", reason) for name, reason in reasons.items() if reason}
     if not drawn:
@@ -49,11 +56,15 @@ def intervals(
     return none | dict(zip(drawn, _computed(request), strict=True))
 
 
-def _why_none(twice: RatingsPerUnit, agreement: Agreement, statistic: CountStatistic | None) -> str:
+def _why_none(
+    twice: RatingsPerUnit, agreement: Agreement, statistic: CountStatistic | None, method: AgreementMethod
+) -> str:
     if agreement.reason:
         return VALUE_UNDEFINED
     if statistic is None:
         return NEEDS_RATERS
+    if method.interval == "articles" and twice.n_articles < FEWEST_ARTICLES:
+        return TOO_FEW_ARTICLES
     return ONE_SUMMARY if twice.n_units < 2 else ""
 
 
@@ -76,6 +87,9 @@ class _Request:
         arrays += [units.counts, units.times, self.numbers]
         if self.method.interval == "raters":
             arrays += self.twice.long
+        if self.method.interval == "articles":
+            articles = self.twice.articles
+            arrays += [articles.cells.units, articles.cells.answers, articles.counts, articles.times]
         digest = blake2b(repr((self.names, self.scale, self.method, self.twice.n_answers)).encode())
         for array in arrays:
             digest.update(f"{array.shape}".encode())
@@ -118,6 +132,8 @@ def forget_intervals() -> None:
 
 
 def _draws(twice: RatingsPerUnit, method: AgreementMethod) -> Iterator[RatedUnits]:
+    if method.interval == "articles":
+        return article_draws(twice.units, twice.articles, method.resamples, method.seed)
     if method.interval != "raters":
         return unit_draws(twice.units, method.resamples, method.seed)
     units, raters, answers = twice.long

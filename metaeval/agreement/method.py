@@ -18,14 +18,20 @@ class AgreementInterval(NamedTuple):
 
 
 INTERVALS: dict[str, AgreementInterval] = {
+    "articles": AgreementInterval(
+        "bootstrap over articles",
+        "percentile bootstrap over articles, drawn with replacement, each with all its summaries that have"
+        " two ratings or more",
+    ),
     "units": AgreementInterval(
         "bootstrap over summaries",
-        "percentile bootstrap over summaries: those with two ratings or more, drawn with replacement",
+        "percentile bootstrap over summaries: those with two ratings or more, drawn with replacement as if"
+        " summaries of one article were independent; too narrow where articles differ",
     ),
     "units_bca": AgreementInterval(
         "BCa bootstrap over summaries",
         "bias-corrected and accelerated bootstrap over summaries: those with two ratings or more, drawn with"
-        " replacement",
+        " replacement as if summaries of one article were independent; too narrow where articles differ",
     ),
     "raters": AgreementInterval(
         "bootstrap over raters",
@@ -40,7 +46,7 @@ class AgreementMethod:
     """Settings of agreement. Raises DomainError for an unknown name or a number out of range."""
 
     scale: str = OWN_SCALE
-    interval: str = "units"
+    interval: str = "articles"
     resamples: int = 1000
     seed: int = 0
 

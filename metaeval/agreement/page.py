@@ -27,6 +27,7 @@ from metaeval.stats.arrays import Ints
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import NONE
 from metaeval.stats.result import Interval, each_once
+from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES
 from metaeval.templatetags.results import NO_INTERVAL, short_range
 
 HEADLINES = ("krippendorff_alpha", "gwet_ac", "pairwise_agreement", "all_agree_share")
@@ -36,13 +37,15 @@ MOST_ANSWERS = 11
 """Scales with more answers get no chart and no table of pairs."""
 
 TARGETS = ("0.1", "0.05", "0.03")
-OVER_SUMMARIES = ("units", "units_bca")
-"""The intervals whose width falls as summaries are added."""
-NEEDED = (
-    "Needed summaries: half of the interval is assumed to fall with the square root of the number of"
-    " summaries, if further ones are of the same kind and have as many ratings each. No number is given"
-    " beyond 100 times the present one."
-)
+OVER_ARTICLES, OVER_SUMMARIES = ("articles",), ("units", "units_bca")
+"""The intervals whose width falls as articles are added, or summaries."""
+NEEDED = {
+    units: f"Needed {units}: half of the interval is assumed to fall with the square root of their number, if"
+    f" further ones are of the same kind, with as many {parts} each. Widths vary: about half of the campaigns"
+    " of that size reach the target. No number is given beyond 100 times the present one."
+    for units, parts in (("articles", "summaries and ratings"), ("summaries", "ratings"))
+}
+"""Units drawn for the interval -> the definition of the needed ones."""
 
 Column = tuple[str, str, str]
 """Title, language, statistic."""
@@ -62,18 +65,18 @@ class AnswerPair:
 
 
 @dataclass(frozen=True)
-class NeededSummaries:
-    """The summaries with two ratings or more that an interval needs, and their ratings."""
+class Needed:
+    """The articles, the summaries with two ratings or more, and the ratings that an interval needs."""
 
     target: str
     """Half the width of the interval."""
-    summaries: float
-    """Summaries needed; inf if more than 100 times as many as there are."""
-    ratings: float
-
-    @property
-    def is_beyond(self) -> bool:
-        return math.isinf(self.summaries)
+    articles: int = 0
+    """0 if the interval is not over articles."""
+    summaries: int = 0
+    """0 if more than 100 times as many as there are."""
+    ratings: int = 0
+    is_reached: bool = False
+    """True if there are as many already."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +89,12 @@ class AgreementDetails:
     """Every statistic, with its interval as text."""
     commonest: CommonAnswer | None
     charts: Sequence[Chart]
-    needed: Sequence[NeededSummaries]
+    needed: Sequence[Needed]
     """Needs of the chosen statistic; empty if its interval tells nothing."""
     needed_for: str
     """The chosen statistic."""
+    needed_units: str
+    """Drawn units of its interval: articles or summaries."""
     answers: Sequence[str]
     pairs: Sequence[tuple[str, Sequence[AnswerPair]]]
     """Answer and its row: how often another rater of the same summary gave each answer."""
@@ -240,6 +245,7 @@ def _details(
         charts=[_answers_chart(chosen.question, language, totals, answers)] if few else [],
         needed=_needed(figures, choices.statistic, twice, method),
         needed_for=STATISTICS[choices.statistic].label,
+        needed_units="articles" if method.interval in OVER_ARTICLES else "summaries",
         answers=answers,
         pairs=_pairs(twice, chosen.ratings.values, choices, chosen.question) if few and twice.n_units else [],
     )
@@ -247,17 +253,24 @@ def _details(
 
 def _needed(
     figures: Sequence[AgreementFigure], statistic: str, twice: RatingsPerUnit, method: AgreementMethod
-) -> list[NeededSummaries]:
+) -> list[Needed]:
     interval = next(each.agreement.interval for each in figures if each.statistic == statistic)
-    if interval is None or method.interval not in OVER_SUMMARIES or not twice.n_units:
+    over_articles = method.interval in OVER_ARTICLES
+    n, fewest = (twice.n_articles, FEWEST_ARTICLES) if over_articles else (twice.n_units, 2)
+    if interval is None or method.interval not in (*OVER_ARTICLES, *OVER_SUMMARIES) or not n:
         return []
     found = []
     for target in TARGETS:
-        wanted = planned_units(interval, twice.n_units, float(target))
-        if math.isnan(wanted):
+        planned = planned_units(interval, n, float(target))
+        if math.isnan(planned):
             return []
-        ratings = wanted * twice.n_ratings / twice.n_units
-        found.append(NeededSummaries(target, wanted, ratings if math.isinf(wanted) else math.ceil(ratings)))
+        wanted = max(planned, fewest)
+        if math.isinf(wanted):
+            found.append(Needed(target))
+            continue
+        summaries, ratings = (math.ceil(wanted * each / n) for each in (twice.n_units, twice.n_ratings))
+        articles = int(wanted) if over_articles else 0
+        found.append(Needed(target, articles, summaries, ratings, is_reached=wanted <= n))
     return found
 
 
@@ -270,7 +283,7 @@ def _definitions(drawn: AgreementDetails) -> list[str]:
             *(figure.agreement.definition for figure in figures),
             *(interval.definition for interval in intervals if interval),
             *(figure.whose for figure in figures),
-            NEEDED if drawn.needed else "",
+            NEEDED[drawn.needed_units] if drawn.needed else "",
         ]
     )
 

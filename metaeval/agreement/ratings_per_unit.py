@@ -9,6 +9,7 @@ from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summari
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.agreement.unit_patterns import Patterns, unit_patterns
 from metaeval.stats.arrays import Ints
+from metaeval.stats.labels.label_mean import clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +23,26 @@ class RatingsPerUnit:
     """Summaries with a single rating."""
     long: tuple[Ints, Ints, Ints]
     """Units, raters and answers as codes, each (ratings,)."""
+    patterns_of: Ints
+    """The pattern of each summary, (summaries,)."""
+    articles_of: Ints
+    """The article of each summary as a code, (summaries,)."""
 
     @cached_property
     def n_units(self) -> int:
         return int(self.units.times.sum())
+
+    @cached_property
+    def articles(self) -> RatedUnits:
+        """The articles as units, whose answers are the patterns of their summaries."""
+        _, codes = np.unique(self.articles_of, return_inverse=True)
+        return unit_patterns(
+            codes, self.patterns_of, n_units=int(codes.max(initial=-1)) + 1, n_answers=len(self.units)
+        ).units
+
+    @property
+    def n_articles(self) -> int:
+        return int(self.articles.times.sum())
 
     @property
     def n_ratings(self) -> int:
@@ -56,6 +73,8 @@ class RatingsPerUnitByLanguage:
     language_names: tuple[str, ...]
     languages: Ints
     """(units,) codes, -1 for unknown."""
+    articles: Ints
+    """(units,) codes."""
     patterns: Patterns
     units: Ints
     """(ratings,) codes from 0, of summaries with two ratings or more."""
@@ -71,21 +90,30 @@ class RatingsPerUnitByLanguage:
         if language == ALL:
             long = (self.units, self.raters, self.answers)
             return RatingsPerUnit(
-                self.patterns.units, _different(self.raters), int(self.rated_once.sum()), long
+                self.patterns.units,
+                _different(self.raters),
+                int(self.rated_once.sum()),
+                long,
+                self.patterns.of_unit,
+                self.articles,
             )
         code = self.language_names.index(language)
         chosen = self.languages == code
         times = self.patterns.times(np.flatnonzero(chosen))
-        units = self.patterns.units.with_times(times)
+        units, patterns = self.patterns.units.with_times(times), self.patterns.of_unit[chosen]
         present = times[:, 0] > 0
+        # Sharing the arrays of all languages is faster, unless this language needs far fewer patterns.
+        if 2 * np.count_nonzero(present) <= len(present):
+            units, patterns = units.only(present), (np.cumsum(present) - 1)[patterns]
         ratings = np.flatnonzero(chosen[self.units])
         raters = self.raters[ratings]
         return RatingsPerUnit(
-            # Sharing the arrays of all languages is faster, unless this language needs far fewer patterns.
-            units=units if 2 * np.count_nonzero(present) > len(present) else units.only(present),
+            units=units,
             raters=_different(raters),
             rated_once=int(self.rated_once[code + 1]),
             long=((np.cumsum(chosen) - 1)[self.units[ratings]], raters, self.answers[ratings]),
+            patterns_of=patterns,
+            articles_of=self.articles[chosen],
         )
 
 
@@ -105,6 +133,7 @@ def ratings_per_unit(
     return RatingsPerUnitByLanguage(
         language_names=summaries.language_names,
         languages=summaries.languages[is_compared],
+        articles=clusters(summaries.articles)[is_compared],
         patterns=unit_patterns(unit_codes, given, n_units=n_units, n_answers=len(ratings.values)),
         units=unit_codes,
         raters=raters[again],

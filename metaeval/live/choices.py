@@ -75,7 +75,7 @@ class ComparisonChoices(Choices):
 @dataclass(frozen=True)
 class AgreementChoices(Choices):
     statistic: str = "krippendorff_alpha"
-    interval: str = "units"
+    interval: str = "articles"
     scale: str = "own"
     group: str = ""
     question: str = ""

@@ -1,8 +1,9 @@
-"""Resamples of summaries or raters, for statistics of agreement computed from counts."""
+"""Resamples of articles, summaries or raters, for statistics of agreement computed from counts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from scipy import sparse
 
 from metaeval.stats.agreement.count_statistic import CountStatistic
 from metaeval.stats.agreement.rated_units import Cells, RatedUnits, indicator
@@ -27,6 +28,21 @@ def unit_draws(units: RatedUnits, resamples: int, seed: int) -> Iterator[RatedUn
         drawn = np.zeros((len(units), size))
         drawn[present] = rng.multinomial(n, times / n, size=size).T
         yield units.with_times(drawn)
+
+
+def article_draws(units: RatedUnits, articles: RatedUnits, resamples: int, seed: int) -> Iterator[RatedUnits]:
+    """Yield resamples of articles, drawn with replacement with all their units (summaries).
+
+    `units` are patterns. `articles` are patterns of these patterns: their answers are the places among
+    `units`, and each counts `times` (patterns of articles, 1). Yields blocks of draws, in order; all of them
+    together are `resamples`. If each article has one unit, they are the draws of `unit_draws`.
+    """
+    cells = articles.cells
+    times_in = sparse.csr_array(
+        (articles.counts[:, 0], (cells.answers, cells.units)), shape=(len(units), len(articles))
+    )
+    for drawn in unit_draws(articles, resamples, seed):
+        yield units.with_times(times_in @ drawn.times)
 
 
 def rater_draws(

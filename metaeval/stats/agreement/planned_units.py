@@ -1,4 +1,4 @@
-"""The number of summaries with several ratings that a narrower interval of agreement needs."""
+"""The number of articles, or of summaries with several ratings, that an interval of agreement needs."""
 
 import math
 
@@ -9,24 +9,26 @@ MOST_TIMES = 100
 
 
 def planned_units(interval: Interval, n_units: int, target: float) -> float:
-    """Return the units needed until half of the interval is `target` or less.
+    """Return the units, articles or summaries, at which half of the interval is `target`.
 
-    Half of an interval over units is assumed to fall with the square root of their number:
-    wanted = n * (h / target)^2 with h half the present interval at n units, rounded up. It is n if the target
-    is reached, inf beyond 100 times n, and nan without an interval or with one that has no width, which tells
-    nothing. Further units are assumed to be of the same kind, with as many ratings each.
+    Half of a bootstrap interval over n units is about s √(n − 1) / n, with s the spread of single units. So
+    with h half the present interval at n units, wanted² / (wanted − 1) = n² / (n − 1) · h² / target², rounded
+    up. It is n or less if the target is reached, inf beyond 100 times n, and nan without an interval
+    or with one that has no width, which tells nothing. Further units are assumed to be of the same kind, with
+    as many ratings each. Widths vary, so about half of the campaigns of that size reach the target.
 
     Raises ValueError for a `target` not above 0.
 
     >>> planned_units(Interval(0.4, 0.8, "Interval: 95%."), 50, 0.1)
-    200.0
+    204.0
+    >>> planned_units(Interval(0.4, 0.8, "Interval: 95%."), 50, 0.4)
+    12.0
     """
     if not target > 0:
         raise ValueError(f"target must be above 0, not {target}")
     half = (interval.high - interval.low) / 2
     if math.isnan(half) or half == 0:
         return math.nan
-    if half <= target:
-        return float(n_units)
-    wanted = math.ceil(n_units * (half / target) ** 2 - 1e-9)
+    ratio = (half / target) ** 2 * n_units**2 / (n_units - 1)
+    wanted = math.ceil((ratio + math.sqrt(ratio * (ratio - 4))) / 2 - 1e-9) if ratio > 4 else 2
     return float(wanted) if wanted <= MOST_TIMES * n_units else math.inf

@@ -28,7 +28,7 @@ def unit_patterns(units: Ints, answers: Ints, *, n_units: int, n_answers: int) -
 
     Parameters
     ----------
-    units : (ratings,) which unit was rated, 0 to n_units - 1; each of them twice or more.
+    units : (ratings,) which unit was rated, 0 to n_units - 1; each of them once or more.
     answers : (ratings,) which answer it got, 0 to n_answers - 1.
 
     However many answers there are, nothing here is larger than the ratings.

@@ -16,7 +16,7 @@ COHERENCE = protocol.SUMMEVAL.questions[0]
 
 
 def make_ratings(question=GRAMMAR, n_summaries=120, n_raters=8, seed=0):
-    """Return summaries in two languages, each rated by two or three raters."""
+    """Return summaries in two languages, two of each article, each rated by two or three raters."""
     rng = np.random.default_rng(seed)
     times = rng.integers(2, 4, n_summaries)
     units = np.repeat(np.arange(n_summaries), times)
@@ -25,7 +25,8 @@ def make_ratings(question=GRAMMAR, n_summaries=120, n_raters=8, seed=0):
     truth = rng.integers(0, len(values), n_summaries)[units]
     answers = np.where(rng.random(len(units)) < 0.7, truth, rng.integers(0, len(values), len(units)))
     zeros = np.zeros(n_summaries, dtype=np.int64)
-    summaries = Summaries(zeros, zeros, np.arange(n_summaries) % 2, zeros, ("s",), ("de", "en"), ("d",))
+    articles, languages = np.arange(n_summaries) // 2, np.arange(n_summaries) // 2 % 2
+    summaries = Summaries(articles, zeros, languages, zeros, ("s",), ("de", "en"), ("d",))
     rated = QuestionRatings(question, values, units, raters, answers)
     return summaries, HumanRatings((rated,), ("",) * n_raters, "made up", "")
 
@@ -36,7 +37,7 @@ def rows(data, **method):
 
 
 def test_count_based_statistics_have_intervals_around_their_values(subtests):
-    for interval in ["units", "units_bca", "raters"]:
+    for interval in ["articles", "units", "units_bca", "raters"]:
         for question in [GRAMMAR, COHERENCE]:
             with subtests.test(question=question, interval=interval):
                 found = rows(make_ratings(question), interval=interval, resamples=200)
@@ -53,7 +54,7 @@ def test_each_interval_method_and_seed_has_its_own_reproducible_draws():
     data = make_ratings()
     alphas = {
         (interval, seed): rows(data, interval=interval, resamples=100, seed=seed)["krippendorff_alpha"]
-        for interval in ("units", "units_bca", "raters")
+        for interval in ("articles", "units", "units_bca", "raters")
         for seed in (0, 1)
     }
     assert len({row["low"] for row in alphas.values()}) == len(alphas)
@@ -118,9 +119,14 @@ def test_a_single_summary_has_values_without_intervals():
     zeros = np.zeros(1, dtype=np.int64)
     summaries = Summaries(zeros, zeros, zeros, zeros, ("s",), ("en",), ("d",))
     question = QuestionRatings(GRAMMAR, GRAMMAR.scale.choices, np.zeros(2, int), np.arange(2), np.arange(2))
-    row = rows((summaries, HumanRatings((question,), ("", ""), "made up", "")))["pairwise_agreement"]
-    assert (row["value"], row["low"]) == (0.0, None)
-    assert row["interval_reason"] == "an interval needs two summaries with two ratings or more"
+    data = summaries, HumanRatings((question,), ("", ""), "made up", "")
+    for interval, reason in (
+        ("articles", "fewer than 10 articles to draw from"),
+        ("units", "an interval needs two summaries with two ratings or more"),
+    ):
+        row = rows(data, interval=interval)["pairwise_agreement"]
+        assert (row["value"], row["low"]) == (0.0, None)
+        assert row["interval_reason"] == reason
 
 
 def test_many_distinct_values_do_not_need_a_value_by_value_table():
@@ -145,7 +151,7 @@ def test_many_distinct_values_do_not_need_a_value_by_value_table():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"scale": "ratio"}, {"interval": "articles"}, {"resamples": 0}, {"seed": -1}]
+    "wrong", [{"scale": "ratio"}, {"interval": "systems"}, {"resamples": 0}, {"seed": -1}]
 )
 def test_an_invalid_method_is_refused(wrong):
     with pytest.raises(DomainError, match=f"{next(iter(wrong))}: found .*, expected"):

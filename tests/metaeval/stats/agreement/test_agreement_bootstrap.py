@@ -8,6 +8,7 @@ from hypothesis import given
 from scipy import stats as scipy_stats
 
 from metaeval.stats.agreement.agreement_bootstrap import (
+    article_draws,
     rater_draws,
     replicates,
     unit_draws,
@@ -77,6 +78,69 @@ def test_resampled_units_spread_like_scipys_bootstrap():
     )
     assert values.std() == pytest.approx(expected.standard_error, rel=0.08)
     assert percentile_interval(values) == pytest.approx(expected.confidence_interval, abs=0.03)
+
+
+def make_clustered(articles=40, per_article=8, seed=0):
+    """Return units and answers by two raters, who see the truth in one half of the articles."""
+    rng = np.random.default_rng(seed)
+    seen = np.repeat(rng.choice([0.5, 1.0], articles), per_article)
+    truth = rng.random(len(seen)) < 0.5
+    answers = np.where(rng.random((2, len(truth))) < seen, truth, ~truth).astype(int).T.ravel()
+    return np.repeat(np.arange(len(truth)), 2), answers
+
+
+def of_articles(patterns, articles):
+    n_articles = int(articles.max()) + 1
+    return unit_patterns(articles, patterns.of_unit, n_units=n_articles, n_answers=len(patterns.units)).units
+
+
+def test_resampled_articles_spread_like_scipys_bootstrap():
+    """Alpha in resamples of articles against SciPy's bootstrap over articles with all their rows."""
+    units, answers = make_clustered()
+    table = counts_of(units, answers, n_units=320, n_answers=2).reshape(40, 8, 2)
+    patterns = unit_patterns(units, answers, n_units=320, n_answers=2)
+    draws = article_draws(patterns.units, of_articles(patterns, np.arange(320) // 8), 2000, 0)
+    (values,) = replicates([ALPHA], draws, "nominal", np.arange(2.0))
+
+    def alpha(articles):
+        rows = RatedUnits.of_counts(table[articles].reshape(-1, 2))
+        return ALPHA.values(rows, "nominal", np.arange(2.0))[0]
+
+    expected = scipy_stats.bootstrap(
+        (np.arange(40),), alpha, vectorized=False, n_resamples=2000, method="percentile", rng=1
+    )
+    assert values.std() == pytest.approx(expected.standard_error, rel=0.08)
+    assert percentile_interval(values) == pytest.approx(expected.confidence_interval, abs=0.03)
+    (alone,) = replicates([ALPHA], unit_draws(patterns.units, 2000, 0), "nominal", np.arange(2.0))
+    assert alone.std() < 0.8 * values.std()
+
+
+@given(rated)
+def test_articles_of_one_unit_are_drawn_like_units(ratings):
+    units = units_of(ratings)
+    if not units:
+        return
+    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
+    codes, answers = np.nonzero(table)
+    times = table[codes, answers]
+    patterns = unit_patterns(
+        np.repeat(codes, times), np.repeat(answers, times), n_units=len(units), n_answers=N_ANSWERS
+    )
+    alone = list(unit_draws(patterns.units, 5, 0))
+    found = list(article_draws(patterns.units, of_articles(patterns, np.arange(len(units))), 5, 0))
+    for one, other in zip(alone, found, strict=True):
+        assert one.times.tolist() == other.times.tolist()
+
+
+def test_each_draw_has_whole_articles():
+    # The first article has two units of the first pattern, the second one of each, the third one of the last.
+    patterns = unit_patterns(
+        np.repeat(np.arange(5), 2), np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]), n_units=5, n_answers=2
+    )
+    articles = of_articles(patterns, np.array([0, 0, 1, 1, 2]))
+    drawn = np.concatenate([each.times for each in article_draws(patterns.units, articles, 300, 0)], axis=1)
+    of_three = {(2 * a + b, b + c) for a in range(4) for b in range(4 - a) for c in [3 - a - b]}
+    assert set(map(tuple, drawn.T.astype(int).tolist())) == of_three
 
 
 def test_draws_depend_on_the_seed_but_not_on_blocks(monkeypatch):

@@ -36,10 +36,11 @@ def alpha_of(n_units, seed):
     return next(row.agreement for row in rows if row.statistic == "krippendorff_alpha")
 
 
-def test_half_the_width_takes_four_times_the_units():
-    assert planned_units(interval(0.4, 0.8), 50, 0.1) == 200
+def test_half_the_width_takes_about_four_times_the_units():
+    assert planned_units(interval(0.4, 0.8), 50, 0.1) == 204
     assert planned_units(interval(0.4, 0.8), 50, 0.2) == 50
-    assert planned_units(interval(0.4, 0.8), 50, 0.5) == 50  # reached
+    assert planned_units(interval(0.4, 0.8), 50, 0.5) == 7  # reached with fewer
+    assert planned_units(interval(0.4, 0.8), 50, 3) == 2
     assert planned_units(interval(0.4, 0.8), 50, 0.01) == math.inf
 
 
