@@ -161,7 +161,9 @@ def _measured(material: CardMaterial, turns: Sequence[Rows], level: str) -> Agre
         INTERVAL_OF_LEVEL[level], level, coefficient, alone, RESAMPLING, constant=Method.constant
     )
     with_interval = replace(estimate, interval=interval)
-    return AgreementAt(level, coefficient, with_interval, ceiling(turns, level, coefficient))
+    return AgreementAt(
+        level, coefficient, with_interval, ceiling(turns, level, coefficient, rule=material.labels.rule)
+    )
 
 
 def _baselines(material: CardMaterial) -> tuple[Baseline, ...]:

@@ -12,6 +12,7 @@ from metaeval.comparison import pending
 from metaeval.comparison.chosen_cell import CellDetails, CoefficientRow, chosen_cell, every_level
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable, units_of
 from metaeval.comparison.evaluators_chart import evaluators_chart
+from metaeval.comparison.human_ceiling import ONE_RATING_EACH
 from metaeval.comparison.pending import AsOf
 from metaeval.comparison.point_values import Points, point_values_of
 from metaeval.comparison.significance_table import SignificanceTable, significance_table
@@ -306,7 +307,7 @@ def _why_no_letters(labels: Sequence[Labels], uncertain: Sequence[Uncertainty]) 
 
 
 def _ceilings(points: Points, choices: ComparisonChoices) -> HeatRow | None:
-    if all(each.reason for each in points.ceilings):
+    if all(each.reason == ONE_RATING_EACH for each in points.ceilings):
         return None
     return HeatRow(
         "One rater",

@@ -78,5 +78,5 @@ def _ceilings(snapshot: Snapshot, table: ComparisonTable, choices: ComparisonCho
     for column in table.columns:
         labels, counted = column.labels, _counted(table.comparison, column)
         turns = rater_turns(snapshot.summaries, human, human.on(labels.key), labels, counted, choices.group)
-        found.append(ceiling(turns, choices.level, choices.coefficient, choices.constant))
+        found.append(ceiling(turns, choices.level, choices.coefficient, choices.constant, rule=labels.rule))
     return found

@@ -171,5 +171,6 @@ def _rows(
         rows=rows,
         shares=[np.array(each) for each in shares],
         others=others,
+        rule=labels.rule,
         turns=[turn.with_scores(np.vstack([turn.scores, scores[:, found]])) for turn, found in turns],
     )

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from metaeval.comparison.human_ceiling import ceiling
+from metaeval.snapshot.arrays import Labels
+from metaeval.snapshot.label_rules import LABEL_RULES
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.correlation.constant_scores import coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
@@ -33,8 +35,8 @@ DIFFERENCE = (
     " resamples for both. It is not corrected for the number of differences."
 )
 WITH_RATER = (
-    "Models are compared with one rater in the rater's turns: both with the mean of the summary's other"
-    " ratings, on summaries with two ratings or more, each turn weighted by its summaries."
+    "Models are compared with one rater in the rater's turns: both with {of_others}, on summaries with two"
+    " ratings or more, each turn weighted by its summaries."
 )
 
 
@@ -49,8 +51,10 @@ class CurveRows:
     others: Sequence[int]
     """Places of the comparators among the evaluators."""
     turns: Sequence[Rows]
-    """One for each rater: (1 + evaluators, m), the rater's answers and the evaluators' scores. Labels are the
-    means of the others' answers. All articles are among those of `rows`."""
+    """One for each rater: (1 + evaluators, m), the rater's answers and the evaluators' scores. Labels are
+    made from the others' answers. All articles are among those of `rows`."""
+    rule: str = Labels.rule
+    """The rule of the labels."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def curve_statistics(data: CurveRows, method: Method) -> CurveStatistics:
         level.name,
         coefficient.name,
         method.constant,
+        rule=data.rule,
     )
     in_turns = [level.estimates(coefficient, turn) for turn in data.turns]
     drawn = _drawn(data, method, np.array([each[0].n for each in in_turns]))
@@ -114,7 +119,7 @@ def curve_statistics(data: CurveRows, method: Method) -> CurveStatistics:
                 float(gaps.values[places].mean()),
                 drawn_means(gaps.drawn[places], stream),
                 rater.reason,
-                f"{DIFFERENCE} {WITH_RATER}",
+                f"{DIFFERENCE} {WITH_RATER.format(of_others=LABEL_RULES[data.rule].of_others)}",
             )
         )
     return CurveStatistics(

@@ -129,6 +129,15 @@ class QuestionRatings:
         numbers = (self.question.scale.number(value) for value in self.values)
         return np.array([np.nan if number is None else number for number in numbers])
 
+    def only(self, chosen: Bools) -> "QuestionRatings":
+        """Return the `chosen` ratings, (ratings,)."""
+        return replace(
+            self,
+            summaries=self.summaries[chosen],
+            raters=self.raters[chosen],
+            answers=self.answers[chosen],
+        )
+
 
 class Counted(NamedTuple):
     """The counts of one kind of rows."""
@@ -241,6 +250,8 @@ class Labels:
     values: Floats
     """(summaries,) nan where there is no label."""
     definition: str
+    rule: str = "mean"
+    """The name of the rule by which they were made, of `LABEL_RULES`."""
 
     @cached_property
     def order(self) -> Floats:

@@ -35,11 +35,13 @@ class LabelRule:
     """A rule for labels; `label` is for readers.
 
     `labels` returns the labels, (summaries,) with nan for none, and their definition after 'Human label:'.
+    `of_others` says with what one rater is compared, after 'compared with'; empty if that is not offered.
     """
 
     name: str
     label: str
     labels: Callable[[CountedAnswers], tuple[Floats, str]]
+    of_others: str
 
 
 def labels_by(
@@ -75,6 +77,7 @@ def labels_by(
         definition=" ".join(
             part for part in (f"Human label: {definition}{_what_counts(scale)}.", human.guideline) if part
         ),
+        rule=rule,
     )
 
 
@@ -144,14 +147,22 @@ def _decided_or(
     return labels
 
 
+_MEAN_OF_OTHERS = "the mean of the summary's other ratings"
+_MOST_OF_OTHERS = "the answer given most often among the summary's other ratings, unless these are tied"
+_DECIDED_OR = "the adjudicated or gold answer where there is one, and else with "
 LABEL_RULES: dict[str, LabelRule] = {
     rule.name: rule
     for rule in (
-        LabelRule("mean", "mean of raters", _mean),
-        LabelRule("majority", "majority of raters", _majority),
-        LabelRule("adjudicated", "adjudicated, else mean", _decided_or(_mean)),
-        LabelRule("adjudicated_majority", "adjudicated, else majority", _decided_or(_majority)),
-        LabelRule("dawid_skene", "Dawid and Skene", _dawid_skene),
+        LabelRule("mean", "mean of raters", _mean, _MEAN_OF_OTHERS),
+        LabelRule("majority", "majority of raters", _majority, _MOST_OF_OTHERS),
+        LabelRule("adjudicated", "adjudicated, else mean", _decided_or(_mean), _DECIDED_OR + _MEAN_OF_OTHERS),
+        LabelRule(
+            "adjudicated_majority",
+            "adjudicated, else majority",
+            _decided_or(_majority),
+            _DECIDED_OR + _MOST_OF_OTHERS,
+        ),
+        LabelRule("dawid_skene", "Dawid and Skene", _dawid_skene, ""),
     )
 }
 

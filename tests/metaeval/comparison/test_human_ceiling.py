@@ -1,12 +1,20 @@
 """The human ceiling: agreement of one rater with the others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from annotation import protocol
-from metaeval.comparison.human_ceiling import ONE_RATING_EACH, ceiling, decision_ceiling, rater_turns
-from metaeval.snapshot.arrays import HumanRatings, QuestionRatings, Summaries
+from metaeval.comparison.human_ceiling import (
+    NOT_OFFERED,
+    ONE_RATING_EACH,
+    ceiling,
+    decision_ceiling,
+    rater_turns,
+)
+from metaeval.snapshot.arrays import Decisions, HumanRatings, QuestionRatings, Summaries
 from metaeval.snapshot.label_rules import labels_by
 from metaeval.snapshot.snapshot import snapshot_of
 from tests.factories import make_project, make_rater
@@ -69,6 +77,56 @@ def test_only_the_chosen_summaries_and_group_count(project):
     experts = ceiling_of(project, group="expert")
     assert experts.value == pytest.approx(stats.spearmanr(ANSWERS[:, 0], ANSWERS[:, 1]).statistic, abs=1e-12)
     assert ceiling_of(project, counted=np.arange(6) < 4).n == 4
+
+
+def ceiling_by(project, rule, decided=()):
+    """Return the ceiling on labels by a rule; `decided` are (place, number) of decisions on summaries."""
+    snapshot = snapshot_of(project)
+    ratings = snapshot.human.questions[0]
+    places, numbers = np.array(decided, dtype=float).reshape(-1, 2).T
+    decisions = {ratings.question.key: Decisions(places.astype(int), numbers)}
+    human = replace(snapshot.human, decisions=decisions)
+    labels = labels_by(rule, human, ratings, len(snapshot.summaries))
+    everything = np.ones(len(snapshot.summaries), dtype=bool)
+    turns = rater_turns(snapshot.summaries, human, ratings, labels, everything)
+    return ceiling(turns, "pooled", "pearson", rule=rule)
+
+
+def test_with_majority_labels_one_rater_is_compared_with_the_others_majority(project):
+    answers = [[1, 2, 2, 5], [3, 3, 5, 1], [4, 5, 4, 4], [2, 1, 1, 1], [5, 4, 5, 5]]
+    rate_all(project, answers, groups=("",) * 4)
+    of_each = []
+    for held in range(4):
+        others = [np.delete(given, held) for given in answers]
+        most = [stats.mode(each) for each in others]
+        kept = [place for place, each in enumerate(most) if each.count > 1]
+        rater = [answers[place][held] for place in kept]
+        of_each.append((stats.pearsonr(rater, [most[place].mode for place in kept]).statistic, len(kept)))
+    found = ceiling_by(project, "majority")
+    values, sizes = zip(*of_each, strict=True)
+    assert found.value == pytest.approx(np.average(values, weights=sizes))
+    assert "the answer given most often among the summary's other ratings" in found.definition
+
+
+def test_with_adjudicated_labels_one_rater_is_compared_with_the_decisions(project):
+    rate_all(project, ANSWERS)
+    decided = [(place, 1 + (3 * place + 1) % 5) for place in range(6)]
+    expected = [
+        stats.pearsonr(ANSWERS[:, held], [number for _, number in decided]).statistic for held in range(3)
+    ]
+    found = ceiling_by(project, "adjudicated", decided)
+    assert found.value == pytest.approx(np.mean(expected))
+    assert "the adjudicated or gold answer where there is one" in found.definition
+    # Without decisions the others' mean remains.
+    assert ceiling_by(project, "adjudicated").value == pytest.approx(ceiling_by(project, "mean").value)
+    assert found.value != pytest.approx(ceiling_by(project, "mean").value)
+
+
+def test_labels_of_a_fitted_model_have_no_ceiling_and_a_reason(project):
+    rate_all(project, ANSWERS)
+    found = ceiling_by(project, "dawid_skene")
+    assert np.isnan(found.value)
+    assert found.reason == NOT_OFFERED
 
 
 def test_raters_in_full_agreement_have_a_ceiling_of_1(project):

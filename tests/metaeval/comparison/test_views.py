@@ -370,8 +370,13 @@ class TestComparison:
 
 class TestAgreement:
     def test_the_page_shows_the_reports_values_and_n(self, researcher, judged):
-        shown = cells(researcher.get(address("agreement", judged)))
-        rows = [row for row in agreement_rows(judged, language="all") if row["statistic"] in HEADLINES]
+        shown = cells(researcher.get(address("agreement", judged), {"interval": "units"}))
+        method = AgreementMethod(interval="units")
+        rows = [
+            row
+            for row in agreement_rows(judged, language="all", method=method)
+            if row["statistic"] in HEADLINES
+        ]
         for row in rows:
             text = shown[f"figure-{row['question']}-all-{row['statistic']}"]
             if row["value"] is None:
@@ -433,7 +438,7 @@ class TestAgreement:
         "wrong",
         [
             {"statistic": "x"},
-            {"interval": "articles"},
+            {"interval": "systems"},
             {"scale": "ratio"},
             {"group": "x"},
             {"language": "xx"},
