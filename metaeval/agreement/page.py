@@ -283,6 +283,7 @@ def _definitions(drawn: AgreementDetails) -> list[str]:
             *(figure.agreement.definition for figure in figures),
             *(interval.definition for interval in intervals if interval),
             *(figure.whose for figure in figures),
+            *(figure.warning for figure in figures),
             NEEDED[drawn.needed_units] if drawn.needed else "",
         ]
     )

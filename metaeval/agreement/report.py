@@ -30,6 +30,8 @@ class AgreementFigure:
     """Raters of the summaries that the value is based on."""
     whose: str
     """The ratings that count, and the treatment of answers such as Unsure, in full sentences."""
+    warning: str
+    """That groups of raters are mixed although they differ: a full sentence, or empty."""
 
     @property
     def label(self) -> str:
@@ -40,7 +42,7 @@ class AgreementFigure:
         """Return the definitions of value and interval, in full sentences."""
         interval = self.agreement.interval
         how = f" {interval.definition}" if interval and interval.definition else ""
-        return f"{self.agreement.definition}{how} {self.whose}"
+        return f"{self.agreement.definition}{how} {self.whose} {self.warning}".rstrip()
 
     def as_json(self) -> dict[str, object]:
         """Return the row of a file, with `reason` or `interval_reason` if value or interval is missing."""
@@ -56,6 +58,7 @@ class AgreementFigure:
             "raters": self.raters,
             "left_out": dict(self.agreement.left_out),
             "definition": self.definition,
+            **({"warning": self.warning} if self.warning else {}),
             **reasons(reason, None if reason else interval),
         }
 
@@ -100,7 +103,8 @@ class QuestionAgreement:
                 scale=scale_of(self.ratings, method),
                 agreement=agreement,
                 raters=twice.raters,
-                whose=_whose(self.summaries, self.human, self.question, self.group),
+                whose=_whose(self.human, self.question, self.group),
+                warning=warning_of_mixing(self.summaries, self.human, self.group, self.question.key),
             )
             for name, agreement in found.items()
         ]
@@ -146,7 +150,7 @@ def question_agreements(summaries: Summaries, human: HumanRatings, group: str) -
     return [QuestionAgreement(summaries, human, ratings, group) for ratings in human.questions]
 
 
-def _whose(summaries: Summaries, human: HumanRatings, question: protocol.Question, group: str) -> str:
+def _whose(human: HumanRatings, question: protocol.Question, group: str) -> str:
     """Return which ratings count, and how answers such as Unsure are treated: full sentences."""
     sentence = f"Counted are {human.described_of(group)}; a question that was not asked is missing."
     scale = question.scale
@@ -154,5 +158,4 @@ def _whose(summaries: Summaries, human: HumanRatings, question: protocol.Questio
         for value in scale.values:
             if value not in scale.numbers:
                 sentence += f" {value.capitalize()} counts as an answer that agrees only with itself."
-    warning = warning_of_mixing(summaries, human, group, question.key)
-    return f"{sentence} {warning}" if warning else sentence
+    return sentence

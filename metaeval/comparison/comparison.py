@@ -98,6 +98,7 @@ class ComparisonFigure:
         }
         further: dict[str, object] = {
             "counted_as_zero": dict(self.estimate.counted_as_zero),
+            "warning": self.labels.warning,
             "few_units": self.few_units,
             "is_best": self.is_best,
             "cluster": self.cluster,

@@ -61,6 +61,9 @@ class FigureSerializer(serializers.Serializer):
     high = serializers.FloatField(allow_null=True, help_text="Upper end of the interval.")
     left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Reason -> number left out.")
     definition = serializers.CharField()
+    warning = serializers.CharField(
+        required=False, help_text="The groups of raters that are mixed although they differ."
+    )
     reason = serializers.CharField(required=False, help_text="The reason why there is no value.")
     interval_reason = serializers.CharField(required=False, help_text="The reason why there is no interval.")
 

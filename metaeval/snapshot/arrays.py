@@ -252,6 +252,8 @@ class Labels:
     definition: str
     rule: str = "mean"
     """The name of the rule by which they were made, of `LABEL_RULES`."""
+    warning: str = ""
+    """That groups of raters are mixed although they differ: a full sentence, also in the definition."""
 
     @cached_property
     def order(self) -> Floats:

@@ -84,7 +84,8 @@ class Snapshot:
     def _labels_on(self, ratings: QuestionRatings, group: str, rule: str) -> Labels:
         labels = labels_by(rule, self.human, ratings, len(self.summaries), group)
         warning = warning_of_mixing(self.summaries, self.human, group, ratings.question.key)
-        return replace(labels, definition=f"{labels.definition} {warning}") if warning else labels
+        definition = f"{labels.definition} {warning}".rstrip()
+        return replace(labels, definition=definition, warning=warning)
 
     @cached_property
     def _labels(self) -> dict[tuple[str, str], tuple[Labels, ...]]:

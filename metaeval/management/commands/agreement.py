@@ -16,6 +16,7 @@ from metaeval.export.formats import FORMATS, written
 from metaeval.snapshot.from_files import read_ratings
 from metaeval.stats.agreement.krippendorff import SCALES
 from metaeval.stats.method import NONE
+from metaeval.stats.result import each_once
 
 
 class Command(BaseCommand):
@@ -75,6 +76,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['input'].name}, {error}", returncode=BAD_ARGUMENTS) from error
         except (DomainError, FileRefused, SettingsRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        for warning in each_once(f"{row['question']}: {row['warning']}" for row in rows if "warning" in row):
+            self.stderr.write(warning)
         self.stdout.write(
             written(rows, options["format"], down="question", across=("language", "statistic"), n="units")
         )

@@ -24,6 +24,7 @@ from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import ITEMS, NONE, Method
+from metaeval.stats.result import each_once
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
@@ -119,6 +120,8 @@ class Command(BaseCommand):
             )
         except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        for warning in each_once(f"{row['dimension']}: {row['warning']}" for row in rows if "warning" in row):
+            self.stderr.write(warning)
         self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
 
     def _of_project(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:

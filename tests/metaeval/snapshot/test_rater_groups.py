@@ -1,7 +1,11 @@
 """Groups of raters that differ are named wherever their answers are mixed without a choice."""
 
+import csv
+from io import StringIO
+
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotation import protocol
@@ -65,6 +69,7 @@ def test_every_export_says_so_until_a_group_is_chosen(project):
             for row in rows_of(group):
                 is_warned = group == "" and row[key] == "coherence"
                 assert (WARNING in row["definition"]) == is_warned
+                assert row.get("warning", "").startswith(WARNING) == is_warned
                 if group == "expert":
                     assert "of the group expert" in row["definition"]
                 else:
@@ -74,6 +79,17 @@ def test_every_export_says_so_until_a_group_is_chosen(project):
         for group in ("", "all", "expert")
     }
     assert values[""] == values["all"] != values["expert"]
+
+
+@pytest.mark.parametrize("command", ["metaeval", "agreement"])
+def test_commands_warn_once_beside_their_output(project, command):
+    for group, warned in (("", 1), ("expert", 0)):
+        shown, warnings = StringIO(), StringIO()
+        call_command(command, project=project.slug, group=group, format="csv", stdout=shown, stderr=warnings)
+        assert warnings.getvalue().count(f"coherence: {WARNING}") == warned
+        assert warnings.getvalue().count("Warning") == warned
+        rows = list(csv.DictReader(StringIO(shown.getvalue())))
+        assert any(row.get("warning") for row in rows) == bool(warned)
 
 
 @pytest.mark.parametrize("page", ["comparison", "agreement", "evaluator_card", "answers", "systems"])
