@@ -34,6 +34,8 @@ class RaterRow:
 class RaterList:
     rows: Sequence[RaterRow]
     """Raters who rated, the lowest agreement first; then the others."""
+    by_group: bool
+    """True if each is compared with the others of the same group."""
     rules: Sequence[str] = RULES
 
 
@@ -91,7 +93,8 @@ def rater_list(project: Project) -> RaterList:
                 row.agreement.value if row.agreement and not row.agreement.reason else 0.0,
                 row.rater.pseudonym,
             ),
-        )
+        ),
+        by_group=bool(snapshot.human.groups),
     )
 
 

@@ -24,6 +24,7 @@ SHARE = (0.0, 1.0)
 AGREEMENT = (
     "Agreement with the others: on each summary that others rated too, the share of their answers that equal"
     " the rater's; the mean over these summaries. Interval: 95% t-interval over articles, cut at 0 and 1."
+    " Where raters are in several groups, the others are those of the rater's own group."
 )
 
 
@@ -33,6 +34,8 @@ class RaterOnQuestion:
 
     question: str
     title: str
+    among: str
+    """The raters that are compared: 'raters of the group expert'; empty if there is only one group."""
     agreement: MeanEstimate
     """Agreement with the other raters of the same summaries, 0 to 1; `labelled` counts summaries."""
     others: MeanEstimate
@@ -66,8 +69,10 @@ class RaterPair:
 
 
 def question_figures(summaries: Summaries, human: HumanRatings, rater: int) -> list[RaterOnQuestion]:
-    """Return the rater's figures on each question."""
-    return [_on_question(summaries, human, ratings, rater) for ratings in human.questions]
+    """Return the rater's figures on each question, among the raters of the same group."""
+    group = human.rater_groups[rater] if human.groups else None
+    among = "" if group is None else f"raters of the group {group}" if group else "raters without a group"
+    return [_on_question(summaries, human, each, rater, among) for each in _questions_of(human, group)]
 
 
 def pair_figures(summaries: Summaries, human: HumanRatings, rater: int) -> list[RaterPair]:
@@ -96,14 +101,27 @@ def pair_figures(summaries: Summaries, human: HumanRatings, rater: int) -> list[
 
 
 def agreements_with_others(summaries: Summaries, human: HumanRatings) -> dict[int, MeanEstimate]:
-    """Return, by rater, the agreement with the others over all questions together."""
-    raters = np.concatenate([each.raters for each in human.questions])
-    units = np.concatenate([each.summaries for each in human.questions])
-    shares = np.concatenate([equal_shares(each, len(summaries)) for each in human.questions])
-    return {
-        rater: _share(shares[raters == rater], summaries.articles[units[raters == rater]])
-        for rater in np.unique(raters).tolist()
-    }
+    """Return, by rater, the agreement with the others of the same group over all questions together."""
+    found: dict[int, MeanEstimate] = {}
+    groups: Sequence[str | None] = sorted(set(human.rater_groups)) if human.groups else [None]
+    for group in groups:
+        questions = _questions_of(human, group)
+        raters = np.concatenate([each.raters for each in questions])
+        units = np.concatenate([each.summaries for each in questions])
+        shares = np.concatenate([equal_shares(each, len(summaries)) for each in questions])
+        found |= {
+            rater: _share(shares[raters == rater], summaries.articles[units[raters == rater]])
+            for rater in np.unique(raters).tolist()
+        }
+    return found
+
+
+def _questions_of(human: HumanRatings, group: str | None) -> Sequence[QuestionRatings]:
+    """Return the ratings of raters whose group has this name, which may be empty; of all raters for None."""
+    if group is None:
+        return human.questions
+    in_group = np.array([name == group for name in human.rater_groups], dtype=bool)
+    return [each.only(in_group[each.raters]) for each in human.questions]
 
 
 def equal_shares(ratings: QuestionRatings, n_summaries: int) -> Floats:
@@ -117,13 +135,14 @@ def equal_shares(ratings: QuestionRatings, n_summaries: int) -> Floats:
 
 
 def _on_question(
-    summaries: Summaries, human: HumanRatings, ratings: QuestionRatings, rater: int
+    summaries: Summaries, human: HumanRatings, ratings: QuestionRatings, rater: int, among: str
 ) -> RaterOnQuestion:
     own = ratings.raters == rater
-    rest = _only(ratings, ~own)
+    rest = ratings.only(~own)
     return RaterOnQuestion(
         ratings.question.key,
         ratings.question.title,
+        among,
         agreement=_share(
             equal_shares(ratings, len(summaries))[own], summaries.articles[ratings.summaries[own]]
         ),
@@ -131,15 +150,6 @@ def _on_question(
         alpha=_alpha(summaries, human, ratings),
         without=_alpha(summaries, human, rest),
         answers=_answer_shares(ratings, own),
-    )
-
-
-def _only(ratings: QuestionRatings, chosen: Bools) -> QuestionRatings:
-    return replace(
-        ratings,
-        summaries=ratings.summaries[chosen],
-        raters=ratings.raters[chosen],
-        answers=ratings.answers[chosen],
     )
 
 

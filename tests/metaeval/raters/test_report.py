@@ -88,3 +88,26 @@ def test_the_mean_over_raters_is_pairwise_agreement(project):
     assert np.nanmean(equal_shares(ratings, len(snapshot.summaries))) == pytest.approx(expected)
     each = agreements_with_others(snapshot.summaries, snapshot.human)
     assert np.mean([found.value for found in each.values()]) == pytest.approx(expected)
+
+
+def test_raters_in_several_groups_are_compared_within_their_own(db):
+    project = make_project(protocol.SEAHORSE)
+    summaries = make_summaries(project, [f"article {place}" for place in range(6)], ["s", "t"])
+    answers = {"expert": ["yyyyyynnnnnn", "yyyyynnnnnnn"], "crowd": ["nnnnnnyyyyyy", "nnnnnyyyyyyy"]}
+    for group, of_group in answers.items():
+        for given in of_group:
+            rater = make_rater(project, group=group)
+            rate_all(
+                (summary, rater, {"comprehensibility": "yes" if answer == "y" else "no"})
+                for summary, answer in zip(summaries, given, strict=True)
+            )
+    snapshot = snapshot_of(project)
+    found = agreements_with_others(snapshot.summaries, snapshot.human)
+    assert [each.value for each in found.values()] == pytest.approx([11 / 12] * 4)
+    first = question_figures(snapshot.summaries, snapshot.human, 0)[0]
+    assert first.among == "raters of the group expert"
+    assert first.agreement.value == pytest.approx(11 / 12)
+    assert first.alpha.units == 12
+    assert first.alpha.ratings == 24
+    # Each pair is still shown, across groups too.
+    assert len(pair_figures(snapshot.summaries, snapshot.human, 0)) == 3
