@@ -2,9 +2,9 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scoring.texts.tokens import unicode_words
 
@@ -81,33 +81,49 @@ class Sketches:
     """Holds (`text in sketches`) the near-duplicates of the sketched texts, as far as samples tell.
 
     Shared 5-grams are estimated from the samples: of texts that share nine tenths about 1 in 100 is missed,
-    of those that share seven tenths about 1 in 30 is found. Raises ValueError for what is no sketch.
+    of those that share seven tenths about 1 in 30 is found.
     """
 
     def __init__(self, sketches: Iterable[str]) -> None:
-        import numpy as np
-
-        read = [np.frombuffer(b64decode(each, validate=True), dtype="<u4") for each in sketches]
-        if any(not len(each) or len(each) != 1 + min(each[0], SKETCHED) for each in read):
-            raise ValueError("a sketch has another length than it states")
-        self._sizes = np.array([each[0] for each in read], dtype=np.int64)
-        self._sampled = np.maximum(1, np.minimum(self._sizes, SKETCHED))
-        hashes = np.concatenate([np.array([], dtype="<u4"), *(each[1:] for each in read)])
-        order = np.argsort(hashes, kind="stable")
-        self._hashes = hashes[order]
-        self._owners = np.repeat(np.arange(len(read)), np.minimum(self._sizes, SKETCHED))[order]
+        self._sketches = tuple(sketches)
 
     def __contains__(self, text: object) -> bool:
         import numpy as np
 
-        own = _short_hashes(str(text))
-        first, end = (np.searchsorted(self._hashes, own, side) for side in ("left", "right"))
+        samples, own = self._samples, _short_hashes(str(text))
+        first, end = (np.searchsorted(samples.hashes, own, side) for side in ("left", "right"))
         ends = np.cumsum(end - first)
         found = np.repeat(end - ends, end - first) + np.arange(ends[-1] if ends.size else 0)
-        shared = np.bincount(self._owners[found], minlength=len(self._sizes)) / self._sampled
-        is_known = (self._sizes <= SKETCHED) | (self._sizes <= SHORTEST * len(own))
-        shorter = np.minimum(self._sizes, len(own))
-        return bool((is_known & (5 * shared * self._sizes > FIFTHS * shorter)).any())
+        sizes, sampled = samples.sizes, np.clip(samples.sizes, 1, SKETCHED)
+        shared = np.bincount(samples.owners[found], minlength=len(sizes)) / sampled
+        is_known = (sizes <= SKETCHED) | (sizes <= SHORTEST * len(own))
+        return bool((is_known & (5 * shared * sizes > FIFTHS * np.minimum(sizes, len(own)))).any())
+
+    def check(self) -> None:
+        """Raise ValueError if one of them is no sketch; else this is found at first use."""
+        _ = self._samples
+
+    @cached_property
+    def _samples(self) -> "_Samples":
+        import numpy as np
+
+        read = [np.frombuffer(b64decode(each, validate=True), dtype="<u4") for each in self._sketches]
+        if any(not len(each) or len(each) != 1 + min(each[0], SKETCHED) for each in read):
+            raise ValueError("a sketch has another length than it states")
+        sizes = np.array([each[0] for each in read], dtype=np.int64)
+        hashes = np.concatenate([np.array([], dtype="<u4"), *(each[1:] for each in read)])
+        order = np.argsort(hashes, kind="stable")
+        owners = np.repeat(np.arange(len(read)), np.minimum(sizes, SKETCHED))
+        return _Samples(sizes, hashes[order], owners[order])
+
+
+class _Samples(NamedTuple):
+    sizes: "NDArray[np.int64]"
+    """(texts,) 5-grams of each sketched text."""
+    hashes: "NDArray[np.uint32]"
+    """(hashes,) all samples together, ascending."""
+    owners: "NDArray[np.int64]"
+    """(hashes,) the text of each."""
 
 
 def _short_hashes(text: str) -> "NDArray[np.uint32]":

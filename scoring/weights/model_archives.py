@@ -100,7 +100,7 @@ def _checked(folder: Path) -> ModelCard:
     if not _is_sound(card):
         raise ArchiveRefused(f"{NAME} has fields of the wrong kind")
     try:
-        Sketches(card.sketches)
+        Sketches(card.sketches).check()
     except ValueError as error:
         raise ArchiveRefused(f"{NAME} has damaged sketches of articles: {error}") from error
     for path in folder.iterdir():
