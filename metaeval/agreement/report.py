@@ -31,7 +31,7 @@ class AgreementFigure:
     whose: str
     """The ratings that count, and the treatment of answers such as Unsure, in full sentences."""
     warning: str
-    """That groups of raters are mixed although they differ: a full sentence, or empty."""
+    """Full sentence on groups of raters that are mixed although they differ; empty if there are none."""
 
     @property
     def label(self) -> str:

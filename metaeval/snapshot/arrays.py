@@ -253,7 +253,7 @@ class Labels:
     rule: str = "mean"
     """The name of the rule by which they were made, of `LABEL_RULES`."""
     warning: str = ""
-    """That groups of raters are mixed although they differ: a full sentence, also in the definition."""
+    """Full sentence on groups of raters that are mixed although they differ, also in the definition."""
 
     @cached_property
     def order(self) -> Floats:

@@ -113,9 +113,10 @@ def _figures(
     """Return the figure of each system with a summary that counts.
 
     `estimate_of` gets a mask (summaries,) of the system's own. Labels alone keep the articles that evaluators
-    have seen, which are missing among an evaluator's scores.
+    have seen, unless the comparison leaves them out for all.
     """
-    guard, seen = ((GUARD,), comparison.why_seen([evaluator])) if evaluator else ((), {})
+    seen = comparison.why_seen([evaluator] if evaluator else [])
+    guard = (GUARD,) if evaluator or seen else ()
     figures = []
     for code, name in enumerate(comparison.summaries.system_names):
         own = comparison.counted & (comparison.summaries.systems == code)

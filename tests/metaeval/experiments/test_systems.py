@@ -16,8 +16,8 @@ def systems_of(project, followed, **choices):
     return whole_page(project, followed, ExperimentChoices(**choices)).results.systems
 
 
-def test_means_equal_those_of_the_systems_page(compared, followed):
-    found = systems_of(compared, followed, question="coherence")
+def test_each_members_own_means_equal_those_of_the_systems_page(compared, followed):
+    found = systems_of(compared, followed, question="coherence", items="own")
     only = tuple(str(member.setup.pk) for member in followed.members)
     choices = ComparisonChoices(only=only, question="coherence")
     page = systems_page(compared, choices)
