@@ -48,9 +48,9 @@ def ceiling(
     """
     formula = coefficient_at(level, coefficient, constant)
     of_others = LABEL_RULES[rule].of_others
-    estimates = [LEVELS[level].estimate(formula, turn) for turn in turns]
     if not of_others:
-        return replace(_mean([], "", formula.definition), reason=NOT_OFFERED)
+        return replace(_mean([], "One rater against the others.", formula.definition), reason=NOT_OFFERED)
+    estimates = [LEVELS[level].estimate(formula, turn) for turn in turns]
     return _mean(estimates, HELD_OUT.format(of_others=of_others), formula.definition)
 
 

@@ -90,6 +90,8 @@ class Sketches:
     def __contains__(self, text: object) -> bool:
         import numpy as np
 
+        if not self._sketches:
+            return False  # most models have none, and hashing a text takes half a millisecond
         samples, own = self._samples, _short_hashes(str(text))
         first, end = (np.searchsorted(samples.hashes, own, side) for side in ("left", "right"))
         ends = np.cumsum(end - first)

@@ -40,18 +40,23 @@ def make_patterns(n_units=200, seed=0):
     return unit_patterns(*make_skewed(n_units, seed), n_units=n_units, n_answers=2).units
 
 
+def patterns_of(units):
+    """Return the patterns of units that are mappings of raters to answers."""
+    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
+    codes, answers = np.nonzero(table)
+    times = table[codes, answers]
+    return unit_patterns(
+        np.repeat(codes, times), np.repeat(answers, times), n_units=len(units), n_answers=N_ANSWERS
+    )
+
+
 @given(rated)
 @pytest.mark.parametrize("scale", SCALES)
 def test_resampling_patterns_equals_resampling_their_rows(scale, ratings):
     units = units_of(ratings)
     if not units:
         return
-    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
-    codes, answers = np.nonzero(table)
-    times = table[codes, answers]
-    found = unit_patterns(
-        np.repeat(codes, times), np.repeat(answers, times), n_units=len(units), n_answers=N_ANSWERS
-    ).units
+    found = patterns_of(units).units
     draws = list(unit_draws(found, 5, 0))
     values = replicates(STATISTICS, draws, scale, NUMBERS)
     drawn = np.concatenate([block.times for block in draws], axis=1).astype(int)
@@ -120,12 +125,7 @@ def test_articles_of_one_unit_are_drawn_like_units(ratings):
     units = units_of(ratings)
     if not units:
         return
-    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
-    codes, answers = np.nonzero(table)
-    times = table[codes, answers]
-    patterns = unit_patterns(
-        np.repeat(codes, times), np.repeat(answers, times), n_units=len(units), n_answers=N_ANSWERS
-    )
+    patterns = patterns_of(units)
     alone = list(unit_draws(patterns.units, 5, 0))
     found = list(article_draws(patterns.units, of_articles(patterns, np.arange(len(units))), 5, 0))
     for one, other in zip(alone, found, strict=True):
