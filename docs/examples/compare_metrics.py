@@ -27,7 +27,7 @@ from metaeval.stats.significance.rank_clusters import rank_clusters
 from metaeval.stats.uncertainty.intervals import intervals
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
-LEVEL, COEFFICIENT, INTERVAL, TEST = "article", "kendall_b", "bootstrap_articles", "perm_both"
+LEVEL, COEFFICIENT, INTERVAL, TEST = "article", "kendall_b", "bootstrap_articles", "bootstrap_articles"
 
 
 def main() -> None:

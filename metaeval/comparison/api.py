@@ -15,7 +15,7 @@ from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.method import ITEMS, NONE, Method
+from metaeval.stats.method import BY_LEVEL, ITEMS, NONE, Method
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
@@ -66,6 +66,9 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
     why_no_letters = serializers.CharField(
         required=False, help_text="The reason why the test gives the evaluator no letters."
     )
+    method_warning = serializers.CharField(
+        required=False, help_text="Warning that the interval or the test misleads at the level."
+    )
     differences = PairSerializer(
         many=True, required=False, help_text="The differences from every other evaluator, with a test."
     )
@@ -86,8 +89,16 @@ class ComparisonListSerializer(ProjectPage):
 class ComparisonQuery(LabelsQuery):
     level = OneOf(list(LEVELS), default=Method.level)
     coefficient = OneOf(list(COEFFICIENTS), default=Method.coefficient)
-    interval = OneOf([NONE, *INTERVALS], default=Method.interval)
-    test = OneOf([NONE, *TESTS], default=Method.test, help_text="Significance test between evaluators.")
+    interval = OneOf(
+        [BY_LEVEL, NONE, *INTERVALS],
+        default=Method.interval,
+        help_text=f"95% interval; {BY_LEVEL}: the one that holds at the level.",
+    )
+    test = OneOf(
+        [BY_LEVEL, NONE, *TESTS],
+        default=Method.test,
+        help_text=f"Significance test between evaluators; {BY_LEVEL}: the one that holds at the level.",
+    )
     correction = OneOf(
         [NONE, *CORRECTIONS], default=Method.correction, help_text="Correction for multiple testing."
     )

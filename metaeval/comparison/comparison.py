@@ -52,6 +52,8 @@ class ComparisonFigure:
     why_no_letters: str = ""
     test_definition: str = ""
     """The definition of the letters, in full sentences."""
+    method_warning: str = ""
+    """Warnings that the interval or the test misleads at the level; else empty."""
 
     @property
     def definitions(self) -> tuple[str, ...]:
@@ -77,6 +79,7 @@ class ComparisonFigure:
             pairs=tuple(uncertain.pairs.get(key, {}).values()),
             why_no_letters="" if key in uncertain.clusters else uncertain.why_no_letters,
             test_definition=uncertain.definition,
+            method_warning=uncertain.method_warning,
         )
 
     def as_json(self) -> dict[str, object]:
@@ -99,6 +102,7 @@ class ComparisonFigure:
         further: dict[str, object] = {
             "counted_as_zero": dict(self.estimate.counted_as_zero),
             "warning": self.labels.warning,
+            "method_warning": self.method_warning,
             "few_units": self.few_units,
             "is_best": self.is_best,
             "cluster": self.cluster,

@@ -8,6 +8,7 @@ import numpy as np
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.uncertainty import PairFigure, Uncertainty
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.significance.compare_pairs import TESTS
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class SignificanceTable:
     unit: str
     """The pairs' units: summaries, articles or systems."""
     definition: str
+    warning: str = ""
+    """A sentence if the test finds too much or too little at the level; else empty."""
 
     def as_json(self) -> list[dict[str, object]]:
         """Return each ordered pair as a row of a file."""
@@ -32,6 +35,7 @@ class SignificanceTable:
                 "other": other,
                 "unit": self.unit,
                 "definition": self.definition,
+                **({"method_warning": self.warning} if self.warning else {}),
             }
             for name, _, cells in self.rows
             for other, cell in zip(self.names, cells, strict=True)
@@ -70,4 +74,5 @@ def significance_table(
         ],
         unit=LEVELS[table.method.level].units,
         definition=found.definition,
+        warning=TESTS[table.method.test].warning(table.method.level),
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -186,12 +186,21 @@ class Uncertainty:
     """The reason why a test gives some of the evaluators no letters; else empty."""
     definition: str = ""
     """The definition of the test, in full sentences. Empty without a test."""
+    method_warning: str = ""
+    """Warnings that the interval or the test misleads at the level; else empty."""
 
 
 def uncertainty(
     column: Column, method: Method, merits: Sequence[float], *, are_units_equal: bool
 ) -> Uncertainty:
     """Return intervals and tests by `method`; `merits`, (evaluators,), rank the evaluators."""
+    found = _uncertainty(column, method, merits, are_units_equal=are_units_equal)
+    return replace(found, method_warning=" ".join(method.warnings))
+
+
+def _uncertainty(
+    column: Column, method: Method, merits: Sequence[float], *, are_units_equal: bool
+) -> Uncertainty:
     keys = [evaluator.key for evaluator in column.evaluators]
     found: dict[str, Interval] = {}
     bootstrap = None

@@ -20,6 +20,7 @@ NAMED_BY = {
     "deutsch-etal-2023-ties": r"acc_eq",
     "deutsch-etal-2021-statistical": r"Deutsch|[Rr]esampl|[Bb]ootstrap|PERM-",
     "efron-1987-better": r"BCa|Efron",
+    "hall-1988-symmetric": r"[Ss]ymmetric bootstrap",
     "graham-baldwin-2014-testing": r"Williams",
     "holm-1979-simple": r"Holm",
     "benjamini-hochberg-1995-controlling": r"Benjamini",

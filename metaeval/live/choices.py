@@ -37,8 +37,8 @@ class Choices:
 class ComparisonChoices(Choices):
     level: str = "pooled"
     coefficient: str = "spearman"
-    interval: str = "bootstrap_articles"
-    test: str = "bootstrap_articles"
+    interval: str = Method.interval
+    test: str = Method.test
     correction: str = "holm"
     items: str = "own"
     constant: str = Method.constant

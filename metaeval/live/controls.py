@@ -11,7 +11,14 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.method import CORRECTION_LABELS, ITEMS, NONE
+from metaeval.stats.method import (
+    BY_LEVEL,
+    CORRECTION_LABELS,
+    DEFAULT_INTERVALS,
+    DEFAULT_TESTS,
+    ITEMS,
+    NONE,
+)
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
@@ -98,15 +105,35 @@ def _one_of_all(name: str, label: str, names: Sequence[str], chosen: str) -> Con
 
 
 def method_controls(choices: ComparisonChoices) -> list[Control]:
-    none = (NONE, "none")
-    corrections = [(name, CORRECTION_LABELS[name]) for name in CORRECTIONS]
+    usual = [(BY_LEVEL, "default of the level"), (NONE, "none")]
+    corrections = [(NONE, "none"), *((name, CORRECTION_LABELS[name]) for name in CORRECTIONS)]
     return [
-        Control("interval", "Interval", [none, *_labels(INTERVALS)], choices.interval),
-        Control("test", "Significance test", [none, *_labels(TESTS)], choices.test),
-        Control("correction", "Multiple testing", [none, *corrections], choices.correction),
+        Control("interval", "Interval", [*usual, *_labels(INTERVALS)], choices.interval),
+        Control("test", "Significance test", [*usual, *_labels(TESTS)], choices.test),
+        Control("correction", "Multiple testing", corrections, choices.correction),
         Control("items", "Summaries", list(ITEMS.items()), choices.items),
         Control("constant", "Articles with equal scores", list(CONSTANT.items()), choices.constant),
     ]
+
+
+def simulated(level: str) -> list[tuple[str, list[str]]]:
+    """Return what simulations at the level show of each interval and each test, under a title for both."""
+    held = [
+        _shares(each.label, each.coverage[level], is_default=name == DEFAULT_INTERVALS[level])
+        for name, each in INTERVALS.items()
+        if level in each.coverage
+    ]
+    found = [
+        _shares(each.label, each.false_findings[level], is_default=name == DEFAULT_TESTS[level])
+        for name, each in TESTS.items()
+        if level in each.false_findings
+    ]
+    return [("Intervals that held the true value", held), ("Equal evaluators found to differ", found)]
+
+
+def _shares(label: str, shares: Sequence[float], *, is_default: bool) -> str:
+    low, high = f"{shares[0]:.0%}", f"{shares[-1]:.0%}"
+    return f"{label} {low if low == high else f'{low} to {high}'}{' (default)' if is_default else ''}"
 
 
 def picks(snapshot: Snapshot, choices: ComparisonChoices) -> list[Picks]:

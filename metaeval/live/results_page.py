@@ -7,7 +7,7 @@ import numpy as np
 
 from metaeval.export.chart import Chart
 from metaeval.live.choices import Choices, ComparisonChoices, Control
-from metaeval.live.controls import Picks
+from metaeval.live.controls import Picks, simulated
 from metaeval.snapshot.arrays import ALL, SetupScores
 from metaeval.snapshot.rater_groups import DifferingGroups, differing_groups
 from metaeval.snapshot.snapshot import Snapshot
@@ -114,7 +114,18 @@ class ComparedPage(ResultsPage):
     @property
     def test(self) -> str:
         """The label of the significance test; empty if none was chosen."""
-        return TESTS[self.choices.test].label if self.choices.test in TESTS else ""
+        test = self.choices.method.test
+        return TESTS[test].label if test in TESTS else ""
+
+    @property
+    def simulated(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """Shares in simulations at this level, of each interval and each test, under a title for both."""
+        return simulated(self.choices.level)
+
+    @property
+    def method_warnings(self) -> Sequence[str]:
+        """Warnings that the interval or the test misleads at this level, by simulations."""
+        return self.choices.method.warnings
 
     def paragraphs_on(self, evaluators: Sequence[SetupScores]) -> list[str]:
         """Return the definitions, what was left out, and the evaluators with signatures and fingerprints."""

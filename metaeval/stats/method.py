@@ -15,6 +15,24 @@ from metaeval.stats.uncertainty.intervals import INTERVALS
 NONE = "none"
 """No interval, or no test."""
 
+BY_LEVEL = "by_level"
+"""The interval, or test, that holds at the level."""
+
+DEFAULT_INTERVALS = {
+    "pooled": "bootstrap_articles",
+    "article": "bootstrap_articles",
+    "system": "symmetric_articles",
+    "within_system": "bootstrap_articles",
+}
+"""Names of the intervals that are chosen unless a reader chooses another, by level."""
+DEFAULT_TESTS = {
+    "pooled": "bootstrap_articles",
+    "article": "bootstrap_articles",
+    "system": "perm_inputs_t",
+    "within_system": "perm_inputs_t",
+}
+"""Names of the tests, likewise. docs/validity.md shows why."""
+
 CORRECTION_LABELS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
 
 ITEMS = {
@@ -38,13 +56,15 @@ def refuse_resampling(resamples: int, seed: int) -> None:
 class Method:
     """The settings by which evaluators are compared with human labels.
 
+    BY_LEVEL for the interval or the test becomes the name of the level's default.
+
     Raises DomainError for a name that does not exist, or a number outside its range.
     """
 
     level: str = "pooled"
     coefficient: str = "spearman"
-    interval: str = "bootstrap_articles"
-    test: str = "bootstrap_articles"
+    interval: str = BY_LEVEL
+    test: str = BY_LEVEL
     correction: str = "holm"
     items: str = "own"
     constant: str = ZERO
@@ -54,12 +74,16 @@ class Method:
     def __post_init__(self) -> None:
         check_choice("level", self.level, tuple(LEVELS))
         check_choice("coefficient", self.coefficient, tuple(COEFFICIENTS))
-        check_choice("interval", self.interval, (NONE, *INTERVALS))
-        check_choice("test", self.test, (NONE, *TESTS))
+        check_choice("interval", self.interval, (BY_LEVEL, NONE, *INTERVALS))
+        check_choice("test", self.test, (BY_LEVEL, NONE, *TESTS))
         check_choice("correction", self.correction, (NONE, *CORRECTIONS))
         check_choice("items", self.items, tuple(ITEMS))
         check_choice("constant", self.constant, tuple(CONSTANT))
         refuse_resampling(self.resamples, self.seed)
+        if self.interval == BY_LEVEL:
+            object.__setattr__(self, "interval", DEFAULT_INTERVALS[self.level])
+        if self.test == BY_LEVEL:
+            object.__setattr__(self, "test", DEFAULT_TESTS[self.level])
 
     @property
     def why_no_test(self) -> str:
@@ -67,6 +91,13 @@ class Method:
         if self.test == NONE:
             return ""
         return TESTS[self.test].why_not(LEVELS[self.level], COEFFICIENTS[self.coefficient])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return warnings that the interval or the test misleads at the level, by simulations."""
+        found = [] if self.interval == NONE else [INTERVALS[self.interval].warning(self.level)]
+        found += [] if self.test == NONE else [TESTS[self.test].warning(self.level)]
+        return [each for each in found if each]
 
     def refuse_inapplicable_test(self) -> None:
         """Raise DomainError if the test does not apply to the level or coefficient."""

@@ -23,7 +23,7 @@ from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.method import ITEMS, NONE, Method
+from metaeval.stats.method import BY_LEVEL, ITEMS, NONE, Method
 from metaeval.stats.result import each_once
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
@@ -56,9 +56,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--level", choices=LEVELS, default="pooled")
         parser.add_argument("--coefficient", choices=COEFFICIENTS, default="spearman")
-        parser.add_argument("--interval", choices=[NONE, *INTERVALS], default=Method.interval)
+        parser.add_argument("--interval", choices=[BY_LEVEL, NONE, *INTERVALS], default=Method.interval)
         parser.add_argument(
-            "--test", choices=[NONE, *TESTS], default=Method.test, help="significance test between evaluators"
+            "--test",
+            choices=[BY_LEVEL, NONE, *TESTS],
+            default=Method.test,
+            help="significance test between evaluators",
         )
         parser.add_argument("--correction", choices=[NONE, *CORRECTIONS], default=Method.correction)
         parser.add_argument("--resamples", type=int, default=Method.resamples, metavar="N")
@@ -121,6 +124,8 @@ class Command(BaseCommand):
         except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         for warning in each_once(f"{row['dimension']}: {row['warning']}" for row in rows if "warning" in row):
+            self.stderr.write(warning)
+        for warning in method.warnings:
             self.stderr.write(warning)
         self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
 

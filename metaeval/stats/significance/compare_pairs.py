@@ -1,7 +1,7 @@
 """The differences between pairs of evaluators in their agreement with people, with tests."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +24,9 @@ from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 NOTHING_IN_COMMON = "the two have no {units} in common"
 ITSELF = "an evaluator is not compared with itself"
+DUE = 0.05
+LOWEST_SOUND, HIGHEST_SOUND = 0.02, 0.075
+"""The shares of false findings that a test may have to hold its level of .05."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +41,111 @@ class SignificanceTest:
     """Prepares what all pairs share, and returns the test of a pair."""
     why_not: Callable[[Level, Coefficient], str] = lambda _level, _coefficient: ""
     """The reason why the test does not apply to a level or coefficient; empty if it does."""
+    false_findings: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Level -> lowest and highest share of simulated studies of two equally good evaluators in which p is at
+    most .05 (benchmarks/false_findings.py)."""
+
+    def warning(self, level: str) -> str:
+        """Return a sentence if the test finds too much or too little at the level; empty if not."""
+        low, high = self.false_findings.get(level, (DUE, DUE))
+        if low >= LOWEST_SOUND and high <= HIGHEST_SOUND:
+            return ""
+        return (
+            f"{self.label[0].upper()}{self.label[1:]} does not hold its level of 5% here: it found a"
+            f" difference between equally good evaluators in {low:.0%} to {high:.0%} of simulated studies."
+        )
 
 
 TESTS: dict[str, SignificanceTest] = {
     test.name: test
     for test in (
-        SignificanceTest("perm_both", "PERM-BOTH", permutation.BOTH, permutation.both),
-        SignificanceTest("perm_inputs", "PERM-INPUTS", permutation.INPUTS, permutation.inputs),
-        SignificanceTest("perm_systems", "PERM-SYSTEMS", permutation.SYSTEMS, permutation.systems),
+        SignificanceTest(
+            "perm_both",
+            "PERM-BOTH",
+            permutation.BOTH,
+            permutation.both,
+            false_findings={
+                "pooled": (0.03, 0.32),
+                "article": (0.05, 0.16),
+                "system": (0.03, 0.05),
+                "within_system": (0.05, 0.32),
+            },
+        ),
+        SignificanceTest(
+            "perm_inputs",
+            "PERM-INPUTS",
+            permutation.INPUTS,
+            permutation.inputs,
+            false_findings={
+                "pooled": (0.03, 0.05),
+                "article": (0.05, 0.06),
+                "system": (0.02, 0.05),
+                "within_system": (0.04, 0.06),
+            },
+        ),
+        SignificanceTest(
+            "perm_inputs_t",
+            "PERM-INPUTS with Student's t",
+            permutation.INPUTS_T,
+            permutation.inputs_t,
+            false_findings={
+                "pooled": (0.03, 0.06),
+                "article": (0.04, 0.06),
+                "system": (0.03, 0.07),
+                "within_system": (0.05, 0.06),
+            },
+        ),
+        SignificanceTest(
+            "perm_systems",
+            "PERM-SYSTEMS",
+            permutation.SYSTEMS,
+            permutation.systems,
+            false_findings={
+                "pooled": (0.04, 0.36),
+                "article": (0.04, 0.16),
+                "system": (0.03, 0.05),
+                "within_system": (0.04, 0.32),
+            },
+        ),
         SignificanceTest(
             "bootstrap_articles",
             "paired bootstrap over articles",
             paired_bootstrap.DEFINITION,
             paired_bootstrap.tester,
+            false_findings={
+                "pooled": (0.02, 0.07),
+                "article": (0.05, 0.06),
+                "system": (0.0, 0.02),
+                "within_system": (0.02, 0.07),
+            },
         ),
         SignificanceTest(
-            "williams", "Williams' test", williams.DEFINITION, williams.tester, williams.why_not
+            "williams",
+            "Williams' test",
+            williams.DEFINITION,
+            williams.tester,
+            williams.why_not,
+            false_findings={"pooled": (0.05, 0.38), "system": (0.11, 0.15)},
         ),
-        SignificanceTest("subsample80", "80% subsamples", subsamples.DEFINITION, subsamples.tester),
+        SignificanceTest(
+            "subsample80",
+            "80% subsamples",
+            subsamples.DEFINITION,
+            subsamples.tester,
+            false_findings={
+                "pooled": (0.3, 0.59),
+                "article": (0.27, 0.33),
+                "system": (0.02, 0.1),
+                "within_system": (0.23, 0.32),
+            },
+        ),
         SignificanceTest(
             "paired_t",
             "paired t-test over articles",
             paired_t.DEFINITION,
             paired_t.tester,
             paired_t.why_not,
+            false_findings={"article": (0.04, 0.06)},
         ),
     )
 }
@@ -152,5 +236,6 @@ def _definition(test: SignificanceTest, data: Compared) -> str:
         "Scores of an evaluator for which lower is better are negated first." if data.is_turned else "",
         f"{test.label[0].upper()}{test.label[1:]}: "
         + test.definition.format(resamples=f"{data.resampling.resamples:,}", seed=data.resampling.seed),
+        test.warning(data.level.name),
     ]
     return " ".join(filter(None, sentences))

@@ -7,14 +7,15 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.constant_scores import LEFT_OUT, ZERO
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, differences
+from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 from metaeval.stats.uncertainty.percentile_interval import MOST_UNDEFINED
 
 DEFINITION = (
     "{resamples} resamples (seed {seed}) of the articles with replacement, the same for both evaluators, each"
     " summary of unknown article being an article of its own;"
-    " p from Student's t, with one degree of freedom fewer than articles, of the difference over the"
-    " standard deviation of the resamples' differences."
+    " p from Student's t, with one degree of freedom fewer than the m articles, of the difference over the"
+    " standard deviation of the resamples' differences, times √((m − 1) / m)."
 )
 
 
@@ -23,12 +24,13 @@ def tester(data: Compared) -> PairTester:
 
     Source: P. Koehn, "Statistical Significance Tests for Machine Translation Evaluation", EMNLP 2004, for the
     paired draws; B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6, for the
-    standard error. The p-value is not counted from the resamples: the least that could come of m of them,
-    2 / (m + 1), is above .05 after the correction for many pairs.
+    standard error, which for the mean of m numbers is √((m − 1) / m) of what it should be. The p-value is not
+    counted from the resamples: the least that could come of n of them, 2 / (n + 1), is above .05 after the
+    correction for many pairs.
 
-    Undefined with fewer than two articles, or two resamples in which the difference is defined, where it is
-    undefined in as many resamples as leave an interval undefined, and where a difference is the same in all
-    of them. Where there is none in any of them p is 1.
+    Undefined with fewer than FEWEST_ARTICLES articles, or two resamples in which the difference is defined,
+    where it is undefined in as many resamples as leave an interval undefined, and where a difference is the
+    same in all of them. Where there is none in any of them p is 1.
     """
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
@@ -44,8 +46,8 @@ def tester(data: Compared) -> PairTester:
 
     def test(first: int, second: int) -> PairTest:
         articles = len(np.unique(data.rows.own_articles[data.used(first, second)]))
-        if articles < 2:
-            return PairTest(reason="fewer than two articles to draw from")
+        if articles < FEWEST_ARTICLES:
+            return PairTest(reason=TOO_FEW_ARTICLES)
         found = of_pair(first, second)
         if len(found) < 2:
             return PairTest(reason="fewer than two resamples in which the difference is defined")
@@ -54,7 +56,7 @@ def tester(data: Compared) -> PairTester:
         if undefined > MOST_UNDEFINED * resamples:
             return PairTest(reason=f"undefined in {undefined:,} of {resamples:,} resamples")
         if np.ptp(found) > ROUNDING:
-            ratio = data.difference(first, second) / found.std(ddof=1)
+            ratio = data.difference(first, second) / found.std(ddof=1) * np.sqrt((articles - 1) / articles)
             return PairTest(float(2 * stdtr(articles - 1, -abs(ratio))))
         if abs(found[0]) <= ROUNDING:
             return PairTest(1.0)

@@ -1,6 +1,8 @@
 """Confidence intervals of correlations, by name."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from metaeval.stats.uncertainty.delong import delong_interval
 from metaeval.stats.uncertainty.fisher_interval import fisher_interval
 from metaeval.stats.uncertainty.jackknife_interval import jackknife_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
+from metaeval.stats.uncertainty.symmetric_interval import symmetric_interval
 
 JACKKNIFE_GROUPS = 500
 """The most groups to leave out in turn. Grouping further clusters hardly changes the acceleration."""
@@ -29,6 +32,17 @@ SHARES = ("roc_auc", "acc_eq", "acc_eq_calibrated")
 INDEPENDENT = ("pooled", "system")
 """Levels of a single coefficient, for which there are formulas."""
 
+LEAST_SOUND, MOST_SOUND = 0.9, 0.975
+"""The least share of studies whose 95% interval may hold the true value, and the most on average."""
+
+
+class Coverage(NamedTuple):
+    """The shares of simulated studies whose interval holds the true value, by coefficient, size and world."""
+
+    lowest: float
+    mean: float
+    highest: float
+
 
 @dataclass(frozen=True)
 class CoefficientInterval:
@@ -39,29 +53,83 @@ class CoefficientInterval:
     definition: str
     scheme: str = ""
     """The units that are resampled, one of SCHEMES; else empty."""
-    is_bca: bool = False
+    kind: str = ""
+    """The way from resamples to ends: percentile, BCa or symmetric; else empty."""
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    """Level -> what simulated studies of 50 and 100 articles show for the true value of the same systems
+    (benchmarks/coverage_intervals.py)."""
+
+    def warning(self, level: str) -> str:
+        """Return a sentence if the interval is too narrow or too wide at the level; empty if not."""
+        found = self.coverage.get(level)
+        if found is None or (found.lowest >= LEAST_SOUND and found.mean <= MOST_SOUND):
+            return ""
+        return (
+            f"The interval '{self.label}' is no 95% interval here: it held the true value in"
+            f" {found.lowest:.0%} to {found.highest:.0%} of simulated studies, {found.mean:.0%} on average."
+        )
 
 
-def _drawn(name: str, label: str, scheme: str, *, is_bca: bool = False) -> CoefficientInterval:
-    kind = "BCa bootstrap" if is_bca else "percentile bootstrap"
-    return CoefficientInterval(name, label, f"95% {kind}: {SCHEMES[scheme]}", scheme, is_bca)
+def _drawn(
+    name: str, label: str, scheme: str, kind: str = "percentile", **coverage: Coverage
+) -> CoefficientInterval:
+    definition = f"95% {kind} bootstrap: {SCHEMES[scheme]}"
+    return CoefficientInterval(name, label, definition, scheme, kind, coverage)
 
 
 INTERVALS: dict[str, CoefficientInterval] = {
     method.name: method
     for method in (
-        _drawn("bootstrap_articles", "bootstrap over articles", "articles"),
+        _drawn(
+            "bootstrap_articles",
+            "bootstrap over articles",
+            "articles",
+            pooled=Coverage(0.93, 0.94, 0.96),
+            article=Coverage(0.91, 0.94, 0.96),
+            system=Coverage(0.71, 0.93, 1.0),
+            within_system=Coverage(0.93, 0.95, 0.98),
+        ),
         _drawn("bootstrap_systems", "bootstrap over systems", "systems"),
         _drawn("bootstrap_both", "bootstrap over articles and systems", "both"),
-        _drawn("bca_articles", "BCa bootstrap over articles", "articles", is_bca=True),
-        _drawn("bca_systems", "BCa bootstrap over systems", "systems", is_bca=True),
+        _drawn(
+            "symmetric_articles",
+            "symmetric bootstrap over articles",
+            "articles",
+            "symmetric",
+            pooled=Coverage(0.91, 0.94, 0.96),
+            article=Coverage(0.92, 0.94, 0.96),
+            system=Coverage(0.92, 0.96, 1.0),
+            within_system=Coverage(0.94, 0.95, 0.97),
+        ),
+        _drawn(
+            "bca_articles",
+            "BCa bootstrap over articles",
+            "articles",
+            "BCa",
+            pooled=Coverage(0.93, 0.94, 0.96),
+            article=Coverage(0.92, 0.94, 0.96),
+            system=Coverage(0.74, 0.85, 0.96),
+            within_system=Coverage(0.92, 0.95, 0.97),
+        ),
+        _drawn("bca_systems", "BCa bootstrap over systems", "systems", "BCa"),
         CoefficientInterval(
             "jackknife_articles",
             "jackknife over articles",
             "95% jackknife: articles left out in turn, each with all its summaries",
             "articles",
+            coverage={
+                "pooled": Coverage(0.94, 0.95, 0.98),
+                "article": Coverage(0.93, 0.95, 0.97),
+                "system": Coverage(0.79, 0.94, 1.0),
+                "within_system": Coverage(0.94, 0.96, 0.97),
+            },
         ),
-        CoefficientInterval("analytic", "by formula, summaries independent", "95% interval by formula"),
+        CoefficientInterval(
+            "analytic",
+            "by formula, summaries independent",
+            "95% interval by formula",
+            coverage={"pooled": Coverage(0.7, 0.83, 0.92), "system": Coverage(0.92, 0.99, 1.0)},
+        ),
     )
 }
 
@@ -78,7 +146,8 @@ def intervals(
 ) -> list[Interval]:
     """Return a 95% interval of each evaluator's coefficient.
 
-    `bootstrap_*` are percentile intervals and `bca_*` BCa intervals of the resamples of `Bootstrap`.
+    `bootstrap_*` are percentile, `symmetric_*` symmetric and `bca_*` BCa intervals of the resamples of
+    `Bootstrap`.
     `jackknife_articles` is the jackknife's over articles, on Fisher's scale for correlations: as fast as a
     formula, at any level but over systems' means, and right for summaries that resemble others of an article.
     `analytic` is Fisher's interval, with Bonett and Wright's variances, for Pearson's r, Spearman's ρ and
@@ -94,42 +163,41 @@ def intervals(
     systems; where more than 5% of the resamples leave the value undefined, or all give the same; and where
     there is no formula. Fewer undefined resamples are left out and counted in the definition.
 
-    In simulations (benchmarks/coverage_intervals.py), percentile and BCa intervals over 50 or 100 articles
-    hold the true value in 92% to 96% of studies, over 20 articles in 89% to 94%. The formulas take summaries
-    as independent: pooled, they hold it in 80% to 90% if articles have two fifths of the variance, and in
-    62% to 70% if they have three quarters. The jackknife holds it in 91% to 97%.
+    How often each holds the true value in simulations is its `coverage`; where that is far from 95%, the
+    definition says so.
 
     Raises what `Bootstrap` raises.
     """
     method, chosen = INTERVALS[name], coefficient_at(level, coefficient, constant)
     estimates = [LEVELS[level].estimate(chosen, own) for own in rows.each]
-    if not method.scheme:
-        return [
-            _by_formula(
-                method, level, coefficient, estimate, paired(own, by_majority=coefficient == "roc_auc").rows
-            )
+    if method.scheme and bootstrap is None:
+        bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling, constant=constant)
+    if bootstrap is None:
+        by_majority = coefficient == "roc_auc"
+        found = [
+            _by_formula(method, level, coefficient, estimate, paired(own, by_majority=by_majority).rows)
             for estimate, own in zip(estimates, rows.each, strict=True)
         ]
-    if bootstrap is None:
-        bootstrap = Bootstrap(method.scheme, level, coefficient, rows, resampling, constant=constant)
-    if name == "jackknife_articles":
-        return [
-            _jackknifed(method, coefficient, estimate, why_not, without)
-            for estimate, why_not, without in zip(
-                estimates, bootstrap.why_not, bootstrap.jackknife(JACKKNIFE_GROUPS), strict=True
-            )
+    elif name == "jackknife_articles":
+        without = bootstrap.jackknife(JACKKNIFE_GROUPS)
+        found = [
+            _jackknifed(method, coefficient, *each)
+            for each in zip(estimates, bootstrap.why_not, without, strict=True)
         ]
-    jackknife = bootstrap.jackknife(JACKKNIFE_GROUPS) if method.is_bca else np.empty((len(rows.scores), 0))
-    return [
-        _bootstrapped(method, estimate, why_not, drawn, without, resampling.seed)
-        for estimate, why_not, drawn, without in zip(
-            estimates, bootstrap.why_not, bootstrap.replicates, jackknife, strict=True
-        )
-    ]
+    else:
+        is_bca = method.kind == "BCa"
+        without = bootstrap.jackknife(JACKKNIFE_GROUPS) if is_bca else np.empty((len(rows.scores), 0))
+        found = [
+            _bootstrapped(method, coefficient, *each, resampling.seed)
+            for each in zip(estimates, bootstrap.why_not, bootstrap.replicates, without, strict=True)
+        ]
+    warning = method.warning(level)
+    return [replace(each, definition=f"{each.definition} {warning}".rstrip()) for each in found]
 
 
 def _bootstrapped(
     method: CoefficientInterval,
+    coefficient: str,
     estimate: Estimate,
     why_not: str,
     replicates: Floats,
@@ -141,7 +209,12 @@ def _bootstrapped(
     definition = f"{method.definition}; {len(replicates):,} resamples{left_out}; seed {seed}."
     if why_not or estimate.reason:
         return Interval(np.nan, np.nan, definition, _undefined(estimate) or why_not)
-    if method.is_bca:
+    if method.kind == "symmetric":
+        definition += " The value ± the 95% quantile of the resamples' distances from it."
+        return Interval.found(
+            definition, lambda: symmetric_interval(estimate.value, replicates, least=_least(coefficient))
+        )
+    if method.kind == "BCa":
         definition += (
             f" Its acceleration is from leaving out each of them, or {JACKKNIFE_GROUPS} groups, in turn."
         )
@@ -164,7 +237,7 @@ def _jackknifed(
             estimate.value,
             without,
             is_correlation=is_correlation,
-            least=0.0 if coefficient in SHARES else -1.0,
+            least=_least(coefficient),
         ),
     )
 
@@ -183,6 +256,10 @@ def _by_formula(
     if coefficient == "roc_auc":
         return Interval.found(definition, lambda: delong_interval(pairs.labels, pairs.scores))
     return Interval.found(definition, lambda: fisher_interval(coefficient, estimate.value, n or 0))
+
+
+def _least(coefficient: str) -> float:
+    return 0.0 if coefficient in SHARES else -1.0
 
 
 def _undefined(estimate: Estimate) -> str:

@@ -56,6 +56,22 @@ def test_the_definition_of_letters_names_test_and_correction(compared):
         assert "corrected for the pairs of a dimension by Holm" in row["definition"]
 
 
+def test_over_systems_means_the_interval_and_the_test_are_those_that_hold_there(compared):
+    for row in rows_of(compared, level="system", resamples=200):
+        assert "symmetric bootstrap" in row["definition"]
+        assert "PERM-INPUTS with Student's t" in row["definition"]
+        assert row["low"] < row["value"] <= row["high"]
+    for row in rows_of(compared, level="article", resamples=200):
+        assert "percentile bootstrap" in row["definition"]
+        assert "Paired bootstrap over articles" in row["definition"]
+
+
+def test_a_test_that_finds_too_much_says_so_in_the_definition_of_its_letters(compared):
+    chosen = {"level": "article", "test": "perm_both", "interval": "none", "resamples": 50}
+    for row in rows_of(compared, **chosen):
+        assert "PERM-BOTH does not hold its level of 5% here" in row["definition"]
+
+
 def test_evaluators_that_cannot_be_tested_have_no_letters(compared):
     assert all("cluster" not in row for row in rows_of(compared, test="paired_t", interval="none"))
 

@@ -31,6 +31,7 @@ def test_methods_are_found_by_their_labels(subtests):
         (COEFFICIENTS["kendall_b"].label, "kendall-1945-ties"),
         (COEFFICIENTS["roc_auc"].label, "fawcett-2006-roc"),
         (INTERVALS["bca_articles"].label, "efron-1987-better"),
+        (INTERVALS["symmetric_articles"].label, "hall-1988-symmetric"),
         (TESTS["williams"].label, "graham-baldwin-2014-testing"),
         (TESTS["perm_both"].label, "deutsch-etal-2021-statistical"),
         (COEFFICIENTS["acc_eq"].definition, "deutsch-etal-2023-ties"),

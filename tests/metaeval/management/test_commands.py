@@ -70,6 +70,17 @@ def test_metaeval_prints_the_rows_of_the_page(project, level, coefficient):
     assert json.loads(printed) == rows_of(project, level=level, coefficient=coefficient)
 
 
+def test_a_test_that_does_not_hold_at_the_level_is_said_on_stderr_and_in_every_row(project, capsys):
+    command = ("metaeval", "--project", project.slug, "--level", "system", "--interval", "none", "--format")
+    assert "method_warning" not in run(*command, "json")
+    assert capsys.readouterr().err == ""
+    rows = json.loads(run(*command, "json", "--test", "williams"))
+    assert all("in 11% to 15% of simulated studies" in row["method_warning"] for row in rows)
+    assert capsys.readouterr().err == rows[0]["method_warning"] + "\n"
+    (first, *_) = csv.DictReader(io.StringIO(run(*command, "csv", "--test", "williams")))
+    assert first["method_warning"] == rows[0]["method_warning"]
+
+
 @pytest.mark.parametrize("scale", [(), ("nominal",), ("interval",)])
 def test_agreement_prints_the_rows_of_the_page(project, scale):
     chosen = [argument for name in scale for argument in ("--scale", name)]

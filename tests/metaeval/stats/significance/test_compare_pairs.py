@@ -22,6 +22,7 @@ def test_names_of_tests_in_addresses_and_commands_are_stable():
     assert list(TESTS) == [
         "perm_both",
         "perm_inputs",
+        "perm_inputs_t",
         "perm_systems",
         "bootstrap_articles",
         "williams",
@@ -32,7 +33,7 @@ def test_names_of_tests_in_addresses_and_commands_are_stable():
 
 @pytest.mark.parametrize("test", TESTS)
 def test_exchanging_evaluators_keeps_the_p_value(test):
-    labels, scores, *rest = random_case(3, articles=8)
+    labels, scores, *rest = random_case(3, articles=20)
     found = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores, *rest), Resampling(DRAWS))
     exchanged = compare_pairs(
         test, level_of(test), "kendall_b", Rows(labels, scores[::-1], *rest), Resampling(DRAWS)
@@ -57,7 +58,7 @@ def test_matrices_are_symmetric_with_an_undefined_diagonal(test):
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("coefficient", ORDINARY)
 def test_identical_evaluators_have_a_p_value_of_1(test, coefficient):
-    labels, scores, *rest = random_case(5, articles=8)
+    labels, scores, *rest = random_case(5, articles=20)
     alike = np.array([scores[0], scores[0]])
     found = compare_pairs(test, level_of(test), coefficient, Rows(labels, alike, *rest), Resampling(DRAWS))
     assert (found.differences[0, 1], found.p_values[0, 1]) == (0, 1)
@@ -65,7 +66,7 @@ def test_identical_evaluators_have_a_p_value_of_1(test, coefficient):
 
 @pytest.mark.parametrize("test", ["perm_both", "perm_inputs", "perm_systems", "bootstrap_articles"])
 def test_rescaled_scores_do_not_differ_significantly(test):
-    labels, scores, *rest = random_case(5, articles=8)
+    labels, scores, *rest = random_case(5, articles=20)
     found = compare_pairs(test, "article", "pearson", Rows(labels, [scores[0], 3 * scores[0] - 7], *rest))
     assert found.p_values[0, 1] > 0.9
 
@@ -98,7 +99,7 @@ def test_differences_compare_coefficients_on_common_summaries(level, coefficient
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_third_evaluator_does_not_change_the_p_value_of_two(test):
-    labels, scores, *rest = random_case(7, articles=8, evaluators=3)
+    labels, scores, *rest = random_case(7, articles=20, evaluators=3)
     three = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores, *rest), Resampling(DRAWS))
     two = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores[1:], *rest), Resampling(DRAWS))
     assert three.p_values[1, 2] == pytest.approx(two.p_values[0, 1], abs=1e-12)
@@ -127,7 +128,7 @@ def test_evaluators_without_a_common_summary_are_not_compared(test):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_lower_is_better_evaluator_counts_as_its_negation(test):
-    labels, scores, *rest = random_case(9, articles=8)
+    labels, scores, *rest = random_case(9, articles=20)
     turned = scores * [[1], [-1]]
     plain = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, turned, *rest), Resampling(DRAWS))
     found = compare_pairs(

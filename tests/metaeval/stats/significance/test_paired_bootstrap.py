@@ -15,7 +15,7 @@ DRAWS = 60
 
 @pytest.mark.parametrize("level", ["pooled", "article", "system"])
 def test_both_evaluators_are_resampled_on_their_common_summaries(level):
-    labels, scores, articles, systems = random_case(1, articles=8)
+    labels, scores, articles, systems = random_case(6, articles=12)
     kept = ~np.isnan(labels) & ~np.isnan(scores).any(axis=0)
     one, other = Bootstrap(
         "articles",
@@ -32,13 +32,13 @@ def test_both_evaluators_are_resampled_on_their_common_summaries(level):
         Rows(labels, scores, articles, systems),
         Resampling(DRAWS, 3),
     )
-    ratio = found.differences[0, 1] / np.std(gap, ddof=1)
     degrees = len(np.unique(articles[kept])) - 1
+    ratio = found.differences[0, 1] / np.std(gap, ddof=1) * np.sqrt(degrees / (degrees + 1))
     assert found.p_values[0, 1] == pytest.approx(2 * stats.t.cdf(-abs(ratio), degrees), abs=1e-12)
 
 
 def test_comparing_all_evaluators_equals_comparing_each_pair():
-    labels, scores, *rest = random_case(2, articles=8, evaluators=3)
+    labels, scores, *rest = random_case(2, articles=20, evaluators=3)
     scores[:, np.isnan(scores).any(axis=0)] = np.nan
     together = compare_pairs(
         "bootstrap_articles", "article", "pearson", Rows(labels, scores, *rest), Resampling(DRAWS)
@@ -63,9 +63,9 @@ def test_a_thousand_resamples_can_show_many_significant_differences():
 
 
 def test_equal_scores_have_p_1_and_constant_differences_have_no_p_value():
-    labels = np.tile([1.0, 2.0, 3.0], 5)
+    labels = np.tile([1.0, 2.0, 3.0], 10)
     scores = np.array([labels, labels, -labels])
-    articles = np.arange(15) // 3
+    articles = np.arange(30) // 3
     found = compare_pairs(
         "bootstrap_articles", "article", "pearson", Rows(labels, scores, articles, articles * 0)
     )
@@ -90,7 +90,7 @@ def test_a_difference_undefined_in_many_resamples_has_no_p_value():
 
 
 def test_one_resample_is_too_few():
-    labels, scores, *rest = random_case(1, articles=8)
+    labels, scores, *rest = random_case(1, articles=20)
     found = compare_pairs(
         "bootstrap_articles", "pooled", "pearson", Rows(labels, scores, *rest), Resampling(1)
     )
@@ -98,17 +98,28 @@ def test_one_resample_is_too_few():
     assert found.reasons[0, 1] == "fewer than two resamples in which the difference is defined"
 
 
-def test_one_article_is_too_few():
-    labels, scores, articles, systems = random_case(1)
-    found = compare_pairs(
-        "bootstrap_articles",
-        "pooled",
-        "pearson",
-        Rows(labels, scores, articles * 0, systems),
-        Resampling(DRAWS),
+@pytest.mark.parametrize("test", ["bootstrap_articles", "perm_inputs_t"])
+def test_nine_articles_are_too_few(test):
+    labels, scores, articles, systems = random_case(1, articles=10)
+    scores[np.isnan(scores)] = 0.0
+    labels[np.isnan(labels)] = 1.0
+    ten, nine = (
+        compare_pairs(test, "pooled", "pearson", Rows(labels, scores, own, systems), Resampling(DRAWS))
+        for own in (articles, np.minimum(articles, 8))
     )
-    assert np.isnan(found.p_values[0, 1])
-    assert found.reasons[0, 1] == "fewer than two articles to draw from"
+    assert not np.isnan(ten.p_values[0, 1])
+    assert np.isnan(nine.p_values[0, 1])
+    assert nine.reasons[0, 1] == "fewer than 10 articles to draw from"
+
+
+# What is due of the mean of a few numbers: an eighth more than the spread of the resamples' means at five.
+@pytest.mark.parametrize("level", ["article"])
+def test_over_articles_it_is_the_paired_t_test_but_for_the_draws(level):
+    labels, scores, *rest = random_case(2, articles=12)
+    scores[np.isnan(scores)] = 0.0
+    given = (level, "pearson", Rows(labels, scores, *rest), Resampling(20_000))
+    drawn, exact = (compare_pairs(test, *given) for test in ("bootstrap_articles", "paired_t"))
+    assert drawn.p_values[0, 1] == pytest.approx(exact.p_values[0, 1], rel=0.05)
 
 
 ASKED = Resampling(DRAWS, 3)
@@ -118,7 +129,7 @@ ASKED = Resampling(DRAWS, 3)
 @pytest.mark.parametrize("signs", [(1, 1, 1), (1, -1, 1)])
 @pytest.mark.parametrize(("level", "coefficient"), [("pooled", "spearman"), ("article", "acc_eq")])
 def test_reusing_the_intervals_resamples_does_not_change_the_result(level, coefficient, unscored, signs):
-    labels, scores, *rest = random_case(4, articles=8, evaluators=3)
+    labels, scores, *rest = random_case(4, articles=20, evaluators=3)
     scores[np.isnan(scores)] = 1.0
     for evaluator in range(unscored):
         scores[evaluator, np.flatnonzero(~np.isnan(labels))[evaluator]] = np.nan
@@ -130,7 +141,7 @@ def test_reusing_the_intervals_resamples_does_not_change_the_result(level, coeff
 
 
 def test_reusing_resamples_does_not_change_the_result_for_tied_labels():
-    _, scores, articles, systems = random_case(5, articles=8)
+    _, scores, articles, systems = random_case(5, articles=20)
     scores[np.isnan(scores)] = 1.0
     labels = np.random.default_rng(5).integers(3, size=len(articles)) / 2
     given = ("pooled", "roc_auc", Rows(labels, scores, articles, systems, yes_no=True), ASKED)
@@ -140,7 +151,7 @@ def test_reusing_resamples_does_not_change_the_result_for_tied_labels():
 
 
 def test_given_resamples_are_reused_when_every_summary_is_scored():
-    labels, scores, *rest = random_case(4, articles=8)
+    labels, scores, *rest = random_case(4, articles=20)
     scores[np.isnan(scores)] = 1.0
     given = ("pooled", "pearson", Rows(labels, scores, *rest))
     other_draws = Bootstrap("articles", *given, Resampling(DRAWS, 4))

@@ -104,6 +104,45 @@ def test_perm_inputs_on_a_single_article_has_a_p_value_of_1():
     assert found.p_values[0, 1] == 1
 
 
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall_b"])
+def test_perm_inputs_with_students_t_is_the_paired_t_test_of_articles_coefficients(coefficient):
+    labels, scores, *rest = random_case(2, articles=12)
+    scores[np.isnan(scores)] = 0.0
+    given = ("article", coefficient, Rows(labels, scores, *rest), Resampling(20_000))
+    swapped, exact = (compare_pairs(test, *given) for test in ("perm_inputs_t", "paired_t"))
+    assert swapped.differences[0, 1] == exact.differences[0, 1] != 0
+    assert swapped.p_values[0, 1] == pytest.approx(exact.p_values[0, 1], rel=0.05)
+
+
+def test_perm_inputs_with_students_t_can_be_significant_among_many_pairs():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(8.0), 30) + rng.normal(size=240)
+    scores = np.array([labels + rng.normal(size=240), rng.normal(size=240)])
+    systems, articles = np.divmod(np.arange(240), 30)
+    rows = Rows(labels, scores, articles, systems)
+    counted, student = (
+        compare_pairs(test, "system", "pearson", rows, Resampling(99)).p_values[0, 1]
+        for test in ("perm_inputs", "perm_inputs_t")
+    )
+    assert counted == 0.01
+    assert student < 1e-4
+
+
+# Ranks of few systems often tie after a swap. Counted, every tie speaks against a difference.
+def test_student_t_finds_more_differences_between_ranks_of_few_systems():
+    found = {"perm_inputs": 0, "perm_inputs_t": 0}
+    articles, systems = (codes.ravel() for codes in np.indices((20, 5)))
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        labels = rng.normal(size=(1, 5)) / 2 + rng.normal(size=(20, 5))
+        scores = (0.6 * labels + rng.normal(size=(2, 20, 5))).reshape(2, -1)
+        rows = Rows(labels.ravel(), scores, articles, systems)
+        for test in found:
+            p_value = compare_pairs(test, "system", "kendall_b", rows, Resampling(99)).p_values[0, 1]
+            found[test] += p_value <= 0.05
+    assert found["perm_inputs"] < found["perm_inputs_t"] <= 14
+
+
 @pytest.mark.parametrize("scheme", ["perm_systems", "perm_both"])
 def test_unknown_systems_cannot_be_permuted(scheme):
     labels, scores, articles, systems = random_case(2)
