@@ -65,8 +65,9 @@ class CoefficientInterval:
         if found is None or (found.lowest >= LEAST_SOUND and found.mean <= MOST_SOUND):
             return ""
         return (
-            f"The interval '{self.label}' is no 95% interval here: it held the true value in"
-            f" {found.lowest:.0%} to {found.highest:.0%} of simulated studies, {found.mean:.0%} on average."
+            f"The interval '{self.label}' is no 95% interval here: in simulated studies it held the true"
+            f" value of the same systems in {found.lowest:.0%} to {found.highest:.0%}, {found.mean:.0%} on"
+            " average."
         )
 
 
