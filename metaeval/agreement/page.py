@@ -20,6 +20,7 @@ from metaeval.live.choices import AgreementChoices, Control
 from metaeval.live.controls import raters_control
 from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.rater_groups import differing_groups
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
 from metaeval.stats.agreement.planned_units import planned_units
@@ -132,17 +133,27 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     With several languages, each has a column with the chosen statistic. With one language, the columns are
     `HEADLINES` and the chosen statistic. Details are of the chosen question, or of the first one if that is
     gone.
+
+    Where groups of raters differ beyond chance and none is chosen, each has a row of its own for every
+    question, and there are no details: a mixture of both would be nobody's answers.
     """
     check_choice("statistic", choices.statistic, tuple(STATISTICS))
     check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
     method = AgreementMethod(choices.scale, choices.interval)
-    questions = question_agreements(snapshot.summaries, snapshot.human, choices.group)
-    chosen = next((each for each in questions if each.question.key == choices.question), questions[0])
+    summaries, human = snapshot.summaries, snapshot.human
+    is_split = not choices.group and bool(differing_groups(summaries, human))
+    groups = human.groups if is_split else (choices.group,)
+    of_groups = [question_agreements(summaries, human, group) for group in groups]
+    shown = [each for of_question in zip(*of_groups, strict=True) for each in of_question]
     columns = _columns(snapshot, choices)
-    commonest = [commonest_answer(each, ALL) for each in questions]
-    table = [_figures(each, columns, method) for each in questions]
-    intervals = [figure.agreement.interval for figures in table for figure in figures]
-    drawn = _details(snapshot, choices, chosen, method)
+    commonest = [commonest_answer(each, ALL) for each in shown]
+    table = [_figures(each, columns, method) for each in shown]
+    in_table = [figure for figures in table for figure in figures]
+    intervals = [figure.agreement.interval for figure in in_table]
+    chosen = next((each for each in shown if each.question.key == choices.question), shown[0])
+    drawn = None if is_split else _details(snapshot, choices, chosen, method)
+    in_detail = [figure for figure, _ in drawn.figures] if drawn else []
+    defined = in_table if is_split else in_detail
     return AgreementPage(
         snapshot=snapshot,
         choices=choices,
@@ -150,17 +161,21 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
         columns=[title for title, _, _ in columns],
         rows=[
             HeatRow(
-                each.question.title,
+                f"{each.question.title} · {each.group}" if is_split else each.question.title,
                 most.note if most else "",
-                [_cell(figure, chosen.question, choices) for figure in figures],
+                [
+                    _cell(figure, each.group, None if is_split else chosen.question, choices)
+                    for figure in figures
+                ],
             )
-            for each, most, figures in zip(questions, commonest, table, strict=True)
+            for each, most, figures in zip(shown, commonest, table, strict=True)
         ],
         hidden=[most for most in commonest if most and most.hides_agreement],
         no_interval=each_once(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL),
         drawn=drawn,
-        definitions=_definitions(drawn) if drawn else [],
-        n_rated_twice=max(each.in_language(ALL).n_units for each in questions),
+        definitions=_definitions(defined, drawn.needed_units if drawn and drawn.needed else ""),
+        n_rated_twice=max(each.in_language(ALL).n_units for each in shown),
+        is_split_by_group=is_split,
     )
 
 
@@ -209,13 +224,17 @@ def _controls(snapshot: Snapshot, choices: AgreementChoices) -> list[Control]:
     ]
 
 
-def _cell(figure: AgreementFigure, chosen: protocol.Question, choices: AgreementChoices) -> HeatCell:
+def _cell(
+    figure: AgreementFigure, group: str, chosen: protocol.Question | None, choices: AgreementChoices
+) -> HeatCell:
+    """Return a cell; `chosen` is the question whose details the page shows."""
+    of_group = f"-{group}" if group != choices.group else ""
     return HeatCell(
-        id=f"figure-{figure.question.key}-{figure.language}-{figure.statistic}",
+        id=f"figure-{figure.question.key}-{figure.language}-{figure.statistic}{of_group}",
         value=figure.agreement.value,
         below=figure.agreement.reason or f"n {figure.agreement.units:,}",
         heat=heat(figure.agreement.value),
-        address=choices.address(question=figure.question.key, language=figure.language),
+        address=choices.address(question=figure.question.key, language=figure.language, group=group),
         is_chosen=figure.question == chosen and figure.language == choices.language,
         interval=_shown(figure.agreement.interval),
     )
@@ -274,9 +293,8 @@ def _needed(
     return found
 
 
-def _definitions(drawn: AgreementDetails) -> list[str]:
+def _definitions(figures: Sequence[AgreementFigure], needed_units: str = "") -> list[str]:
     """Return the definition of every statistic, then what they have in common."""
-    figures = [figure for figure, _ in drawn.figures]
     intervals = [figure.agreement.interval for figure in figures]
     return each_once(
         [
@@ -284,7 +302,7 @@ def _definitions(drawn: AgreementDetails) -> list[str]:
             *(interval.definition for interval in intervals if interval),
             *(figure.whose for figure in figures),
             *(figure.warning for figure in figures),
-            NEEDED[drawn.needed_units] if drawn.needed else "",
+            NEEDED[needed_units] if needed_units else "",
         ]
     )
 

@@ -30,7 +30,7 @@ def how_computed(page: ResultsPage, project: Project, on: date) -> str:
         f" {noun(chosen.summaries, 'summary,summaries')} by {noun(chosen.raters, 'rater,raters')}"
         f" ({snapshot.human.raters_of(page.group)}); computed on {on.isoformat()}."
     )
-    mixed = page.mixed_groups
+    mixed = page.mixed_groups and not page.is_split_by_group
     warning = warning_of_mixing(snapshot.summaries, snapshot.human, page.group) if mixed else ""
     said = "\n\n".join([data, *([f"{warning} {DEFINITION}"] if mixed else []), *paragraphs, _software()])
     return "\n\n".join([said, *sources_of(said)]) + "\n"

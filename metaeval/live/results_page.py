@@ -31,6 +31,8 @@ class ResultsPage:
     controls: Sequence[Control]
     definitions: Sequence[str]
     """Definitions of all numbers on the page, each sentence once."""
+    is_split_by_group: bool = False
+    """True if each of the `mixed_groups` has rows of its own."""
 
     @property
     def charts(self) -> Sequence[Chart]:

@@ -104,8 +104,34 @@ def test_pages_ask_for_a_choice_that_the_address_carries(client, project, page):
         assert f'href="?group={group}"' in said
         chosen = client.get(address, {"group": group})
         assert "Whose answers count?" not in chosen.content.decode()
-    if asked.context["how"]:
+    if asked.context["how"] and page != "agreement":
         assert WARNING in asked.context["how"].replace("Coherence: crowd", "Crowd")
         assert WARNING not in chosen.context["how"]
     changed = client.get(address, {"group": "expert"}, headers={"HX-Request": "true"})
     assert '<div id="rater-groups" hx-swap-oob="outerHTML">' in changed.content.decode()
+
+
+def test_agreement_is_shown_group_by_group_until_one_is_chosen(client, project):
+    client.force_login(make_member(project, "researcher"))
+    address = reverse("agreement", args=[project.slug])
+    split, *alone, mixed = (
+        client.get(address, {"group": group} if group else {}) for group in ("", "crowd", "expert", "all")
+    )
+    of_groups = [answer.context["page"].rows for answer in alone]
+    rows = split.context["page"].rows
+    assert [row.title for row in rows[:2]] == ["Coherence · crowd", "Coherence · expert"]
+    for place, row in enumerate(rows):
+        question, group = divmod(place, 2)
+        expected = of_groups[group][question]
+        for cell, own in zip(row.cells, expected.cells, strict=True):
+            assert (cell.interval, cell.below) == (own.interval, own.below)
+            assert cell.value == own.value or not own.is_defined
+            assert f"group={('crowd', 'expert')[group]}" in cell.address
+    assert split.context["page"].drawn is None
+    assert "each has rows of its own" in split.content.decode()
+    how = split.context["how"]
+    assert WARNING not in how
+    assert "of the group crowd" in how
+    assert "of the group expert" in how
+    assert [row.title for row in mixed.context["page"].rows[:1]] == ["Coherence"]
+    assert len({cell.id for row in rows for cell in row.cells}) == sum(len(row.cells) for row in rows)
