@@ -128,7 +128,10 @@ def simulated(level: str) -> list[tuple[str, list[str]]]:
         for name, each in TESTS.items()
         if level in each.false_findings
     ]
-    return [("Intervals that held the true value", held), ("Equal evaluators found to differ", found)]
+    return [
+        ("Intervals that held the true value (95% is right)", held),
+        ("Tests that told equally good evaluators apart (5% is right)", found),
+    ]
 
 
 def _shares(label: str, shares: Sequence[float], *, is_default: bool) -> str:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.constant_scores import LEFT_OUT
-from metaeval.stats.correlation.levels import Level
+from metaeval.stats.correlation.levels import LEVELS, Level
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
 from metaeval.stats.significance import paired_bootstrap, paired_t, permutation, subsamples, williams
 from metaeval.stats.significance.compared import (
@@ -51,9 +51,14 @@ class SignificanceTest:
         if low >= LOWEST_SOUND and high <= HIGHEST_SOUND:
             return ""
         return (
-            f"{self.label[0].upper()}{self.label[1:]} does not hold its level of 5% here: it found a"
-            f" difference between equally good evaluators in {low:.0%} to {high:.0%} of simulated studies."
+            f"The test '{self.label}' does not hold its level of 5% here: it found a difference between"
+            f" equally good evaluators in {low:.0%} to {high:.0%} of simulated studies."
         )
+
+
+def _by_level(*shares: tuple[float, float] | None) -> dict[str, tuple[float, float]]:
+    """Return the shares by level, given in the order of LEVELS; None where the test does not apply."""
+    return {level: each for level, each in zip(LEVELS, shares, strict=True) if each}
 
 
 TESTS: dict[str, SignificanceTest] = {
@@ -64,60 +69,35 @@ TESTS: dict[str, SignificanceTest] = {
             "PERM-BOTH",
             permutation.BOTH,
             permutation.both,
-            false_findings={
-                "pooled": (0.03, 0.32),
-                "article": (0.05, 0.16),
-                "system": (0.03, 0.05),
-                "within_system": (0.05, 0.32),
-            },
+            false_findings=_by_level((0.03, 0.32), (0.05, 0.16), (0.03, 0.05), (0.05, 0.32)),
         ),
         SignificanceTest(
             "perm_inputs",
             "PERM-INPUTS",
             permutation.INPUTS,
             permutation.inputs,
-            false_findings={
-                "pooled": (0.03, 0.05),
-                "article": (0.05, 0.06),
-                "system": (0.02, 0.05),
-                "within_system": (0.04, 0.06),
-            },
+            false_findings=_by_level((0.03, 0.05), (0.05, 0.06), (0.02, 0.05), (0.04, 0.06)),
         ),
         SignificanceTest(
             "perm_inputs_t",
             "PERM-INPUTS with Student's t",
             permutation.INPUTS_T,
             permutation.inputs_t,
-            false_findings={
-                "pooled": (0.03, 0.06),
-                "article": (0.04, 0.06),
-                "system": (0.03, 0.07),
-                "within_system": (0.05, 0.06),
-            },
+            false_findings=_by_level((0.03, 0.06), (0.04, 0.06), (0.03, 0.07), (0.05, 0.06)),
         ),
         SignificanceTest(
             "perm_systems",
             "PERM-SYSTEMS",
             permutation.SYSTEMS,
             permutation.systems,
-            false_findings={
-                "pooled": (0.04, 0.36),
-                "article": (0.04, 0.16),
-                "system": (0.03, 0.05),
-                "within_system": (0.04, 0.32),
-            },
+            false_findings=_by_level((0.04, 0.36), (0.04, 0.16), (0.03, 0.05), (0.04, 0.32)),
         ),
         SignificanceTest(
             "bootstrap_articles",
             "paired bootstrap over articles",
             paired_bootstrap.DEFINITION,
             paired_bootstrap.tester,
-            false_findings={
-                "pooled": (0.02, 0.07),
-                "article": (0.05, 0.06),
-                "system": (0.0, 0.02),
-                "within_system": (0.02, 0.07),
-            },
+            false_findings=_by_level((0.02, 0.07), (0.05, 0.06), (0.0, 0.02), (0.02, 0.07)),
         ),
         SignificanceTest(
             "williams",
@@ -125,19 +105,14 @@ TESTS: dict[str, SignificanceTest] = {
             williams.DEFINITION,
             williams.tester,
             williams.why_not,
-            false_findings={"pooled": (0.05, 0.38), "system": (0.11, 0.15)},
+            false_findings=_by_level((0.05, 0.38), None, (0.11, 0.15), None),
         ),
         SignificanceTest(
             "subsample80",
             "80% subsamples",
             subsamples.DEFINITION,
             subsamples.tester,
-            false_findings={
-                "pooled": (0.3, 0.59),
-                "article": (0.27, 0.33),
-                "system": (0.02, 0.1),
-                "within_system": (0.23, 0.32),
-            },
+            false_findings=_by_level((0.3, 0.59), (0.27, 0.33), (0.02, 0.1), (0.23, 0.32)),
         ),
         SignificanceTest(
             "paired_t",
@@ -145,7 +120,7 @@ TESTS: dict[str, SignificanceTest] = {
             paired_t.DEFINITION,
             paired_t.tester,
             paired_t.why_not,
-            false_findings={"article": (0.04, 0.06)},
+            false_findings=_by_level(None, (0.04, 0.06), None, None),
         ),
     )
 }

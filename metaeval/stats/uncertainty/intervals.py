@@ -71,11 +71,16 @@ class CoefficientInterval:
         )
 
 
+def _by_level(*shares: tuple[float, float, float] | None) -> dict[str, Coverage]:
+    """Return the coverage by level, given in the order of LEVELS; None where there is no interval."""
+    return {level: Coverage(*each) for level, each in zip(LEVELS, shares, strict=True) if each}
+
+
 def _drawn(
-    name: str, label: str, scheme: str, kind: str = "percentile", **coverage: Coverage
+    name: str, label: str, scheme: str, kind: str, coverage: dict[str, Coverage] | None = None
 ) -> CoefficientInterval:
     definition = f"95% {kind} bootstrap: {SCHEMES[scheme]}"
-    return CoefficientInterval(name, label, definition, scheme, kind, coverage)
+    return CoefficientInterval(name, label, definition, scheme, kind, coverage or {})
 
 
 INTERVALS: dict[str, CoefficientInterval] = {
@@ -85,32 +90,24 @@ INTERVALS: dict[str, CoefficientInterval] = {
             "bootstrap_articles",
             "bootstrap over articles",
             "articles",
-            pooled=Coverage(0.93, 0.94, 0.96),
-            article=Coverage(0.91, 0.94, 0.96),
-            system=Coverage(0.71, 0.93, 1.0),
-            within_system=Coverage(0.93, 0.95, 0.98),
+            "percentile",
+            _by_level((0.93, 0.94, 0.96), (0.91, 0.94, 0.96), (0.71, 0.93, 1.0), (0.93, 0.95, 0.98)),
         ),
-        _drawn("bootstrap_systems", "bootstrap over systems", "systems"),
-        _drawn("bootstrap_both", "bootstrap over articles and systems", "both"),
+        _drawn("bootstrap_systems", "bootstrap over systems", "systems", "percentile"),
+        _drawn("bootstrap_both", "bootstrap over articles and systems", "both", "percentile"),
         _drawn(
             "symmetric_articles",
             "symmetric bootstrap over articles",
             "articles",
             "symmetric",
-            pooled=Coverage(0.91, 0.94, 0.96),
-            article=Coverage(0.92, 0.94, 0.96),
-            system=Coverage(0.92, 0.96, 1.0),
-            within_system=Coverage(0.94, 0.95, 0.97),
+            _by_level((0.91, 0.94, 0.96), (0.92, 0.94, 0.96), (0.92, 0.96, 1.0), (0.94, 0.95, 0.97)),
         ),
         _drawn(
             "bca_articles",
             "BCa bootstrap over articles",
             "articles",
             "BCa",
-            pooled=Coverage(0.93, 0.94, 0.96),
-            article=Coverage(0.92, 0.94, 0.96),
-            system=Coverage(0.74, 0.85, 0.96),
-            within_system=Coverage(0.92, 0.95, 0.97),
+            _by_level((0.93, 0.94, 0.96), (0.92, 0.94, 0.96), (0.74, 0.85, 0.96), (0.92, 0.95, 0.97)),
         ),
         _drawn("bca_systems", "BCa bootstrap over systems", "systems", "BCa"),
         CoefficientInterval(
@@ -118,18 +115,13 @@ INTERVALS: dict[str, CoefficientInterval] = {
             "jackknife over articles",
             "95% jackknife: articles left out in turn, each with all its summaries",
             "articles",
-            coverage={
-                "pooled": Coverage(0.94, 0.95, 0.98),
-                "article": Coverage(0.93, 0.95, 0.97),
-                "system": Coverage(0.79, 0.94, 1.0),
-                "within_system": Coverage(0.94, 0.96, 0.97),
-            },
+            coverage=_by_level((0.94, 0.95, 0.98), (0.93, 0.95, 0.97), (0.79, 0.94, 1.0), (0.94, 0.96, 0.97)),
         ),
         CoefficientInterval(
             "analytic",
             "by formula, summaries independent",
             "95% interval by formula",
-            coverage={"pooled": Coverage(0.7, 0.83, 0.92), "system": Coverage(0.92, 0.99, 1.0)},
+            coverage=_by_level((0.7, 0.83, 0.92), None, (0.92, 0.99, 1.0), None),
         ),
     )
 }

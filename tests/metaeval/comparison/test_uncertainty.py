@@ -69,7 +69,7 @@ def test_over_systems_means_the_interval_and_the_test_are_those_that_hold_there(
 def test_a_test_that_finds_too_much_says_so_in_the_definition_of_its_letters(compared):
     chosen = {"level": "article", "test": "perm_both", "interval": "none", "resamples": 50}
     for row in rows_of(compared, **chosen):
-        assert "PERM-BOTH does not hold its level of 5% here" in row["definition"]
+        assert "'PERM-BOTH' does not hold its level of 5% here" in row["definition"]
 
 
 def test_evaluators_that_cannot_be_tested_have_no_letters(compared):

@@ -248,6 +248,19 @@ class TestComparison:
         assert cells(answer)[f"figure-{setup.pk}-coherence"].startswith(f"{row['value']:.3f}"[1:])
         assert "Kendall's τ-b, mean over articles" in read(answer).text("lede")
 
+    def test_what_misleads_at_the_level_is_said_beside_values_pairs_and_menus(self, researcher, judged):
+        chosen = {"level": "system", "test": "williams", "interval": "analytic"}
+        page = read(researcher.get(address("comparison", judged), chosen))
+        assert "Warning: The interval 'by formula, summaries independent'" in page.text("notes")
+        assert "Warning: The test 'Williams' test' does not hold" in page.text("notes")
+        assert "Williams' test 11% to 15%" in page.text("simulated")
+        assert "symmetric bootstrap over articles 92% to 100% (default)" in page.text("simulated")
+        assert "Williams' test' does not hold" in page.text("behind")
+        pairs = researcher.get(address("significance_csv", judged), chosen).content.decode()
+        assert "method_warning" in pairs.splitlines()[0]
+        usual = read(researcher.get(address("comparison", judged), {"level": "system"}))
+        assert "Warning:" not in usual.text("notes")
+
     @pytest.mark.parametrize(
         "wrong",
         [{"level": "x"}, {"coefficient": "x"}, {"language": "xx"}, {"group": "x"}, {"only": "99999"}],

@@ -85,6 +85,7 @@ def test_agreement_has_the_rows_of_the_page(researcher, project, asked, method):
     [
         {},
         {"level": "system"},
+        {"level": "system", "test": "williams", "interval": "analytic"},
         {"level": "article", "coefficient": "pearson"},
         {"coefficient": "kendall_b", "language": "en"},
         {"coefficient": "roc_auc", "group": "crowd"},

@@ -112,12 +112,12 @@ def test_nine_articles_are_too_few(test):
     assert nine.reasons[0, 1] == "fewer than 10 articles to draw from"
 
 
-# What is due of the mean of a few numbers: an eighth more than the spread of the resamples' means at five.
-@pytest.mark.parametrize("level", ["article"])
-def test_over_articles_it_is_the_paired_t_test_but_for_the_draws(level):
-    labels, scores, *rest = random_case(2, articles=12)
-    scores[np.isnan(scores)] = 0.0
-    given = (level, "pearson", Rows(labels, scores, *rest), Resampling(20_000))
+# The means of resamples of m numbers spread too little by sqrt((m - 1) / m), which shows where m is small.
+def test_over_articles_it_is_the_paired_t_test_but_for_the_draws():
+    labels, noise, other = np.random.default_rng(3).normal(size=(3, 60))
+    systems, articles = np.divmod(np.arange(60), 10)
+    rows = Rows(labels, [labels + noise, labels + 2 * other], articles, systems)
+    given = ("article", "pearson", rows, Resampling(20_000))
     drawn, exact = (compare_pairs(test, *given) for test in ("bootstrap_articles", "paired_t"))
     assert drawn.p_values[0, 1] == pytest.approx(exact.p_values[0, 1], rel=0.05)
 
