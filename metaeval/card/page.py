@@ -99,7 +99,7 @@ def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON
     material = None
     if evaluator is not None and chosen in scored and not np.isnan(chosen.values).all():
         material = card_material(
-            compare(snapshot.summaries, [evaluator], language=choices.language),
+            compare(snapshot.summaries, [evaluator], language=choices.language, on=chosen.dimension),
             human,
             human.on(chosen.key),
             chosen,

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,13 +16,15 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.correlation.paired import NO_SCORE, TIED_LABEL
 from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, reasons, value_and_ends
+from scoring.contract.seen import EVERY_DIMENSION
 
 NOT_SCORED_YET = "not scored yet"
 NOT_SCORED_BY_ALL = "not scored by every compared evaluator"
 SEEN = "article seen by the evaluator"
 GUARD = (
     "Articles that an evaluator has seen (as examples, in training, or to choose a prompt or a threshold) are"
-    " left out of its figures and of every comparison with it."
+    " left out of its figures and of every comparison with it; where only labels were seen, on their"
+    " dimension."
 )
 MUCH_FEWER = 0.5
 """A figure on less than this share of the most units on its dimension is marked."""
@@ -139,8 +141,9 @@ class Comparison:
     """(summaries,) the chosen ones, without those that are left out for all because they were seen."""
     seen: dict[str, int]
     """Reason -> articles left out, for one evaluator or for all, because they were seen."""
-    seen_by: dict[str, Bools]
-    """Key -> (summaries,) whose articles it has seen, for evaluators that lose articles of their own."""
+    seen_by: Mapping[str, Mapping[str, Bools]]
+    """Key -> dimension -> (summaries,) whose articles it has seen, for evaluators that lose articles of their
+    own. EVERY_DIMENSION stands for the dimensions not named."""
     _columns: dict[tuple[Labels, str], Column] = field(default_factory=dict, init=False, repr=False)
     _scores: dict[tuple[tuple[Scores, ...], str], tuple[Floats, Floats]] = field(
         default_factory=dict, init=False, repr=False
@@ -151,7 +154,8 @@ class Comparison:
         """The number of articles that are left out, for one evaluator or for all."""
         if not self.seen_by:
             return sum(self.seen.values())
-        return len(np.unique(self.summaries.articles[np.any(list(self.seen_by.values()), axis=0)]))
+        masks = [mask for by_dimension in self.seen_by.values() for mask in by_dimension.values()]
+        return len(np.unique(self.summaries.articles[np.any(masks, axis=0)]))
 
     def column(self, labels: Labels, items: str = "own") -> Column:
         """Return the scores of all evaluators on the labels' dimension; cached.
@@ -169,29 +173,37 @@ class Comparison:
         )
         rows = self.summaries.rows(self.counted, labels, scores)
         in_order = replace(rows, labels=labels.order[self.counted], scores=order)
-        seen = [self._seen_by(each) for each in scorers]
-        why_seen = [self.why_seen([each]) for each in scorers]
+        seen = [self._seen_by(each, labels.dimension) for each in scorers]
+        why_seen = [self.why_seen([each], labels.dimension) for each in scorers]
         if items == "common":
             those = [each for each in scorers if each.scores_on(labels.dimension).has_any(self.counted)]
             by_any = np.zeros(len(rows), dtype=bool)
             for each in those:
-                by_any |= self._seen_by(each)
+                by_any |= self._seen_by(each, labels.dimension)
             seen = [by_any] * len(scorers)
-            why_seen = [self.why_seen(those)] * len(scorers)
+            why_seen = [self.why_seen(those, labels.dimension)] * len(scorers)
         return Column(labels, scorers, rows, in_order, np.array(seen, dtype=bool), tuple(why_seen))
 
-    def _seen_by(self, evaluator: SetupScores) -> Bools:
-        """Return which of the counted summaries only this evaluator loses, (counted,)."""
+    def _seen_by(self, evaluator: SetupScores, dimension: str) -> Bools:
+        """Return which of the counted summaries only this evaluator loses on the dimension, (counted,)."""
         if evaluator.key in self.seen_by:
-            return self.seen_by[evaluator.key][self.counted]
+            return _on(dimension, self.seen_by[evaluator.key])[self.counted]
         return np.zeros(int(self.counted.sum()), dtype=bool)
 
-    def why_seen(self, evaluators: Sequence[SetupScores]) -> dict[str, int]:
-        """Return reason -> articles left out of what stands on the scores of all of these."""
+    def why_seen(self, evaluators: Sequence[SetupScores], dimension: str | None = None) -> dict[str, int]:
+        """Return reason -> articles left out of what stands on the scores of all of these.
+
+        Without a `dimension`, the reason names the dimensions unless it is true of all.
+        """
         if not self.seen_by:
             return self.seen
-        articles = self.summaries.articles[self.counted]
-        return _why_seen([(each.label, articles[self._seen_by(each)]) for each in evaluators])
+        found = []
+        for each in evaluators:
+            if each.key in self.seen_by:
+                masks = self.seen_by[each.key]
+                wanted = masks if dimension is None else {EVERY_DIMENSION: _on(dimension, masks)}
+                found.append((each.label, wanted))
+        return _why_seen(self.summaries.articles, found)
 
     def _matrices(self, given: tuple[Scores, ...], items: str) -> tuple[Floats, Floats]:
         """Return (scorers, counted) the scores and (scorers, counted) their order; cached."""
@@ -379,11 +391,12 @@ def compare(
     systems: Collection[str] = (),
     only: Collection[str] = (),
     among: Bools | None = None,
-    by_evaluator: bool = False,
+    on: str | None = None,
 ) -> Comparison:
     """Return the comparison of `evaluators` (keys in `only`; none for all) under the contamination guard.
 
-    Articles that one of them has seen are left out for all, or with `by_evaluator` for it alone.
+    Articles that one of them has seen are left out for it alone, by dimension. With `on`, which names a
+    dimension, those that one of them has seen in this dimension are left out for all, whatever the labels.
     Summaries count if they are in `language`, of `dataset`, by `systems` (names; none for all) and `among`
     (summaries,) the ones given. Raises DomainError for an unknown name or key.
     """
@@ -399,33 +412,48 @@ def compare(
     if among is not None:
         chosen = chosen & among
     seen_by = {
-        each.key: np.isin(summaries.articles, list(each.seen)) & chosen
+        each.key: {
+            dimension: np.isin(summaries.articles, list(each.seen_on(dimension))) & chosen
+            for dimension in ((EVERY_DIMENSION, *each.seen) if on is None else (on,))
+        }
         for each in compared
         if each.seen and each.has_scores
     }
-    of_each = [
-        (each.label, summaries.articles[seen_by[each.key]]) for each in compared if each.key in seen_by
-    ]
-    if by_evaluator:
+    if on is None:
         return Comparison(
             summaries,
             tuple(
                 each.without(seen_by[each.key], SEEN) if each.key in seen_by else each for each in compared
             ),
             chosen,
-            {reason: n for each in of_each for reason, n in _why_seen([each]).items()},
+            {
+                reason: n
+                for each in compared
+                if each.key in seen_by
+                for reason, n in _why_seen(summaries.articles, [(each.label, seen_by[each.key])]).items()
+            },
             seen_by,
         )
-    contaminated = np.any([np.zeros_like(chosen), *seen_by.values()], axis=0)
-    return Comparison(summaries, compared, chosen & ~contaminated, _why_seen(of_each), {})
+    of_each = [
+        (each.label, {EVERY_DIMENSION: seen_by[each.key][on]}) for each in compared if each.key in seen_by
+    ]
+    contaminated = np.any([np.zeros_like(chosen), *(mask[EVERY_DIMENSION] for _, mask in of_each)], axis=0)
+    return Comparison(summaries, compared, chosen & ~contaminated, _why_seen(summaries.articles, of_each), {})
 
 
-def _why_seen(articles_by: Sequence[tuple[str, Ints]]) -> dict[str, int]:
-    """Return reason -> articles, from labels of evaluators and the articles that they have seen."""
+def _on(dimension: str, by_dimension: Mapping[str, Bools]) -> Bools:
+    return by_dimension.get(dimension, by_dimension[EVERY_DIMENSION])
+
+
+def _why_seen(articles: Ints, seen: Sequence[tuple[str, Mapping[str, Bools]]]) -> dict[str, int]:
+    """Return reason -> articles, from labels of evaluators and masks of the summaries they have seen."""
     labels: dict[int, list[str]] = {}
-    for label, articles in articles_by:
-        for article in np.unique(articles).tolist():
-            labels.setdefault(article, []).append(label)
+    for label, by_dimension in seen:
+        found = {name: set(np.unique(articles[mask]).tolist()) for name, mask in by_dimension.items()}
+        for article in sorted(set().union(*found.values())):
+            within = [name for name, those in found.items() if article in those]
+            is_partial = EVERY_DIMENSION not in within
+            labels.setdefault(article, []).append(f"{label} ({', '.join(within)})" if is_partial else label)
     return dict(Counter(f"articles seen by {_named(each)}" for each in labels.values()))
 
 

@@ -16,7 +16,6 @@ def comparison_rows(project: Project, choices: ComparisonChoices, method: Method
 def comparison_table(snapshot: Snapshot, choices: ComparisonChoices, method: Method) -> ComparisonTable:
     """Return the table for the chosen summaries, labels and evaluators; `method` replaces the choice of one.
 
-    Articles that an evaluator has seen are left out for it alone.
     Raises DomainError for a choice that does not exist.
     """
     human = snapshot.human
@@ -29,7 +28,6 @@ def comparison_table(snapshot: Snapshot, choices: ComparisonChoices, method: Met
         dataset=choices.dataset,
         systems=choices.systems,
         only=choices.only,
-        by_evaluator=True,
     )
     labels = [
         each

@@ -68,6 +68,7 @@ def pairs_of(snapshot: Snapshot, choices: ListChoices, pair: Pair) -> tuple[Rank
         dataset=choices.dataset,
         systems=choices.systems,
         only=[pair.evaluator.key],
+        on=pair.question.dimension,
     )
     return ranked_pairs(comparison, pair.evaluator, pair.question), comparison.seen
 

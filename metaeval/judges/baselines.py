@@ -8,6 +8,7 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Floats
 from scoring.contract.evaluator import GENERAL, EvaluatorError
 from scoring.contract.items import Item
+from scoring.contract.seen import EVERY_DIMENSION
 from scoring.evaluators.length import Length
 from scoring.evaluators.majority import Majority
 from scoring.inputs.items import items_of
@@ -61,7 +62,7 @@ def _evaluator(key: str, label: str, seen: frozenset[int], values: dict[str, Flo
         signature=key,
         fingerprint=None,
         higher_is_better=True,
-        seen=seen,
+        seen={EVERY_DIMENSION: seen},
         scores={
             dimension: Scores(read_only(each), (), np.full(len(each), -1))
             for dimension, each in values.items()

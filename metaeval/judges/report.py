@@ -194,17 +194,19 @@ def _measured(
 def _computed(
     project: Project, snapshot: Snapshot, tried: Sequence[SetupScores], question: Labels, measure: str
 ) -> JudgeFigures:
-    seen = tried[0].seen  # the same for all: everything outside the tuning part
-    comparison = compare(snapshot.summaries, [*tried, *baselines(project, snapshot, seen)])
+    on = question.dimension
+    outside = tried[0].seen_on(on)  # the same for all: everything outside the tuning part
+    comparison = compare(snapshot.summaries, [*tried, *baselines(project, snapshot, outside)], on=on)
     tuning = figures(comparison, question, measure)
     keys = {each.key for each in tried}
     opened = [each for each in snapshot.evaluators if each.key in keys and each.on(question.dimension)]
+    sealed = {}
+    for each in opened:
+        alone = compare(snapshot.summaries, [each], on=on)
+        sealed[each.key] = figures(alone, question, measure).estimates[each.key]
     return JudgeFigures(
         tuning=tuning,
-        sealed={
-            each.key: figures(compare(snapshot.summaries, [each]), question, measure).estimates[each.key]
-            for each in opened
-        },
+        sealed=sealed,
         ceiling=_ceiling(snapshot, question, comparison.counted, measure),
     )
 

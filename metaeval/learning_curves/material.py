@@ -82,7 +82,8 @@ def curve_material(
     questions = [
         found for each in labels if done and (found := _question(snapshot, comparison, each, done, choices))
     ]
-    return CurveMaterial(questions, offered, shown, comparison.seen, int(labelled.sum()))
+    seen = comparison.why_seen(comparison.evaluators)
+    return CurveMaterial(questions, offered, shown, seen, int(labelled.sum()))
 
 
 def _tested(snapshot: Snapshot, followed: FollowedCurve) -> Bools:

@@ -130,7 +130,7 @@ def plan_figures(
             plan = plan_difference(level, coefficient, rows, constant=constant)
         else:
             plan = plan_width(level, coefficient, rows.each[0], target=target, constant=constant)
-        left_out = comparison.why_seen(pair)
+        left_out = comparison.why_seen(pair, each.dimension)
         found.append(
             PlanFigure(evaluator, against, each, level, coefficient, target, plan, ratings, left_out)
         )

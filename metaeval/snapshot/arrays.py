@@ -16,6 +16,7 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.ranks import places_among_distinct
 from metaeval.stats.rows import Rows
 from scoring.contract.evaluator import GENERAL
+from scoring.contract.seen import EVERY_DIMENSION
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -311,8 +312,8 @@ class SetupScores:
     signature: str
     fingerprint: str | None
     higher_is_better: bool
-    seen: frozenset[int]
-    """Codes of articles that it has learnt from."""
+    seen: Mapping[str, frozenset[int]]
+    """Dimension or EVERY_DIMENSION -> codes of the articles whose labels or texts it has learnt from."""
     scores: Mapping[str, Scores]
     """Scores by dimension."""
 
@@ -320,18 +321,29 @@ class SetupScores:
         """Return the scores on `dimension`, or else the general ones, or None."""
         return self.scores.get(dimension, self.scores.get(GENERAL))
 
+    def seen_on(self, dimension: str) -> frozenset[int]:
+        """Return the codes of the articles that comparisons with labels of `dimension` leave out."""
+        return self.seen.get(EVERY_DIMENSION, frozenset()) | self.seen.get(dimension, frozenset())
+
     @property
     def has_scores(self) -> bool:
         """Return whether there is a score, not only reasons for none."""
         return any(bool((~np.isnan(scores.values)).any()) for scores in self.scores.values())
 
-    def without(self, chosen: Bools, reason: str) -> "SetupScores":
-        """Return the same without the scores of the summaries `chosen`, (summaries,), for this reason."""
-        if not chosen.any():
-            return self
-        return replace(
-            self, scores={name: scores.without(chosen, reason) for name, scores in self.scores.items()}
-        )
+    def without(self, chosen: Mapping[str, Bools], reason: str) -> "SetupScores":
+        """Return the same without scores of chosen summaries, for this reason.
+
+        `chosen` gives them, (summaries,), by dimension or EVERY_DIMENSION, which is that of all dimensions
+        not named.
+        """
+        named = {name: own for name in chosen if (own := self.on(name)) is not None}
+        everywhere = chosen.get(EVERY_DIMENSION)
+        changed = {
+            name: kept.without(left_out, reason)
+            for name, kept in {**self.scores, **named}.items()
+            if (left_out := chosen.get(name, everywhere)) is not None and left_out.any()
+        }
+        return replace(self, scores={**self.scores, **changed}) if changed else self
 
     def scores_on(self, dimension: str) -> Scores:
         """Return the scores on `dimension` or the general ones. Raises KeyError if there are none."""

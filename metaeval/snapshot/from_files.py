@@ -26,6 +26,7 @@ from metaeval.snapshot.arrays import (
 )
 from metaeval.stats.arrays import Ints
 from scoring.contract.evaluator import GENERAL
+from scoring.contract.seen import EVERY_DIMENSION
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.files.examples import Example, read_examples
 
@@ -225,10 +226,11 @@ def _evaluator(
         raise FileRefused(problems)
     seen_reasons = {load_evaluator(name).seen_reason for name in EVALUATORS}
     seen = {
-        int(summaries.articles[place])
-        for column in columns.values()
-        for place, value in column.items()
-        if value in seen_reasons
+        EVERY_DIMENSION if dimension == GENERAL else dimension: frozenset(
+            int(summaries.articles[place]) for place, value in column.items() if value in seen_reasons
+        )
+        - {-1}
+        for dimension, column in columns.items()
     }
     return SetupScores(
         key=label,
@@ -236,7 +238,7 @@ def _evaluator(
         signature=str(path),
         fingerprint=None,
         higher_is_better=True,
-        seen=frozenset(seen - {-1}),
+        seen={dimension: those for dimension, those in seen.items() if those},
         scores={dimension: _scores(column, len(examples)) for dimension, column in columns.items()},
     )
 

@@ -13,6 +13,7 @@ from metaeval.snapshot.arrays import Scores, SetupScores, codes, read_only
 from metaeval.snapshot.changes import Changes
 from metaeval.snapshot.columns import columns, places_of, whole_numbers
 from metaeval.stats.arrays import Ints
+from scoring.contract.seen import EVERY_DIMENSION
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.models import Batch, Score, SeenArticle, Setup
 from scoring.sealed_labels.label_parts import LabelPart
@@ -135,15 +136,16 @@ def read_evaluators(project: Project, article_ids: Ints, scores: ScoresOfSetups)
     )
     opened = tried_setups(project)
     outside = _outside_tuning(project, article_ids) if opened else frozenset()
-    seen: dict[int, set[int]] = {}
-    by_setup, articles = columns(
-        SeenArticle.objects.filter(setup__project=project).values_list("setup_id", "article_id"), 2
+    seen: dict[int, dict[str, set[int]]] = {}
+    by_setup, dimensions, articles = columns(
+        SeenArticle.objects.filter(setup__project=project).values_list("setup_id", "dimension", "article_id"),
+        3,
     )
-    for setup_id, code in zip(
-        by_setup, places_of(whole_numbers(articles), article_ids).tolist(), strict=True
+    for setup_id, dimension, code in zip(
+        by_setup, dimensions, places_of(whole_numbers(articles), article_ids).tolist(), strict=True
     ):
         if code >= 0:
-            seen.setdefault(setup_id, set()).add(code)
+            seen.setdefault(setup_id, {}).setdefault(dimension, set()).add(code)
     evaluators = [
         SetupScores(
             key=str(pk),
@@ -151,7 +153,7 @@ def read_evaluators(project: Project, article_ids: Ints, scores: ScoresOfSetups)
             signature=signature,
             fingerprint=fingerprint,
             higher_is_better=name not in EVALUATORS or load_evaluator(name).higher_is_better,
-            seen=frozenset(seen.get(pk, ())),
+            seen={dimension: frozenset(those) for dimension, those in seen.get(pk, {}).items()},
             scores=scores[pk],
         )
         for pk, label, signature, fingerprint, name in setups
@@ -159,7 +161,9 @@ def read_evaluators(project: Project, article_ids: Ints, scores: ScoresOfSetups)
     ]
     return EvaluatorsRead(
         evaluators=tuple(each for each in evaluators if opened.get(int(each.key), True)),
-        tried=tuple(replace(each, seen=outside) for each in evaluators if int(each.key) in opened),
+        tried=tuple(
+            replace(each, seen={EVERY_DIMENSION: outside}) for each in evaluators if int(each.key) in opened
+        ),
         without_scores=tuple(label for pk, label, *_ in setups if pk not in scores and opened.get(pk, True)),
     )
 

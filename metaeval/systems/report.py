@@ -115,7 +115,7 @@ def _figures(
     `estimate_of` gets a mask (summaries,) of the system's own. Labels alone keep the articles that evaluators
     have seen, unless the comparison leaves them out for all.
     """
-    seen = comparison.why_seen([evaluator] if evaluator else [])
+    seen = comparison.why_seen([evaluator] if evaluator else [], dimension)
     guard = (GUARD,) if evaluator or seen else ()
     figures = []
     for code, name in enumerate(comparison.summaries.system_names):

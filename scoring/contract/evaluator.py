@@ -4,17 +4,17 @@ A new evaluator is one file in `scoring/evaluators/`, one line in the table ther
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from annotation.declared.settings import settings_of
 from annotation.imports.reading.blank_texts import is_blank
-from annotation.texts.text_digests import text_digest
 from scoring.contract.digests import sha256_of
-from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored
+from scoring.contract.seen import Seen
 from scoring.contract.setup_names import parameter_phrases
 
 Queue = Literal["cpu", "gpu", "llm"]
@@ -47,58 +47,20 @@ class EvaluatorError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The articles that a fitted evaluator has learnt from. Comparisons leave out their summaries."""
+class Member:
+    """A setup whose scores another evaluator combines or calibrates."""
 
-    article_ids: frozenset[str] = frozenset()
-    text_digests: frozenset[str] = frozenset()
-    """Digests of articles' texts (`text_digest`), which find the same article under another id."""
-    near: Container[str] = ()
-    """Texts of articles that nearly repeat one that was seen."""
-    roles: Mapping[str, str] = field(default_factory=dict)
-    """Digest -> how the text was used, where a model card says so, such as "validation"."""
-    example_ids: tuple[str, ...] = ()
-    digest: str = ""
-    """SHA-256 of the examples' texts and labels; empty when nothing was seen."""
-
-    @classmethod
-    def of(cls, examples: Iterable[PoolExample]) -> Self:
-        """Return what these examples teach; their order and repetition do not matter."""
-        unique = sorted({example.id: example for example in examples}.values(), key=lambda each: each.id)
-        content = [
-            [each.id, each.article_id, each.article, each.summary, each.references, dict(each.labels)]
-            for each in unique
-        ]
-        return cls(
-            article_ids=frozenset(each.article_id for each in unique),
-            text_digests=frozenset(filter(None, map(digest_of_article, unique))),
-            example_ids=tuple(each.id for each in unique),
-            digest=sha256_of(content),
-        )
-
-    def includes(self, text: Item | PoolExample) -> bool:
-        """Return whether the text's article, or a near-duplicate, was seen, under this id or another.
-
-        Without the article's text, near-duplicates are not found.
-        """
-        if text.article_id in self.article_ids:
-            return True
-        if self.text_digests and digest_of_article(text) in self.text_digests:
-            return True
-        return bool(text.article) and text.article in self.near
-
-    def cannot_be_checked(self, item: Item) -> str | None:
-        """Return what the item lacks to tell whether its article was seen, or None."""
-        if self.article_ids and item.article_id is None:
-            return "article_id is missing, so it cannot be checked against the labelled pool"
-        if self.text_digests and not self.article_ids and not digest_of_article(item):
-            return "the article's text is missing, so it cannot be checked against the training data"
-        return None
-
-
-def digest_of_article(text: Item | PoolExample) -> str:
-    """Return the `text_digest` of the text's article; empty if it is not known."""
-    return text.article_digest or text_digest(text.article or "")
+    name: str
+    """The member's key in `Item.scores`."""
+    label: str
+    """The setup's name for people."""
+    dimensions: tuple[str, ...]
+    fingerprint: str = ""
+    """The setup's fingerprint; empty if the scores come from a file."""
+    higher_is_better: bool = True
+    seen: Seen = field(default_factory=Seen)
+    is_out_of_fold: bool = False
+    """The same as in `Evaluator`; also True if one of its own members is out of fold."""
 
 
 class Evaluator:
@@ -136,7 +98,7 @@ class Evaluator:
     batch_size: ClassVar[int] = 512
     """Summaries a worker claims at a time; no score may depend on it."""
     seen_reason: ClassVar[str] = "article is in the labelled pool"
-    """The reason why a summary of an article in `seen` is not scored."""
+    """The reason why a summary of an article in `seen` is not scored on a dimension."""
     is_out_of_fold: ClassVar[bool] = False
     """True if a summary's score depends only on labels of other articles, although it learns from all.
     Then `seen` has the articles of its members, not those of its pool."""
@@ -170,10 +132,7 @@ class Evaluator:
     def use_members(self, members: Sequence[Member]) -> None:
         """Set the members, with Need.SCORES: once, before `fit` and `see_corpus`; adds to `seen`."""
         self.members = tuple(members)
-        self.seen = Seen(
-            article_ids=frozenset[str]().union(*(each.seen_articles for each in members)),
-            text_digests=frozenset[str]().union(*(each.seen_texts for each in members)),
-        )
+        self.seen = Seen.by_any(each.seen for each in members)
 
     def headline(self) -> tuple[str, frozenset[str]]:
         """Return how a setup's name begins, and the parameters that this covers."""
@@ -248,7 +207,7 @@ def language_problem(evaluator: Evaluator, language: str | None) -> str | None:
 
 def foreseen_problem(evaluator: Evaluator, item: Item) -> str | None:
     """Return why the item will have no score on some dimension, or None."""
-    if evaluator.seen.includes(item):
+    if evaluator.seen.dimensions_of(item, evaluator.dimensions):
         return evaluator.seen_reason
     return evaluator.lacking(item) or language_problem(evaluator, item.language)
 
@@ -256,14 +215,15 @@ def foreseen_problem(evaluator: Evaluator, item: Item) -> str | None:
 def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
     """Score `items`, except those of seen articles or unsupported languages, which get the reason.
 
+    An item of an article that was seen in some of the dimensions is scored on the others.
     Raises RuntimeError if the evaluator breaks the contract (number of results, dimensions).
     """
-    seen = evaluator.seen
+    seen_in = [evaluator.seen.dimensions_of(item, evaluator.dimensions) for item in items]
     barred: dict[int, str] = {}
     for index, item in enumerate(items):
-        if problem := seen.cannot_be_checked(item):
+        if problem := evaluator.seen.cannot_be_checked(item):
             barred[index] = problem
-        elif seen.includes(item):
+        elif evaluator.dimensions and len(seen_in[index]) == len(evaluator.dimensions):
             barred[index] = evaluator.seen_reason
         elif problem := language_problem(evaluator, item.language):
             barred[index] = problem
@@ -279,6 +239,8 @@ def score_unseen(evaluator: Evaluator, items: Sequence[Item]) -> list[Scored]:
             )
     answers = iter(scored)
     return [
-        Scored.unscored(evaluator.dimensions, barred[index]) if index in barred else next(answers)
+        Scored.unscored(evaluator.dimensions, barred[index])
+        if index in barred
+        else next(answers).without(seen_in[index], evaluator.seen_reason)
         for index in range(len(items))
     ]

@@ -4,8 +4,7 @@ from collections.abc import Collection
 
 from annotation.declared.settings import settings_as_json, settings_of, value_as_json, value_as_text
 from scoring.contract.digests import sha256_of
-from scoring.contract.evaluator import Evaluator
-from scoring.contract.items import Member
+from scoring.contract.evaluator import Evaluator, Member
 
 
 def identity(evaluator: Evaluator) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The input of evaluators: summaries to score, labelled examples, and members with stored scores."""
+"""The input of evaluators: summaries to score, and labelled examples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,26 +25,6 @@ class Item:
     """One for each of `questions`, which replace the generator of questions."""
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Name of a member -> dimension -> its finite score; missing where the member gave none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A setup whose scores another evaluator combines or calibrates."""
-
-    name: str
-    """The member's key in `Item.scores`."""
-    label: str
-    """The setup's name for people."""
-    dimensions: tuple[str, ...]
-    fingerprint: str = ""
-    """The setup's fingerprint; empty if the scores come from a file."""
-    higher_is_better: bool = True
-    seen_articles: frozenset[str] = frozenset()
-    """Ids of the articles it has learnt from."""
-    seen_texts: frozenset[str] = frozenset()
-    """Digests of their texts."""
-    is_out_of_fold: bool = False
-    """The same as in `Evaluator`; also True if one of its own members is out of fold."""
 
 
 @dataclass(frozen=True, slots=True)

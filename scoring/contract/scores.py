@@ -1,8 +1,8 @@
 """The output of evaluators: scores, or the reasons why there are none."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 EMPTY_SUMMARY = "empty summary"
@@ -60,6 +60,17 @@ class Scored:
     def unscored(cls, dimensions: Iterable[str], reason: str) -> Self:
         dimensions = tuple(dimensions)
         return cls(dict.fromkeys(dimensions, math.nan), dict.fromkeys(dimensions, reason))
+
+    def without(self, dimensions: Collection[str], reason: str) -> Self:
+        """Return the same with this reason instead of scores on `dimensions`."""
+        if not dimensions:
+            return self
+        return replace(
+            self,
+            values={**self.values, **dict.fromkeys(dimensions, math.nan)},
+            reasons={**self.reasons, **dict.fromkeys(dimensions, reason)},
+            explanations={name: text for name, text in self.explanations.items() if name not in dimensions},
+        )
 
 
 def shares_read(shares: Iterable[tuple[str, float]]) -> dict[str, float]:

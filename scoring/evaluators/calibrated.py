@@ -3,9 +3,10 @@ from dataclasses import dataclass, replace
 
 from annotation.declared.settings import setting
 from scoring.contract.digests import sha256_of
-from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need, Seen, digest_of_article
-from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Member, Need
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.scores import Scored
+from scoring.contract.seen import Seen, digest_of_article
 from scoring.evaluators.bases.cross_fitting import (
     Fit,
     LabelledScore,
@@ -115,7 +116,7 @@ class Calibrated(Evaluator):
         if not self.members:
             raise RuntimeError("calibrated is fitted only after use_members(members)")
         [self._member] = self.members
-        usable = [each for each in pool if not self.seen.includes(each)]
+        usable = [replace(each, labels=left) for each in pool if (left := self._unseen_labels(each))]
         self._articles = SameArticles((each.article_id, digest_of_article(each)) for each in usable)
         labelled = {
             dimension: found
@@ -205,6 +206,11 @@ class Calibrated(Evaluator):
                 "Choose other dimensions or another number",
                 permanent=True,
             ) from error
+
+    def _unseen_labels(self, example: PoolExample) -> dict[str, float]:
+        """Return the labels on dimensions in which the member has not seen the article."""
+        seen_in = self.seen.dimensions_of(example, example.labels.keys())
+        return {name: label for name, label in example.labels.items() if name not in seen_in}
 
     def _labelled(self, dimension: str, pool: Sequence[PoolExample]) -> list[LabelledScore]:
         return [

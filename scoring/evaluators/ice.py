@@ -5,10 +5,11 @@ from functools import cached_property
 from pathlib import Path
 
 from annotation.imports.reading.blank_texts import is_blank
-from scoring.contract.evaluator import EvaluatorError, Need, Queue, Seen
+from scoring.contract.evaluator import EvaluatorError, Need, Queue
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.requests import Address, Asking, Reply, Request
 from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
+from scoring.contract.seen import Seen
 from scoring.contract.setup_names import model_name
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.evaluators.bases.model_evaluator import versions
@@ -33,7 +34,8 @@ class Ice(AskingEvaluator):
 
     A few examples from the labelled pool, each of another article, precede the summary with their human
     labels as two-decimal scores. For consistency the model also sees the article, for relevance a reference,
-    for fluency and coherence only the summary. Articles of drawn examples count as seen.
+    for fluency and coherence only the summary. Articles of drawn examples count as seen on the
+    dimensions that they are drawn for.
 
     As in the paper: four examples, each of another article, for all dimensions from the same four articles;
     drawn uniformly, or stratified by quarters of the label, with any example where a quarter has none; in
@@ -150,11 +152,12 @@ class Ice(AskingEvaluator):
             raise EvaluatorError(str(error), permanent=True) from error
         self._drawn = self._in_context.drawn(self._judged, pool)
         self.dimensions = dimensions
-        self.seen = Seen.of(
+        asked_labels = (
             replace(each, labels={name: each.labels[name] for name in dimensions if name in each.labels})
             for examples in self._drawn.values()
             for each in examples
         )
+        self.seen = Seen.of(asked_labels, self._drawn)
 
     def provenance(self) -> dict[str, object]:
         tokenizer = self.params.tokenizer
@@ -244,6 +247,8 @@ class Ice(AskingEvaluator):
 
     def _problem(self, dimension: str, item: Item) -> str | None:
         """Return why the item cannot be scored on this dimension, or None."""
+        if self.seen.dimensions_of(item, [dimension]):
+            return self.seen_reason
         if is_blank(item.summary):
             return EMPTY_SUMMARY
         judged = self._judged[dimension]

@@ -5,8 +5,8 @@ from functools import cached_property
 from statistics import fmean, median
 
 from annotation.declared.settings import setting, value_as_text
-from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Need
-from scoring.contract.items import Item, Member
+from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Member, Need
+from scoring.contract.items import Item
 from scoring.contract.scores import Scored
 
 LONGEST_LIST = 80  # characters of jurors' names in the name of a jury

@@ -2,17 +2,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, Seen, digest_of_article
+from scoring.contract.evaluator import Evaluator, EvaluatorError, Need
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.scores import Scored
+from scoring.contract.seen import Seen, digest_of_article
 
 
 class Majority(Evaluator):
     """The most frequent label of the labelled pool, the same for every summary: the lowest baseline.
 
     One constant in [0, 1] per dimension of the pool; of equally frequent labels the lowest. It reads no text,
-    so it also scores empty summaries. All articles of the pool count as seen. Correlations with a constant
-    are undefined and shown as such; its ROC AUC is 0.5.
+    so it also scores empty summaries. The articles of the pool count as seen, each on the dimensions that it
+    has labels of. Correlations with a constant are undefined and shown as such; its ROC AUC is 0.5.
     """
 
     name = "majority"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.declared.settings import settings_of
-from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, foreseen_problem, score_unseen
+from scoring.contract.evaluator import Evaluator, EvaluatorError, Member, Need, foreseen_problem, score_unseen
 from scoring.contract.fingerprints import fingerprint, signature
-from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import read_params
 from scoring.contract.requests import Answering
 from scoring.contract.scores import Scored

@@ -10,8 +10,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from annotation.database.portions import portions
 from annotation.imports.reading.blank_texts import is_blank
 from annotation.models import Article, Project, Rating, Summary
-from scoring.contract.evaluator import Need
-from scoring.contract.items import Item, Member
+from scoring.contract.evaluator import Member, Need
+from scoring.contract.items import Item
 from scoring.models import Score
 
 CHUNK = 2000  # ids in one statement

@@ -6,8 +6,8 @@ from statistics import fmean
 from annotation.labels import human_labels, unit_label
 from annotation.models import Project, Summary
 from annotation.protocol import Scale, ScaleKind
-from scoring.contract.evaluator import Evaluator, Need
-from scoring.contract.items import Member, PoolExample
+from scoring.contract.evaluator import Evaluator, Member, Need
+from scoring.contract.items import PoolExample
 from scoring.inputs.items import items_of
 from scoring.models import SetupBase
 

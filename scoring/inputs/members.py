@@ -1,15 +1,15 @@
 """Setups whose scores another evaluator combines."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from annotation.declared.settings import settings_of
 from annotation.models import Project
-from scoring.contract.evaluator import EvaluatorError
-from scoring.contract.items import Member
+from scoring.contract.evaluator import EvaluatorError, Member
+from scoring.contract.seen import Seen
 from scoring.evaluators import EVALUATORS, load_evaluator
-from scoring.models import Run, Setup
+from scoring.models import Run, SeenArticle, Setup
 
 NAME_LENGTH = 12
 """Digits of a fingerprint that name a setup in parameters."""
@@ -74,6 +74,8 @@ def _member(project: Project, name: str) -> Member:
     setup = Setup.objects.filter(project=project, fingerprint__startswith=name).first()
     if setup is None:
         raise EvaluatorError(f"the evaluator {name}, whose scores are needed, was deleted", permanent=True)
+    articles = SeenArticle.objects.filter(setup=setup).values_list("dimension", "article__external_id")
+    texts = setup.seen_texts.values_list("dimension", "text_digest")
     dimensions = setup.scores.computed().order_by("dimension").values_list("dimension", flat=True).distinct()
     return Member(
         name=name,
@@ -82,10 +84,16 @@ def _member(project: Project, name: str) -> Member:
         fingerprint=setup.fingerprint,
         higher_is_better=setup.evaluator not in EVALUATORS
         or load_evaluator(setup.evaluator).higher_is_better,
-        seen_articles=frozenset(setup.seen_articles.values_list("external_id", flat=True)),
-        seen_texts=frozenset(setup.seen_texts.values_list("text_digest", flat=True)),
+        seen=Seen(_by_dimension(articles), _by_dimension(texts)),
         is_out_of_fold=_is_out_of_fold(setup),
     )
+
+
+def _by_dimension(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for dimension, name in rows:
+        found.setdefault(dimension, set()).add(name)
+    return {dimension: frozenset(names) for dimension, names in found.items()}
 
 
 def _is_out_of_fold(setup: Setup) -> bool:

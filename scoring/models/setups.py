@@ -50,15 +50,27 @@ class Setup(SetupBase, Imported):
         return self.label
 
 
+def _dimension() -> "models.CharField[str, str]":
+    return models.CharField(
+        max_length=60, blank=True, help_text="Dimension of the labels that were seen; empty: every one."
+    )
+
+
 class SeenArticle(models.Model):
-    """An article whose labels or text shaped a setup; comparisons leave it out."""
+    """An article whose labels or text shaped a setup; comparisons leave it out.
+
+    With a dimension, only its labels on this dimension did, and only comparisons with these leave it out.
+    """
 
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE)
     article = models.ForeignKey(Article, on_delete=models.CASCADE)
+    dimension = _dimension()
     role = models.CharField(max_length=40, help_text="Use of the article, such as 'in-context example'.")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["setup", "article"], name="seen_article_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["setup", "article", "dimension"], name="seen_article_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.article_id} seen by {self.setup_id}"
@@ -72,10 +84,13 @@ class SeenText(models.Model):
 
     setup = models.ForeignKey(Setup, on_delete=models.CASCADE, related_name="seen_texts")
     text_digest = models.CharField(max_length=64)
+    dimension = _dimension()
     role = models.CharField(max_length=40, help_text="Use of the text, such as 'validation'.")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["setup", "text_digest"], name="seen_text_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["setup", "text_digest", "dimension"], name="seen_text_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.text_digest[:8]} seen by {self.setup_id}"

@@ -266,7 +266,7 @@ def _foreseen(evaluator: Evaluator, to_score: Collection[int]) -> dict[str, int]
         for article, digest, language, without_article, without_reference in rows.filter(pk__in=ids):
             item = Item("", "", article_id=article, article_digest=digest)
             reason = (
-                (evaluator.seen_reason if evaluator.seen.includes(item) else None)
+                (evaluator.seen_reason if evaluator.seen.dimensions_of(item, evaluator.dimensions) else None)
                 or language_problem(evaluator, language)
                 or (NO_ARTICLE if Need.ARTICLE in needs and without_article else None)
                 or (NO_REFERENCE if Need.REFERENCES in needs and without_reference else None)

@@ -222,7 +222,7 @@ def _default_weights(described: dict[str, Any]) -> str:
 
 def _origin(setup: Setup) -> dict[str, Any]:
     """Return the page's context about how the scores were computed."""
-    seen = setup.seen_articles.order_by("external_id")
+    seen = setup.seen_articles.order_by("external_id").distinct()
     described = describe([setup.evaluator])[0] if setup.evaluator in EVALUATORS else None
     return {
         "described": described,

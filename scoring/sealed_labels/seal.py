@@ -150,15 +150,21 @@ def tried_setups(project: Project) -> dict[int, bool]:
 
 def copy_trials(setup: Setup, old: Setup, run: Run) -> None:
     """Copy the trials and seen articles of `old` to `setup`, whose `run` reparsed its replies."""
-    articles = SeenArticle.objects.filter(setup=old).values_list("article", "role")
+    articles = SeenArticle.objects.filter(setup=old).values_list("article", "dimension", "role")
     SeenArticle.objects.bulk_create(
-        (SeenArticle(setup=setup, article_id=article, role=role) for article, role in articles),
+        (
+            SeenArticle(setup=setup, article_id=article, dimension=dimension, role=role)
+            for article, dimension, role in articles
+        ),
         batch_size=CHUNK,
         ignore_conflicts=True,
     )
-    texts = SeenText.objects.filter(setup=old).values_list("text_digest", "role")
+    texts = SeenText.objects.filter(setup=old).values_list("text_digest", "dimension", "role")
     SeenText.objects.bulk_create(
-        (SeenText(setup=setup, text_digest=digest, role=role) for digest, role in texts),
+        (
+            SeenText(setup=setup, text_digest=digest, dimension=dimension, role=role)
+            for digest, dimension, role in texts
+        ),
         batch_size=CHUNK,
         ignore_conflicts=True,
     )

@@ -77,7 +77,7 @@ def test_an_evaluator_is_trained_stopped_resumed_and_compared(
     page.get_by_role("button", name="Start run").click()
     page.wait_for_url("**/runs/*/")
     expect(page.locator("#state h1")).to_contain_text("done")
-    expect(page.locator("main")).to_contain_text("which the comparison leaves out")
+    expect(page.locator("main")).to_contain_text("which comparisons with it leave out")
     page.get_by_role("link", name="Compare with human labels").click()
     row = page.locator("#numbers tr", has_text="browser-test")
     expect(row).to_contain_text("n ")

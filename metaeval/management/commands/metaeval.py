@@ -161,7 +161,6 @@ class Command(BaseCommand):
             dataset=options["dataset"],
             systems=options["system"],
             only=_keys(evaluators, options["evaluator"]),
-            by_evaluator=True,
         )
         for key in options["question"]:
             check_choice("question", key, [each.key for each in labels])

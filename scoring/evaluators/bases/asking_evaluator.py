@@ -38,8 +38,9 @@ class AskingEvaluator(Evaluator):
         """Return the item's scores from the replies to its `requests`, in order."""
 
     def is_asked_about(self, item: Item) -> bool:
-        """Return whether the item is scored: neither its article nor its language excludes it."""
-        return not self.seen.includes(item) and not language_problem(self, item.language)
+        """Return whether the item is scored on a dimension: its article and language do not exclude it."""
+        is_seen = len(self.seen.dimensions_of(item, self.dimensions)) == len(self.dimensions)
+        return not is_seen and not language_problem(self, item.language)
 
     @abstractmethod
     def is_same_judge(self, params: Any) -> bool:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from annotation.declared.settings import setting
 from annotation.imports.reading.blank_texts import is_blank
-from scoring.contract.evaluator import Evaluator, Seen
+from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
 from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
+from scoring.contract.seen import EVERY_DIMENSION, Seen
 from scoring.texts.near_duplicates import Sketches
 from scoring.weights.model_card import RegisteredAs, read_card
 from scoring.weights.model_files import digest, locate
@@ -123,7 +124,8 @@ class ModelEvaluator(Evaluator):
         cards = list(filter(None, map(read_card, self._folders.values())))
         roles = {digest: role for card in cards for role, texts in card.articles.items() for digest in texts}
         near = Sketches(sketch for card in cards for sketch in card.sketches)
-        return Seen(text_digests=frozenset(roles), near=near, roles=roles)
+        digests = {EVERY_DIMENSION: frozenset(roles)} if roles else {}
+        return Seen(text_digests=digests, near=near, roles=roles)
 
     @cached_property
     def _folders(self) -> Mapping[str, Path]:

@@ -41,7 +41,7 @@ def figure_of(project, label, key, epsilon=0.2, higher_is_better=True, **options
     evaluator = next(each for each in snapshot.evaluators if each.label == label)
     evaluator = replace(evaluator, higher_is_better=higher_is_better)
     ratings = next(each for each in snapshot.human.questions if each.question.key == key)
-    comparison = compare(snapshot.summaries, snapshot.evaluators)
+    comparison = compare(snapshot.summaries, snapshot.evaluators, on=ratings.question.dimension)
     (figure,) = alternative_figures(
         comparison, snapshot.human, ratings, evaluator, epsilons=[epsilon], **options
     )

@@ -184,6 +184,32 @@ class TestContaminationGuard:
         rows = rows_by(project, items="common")
         assert (rows["Length", "coherence"]["n"], rows["Length", "fluency"]["n"]) == (3, 6)
 
+    @pytest.mark.parametrize("scored", ["general", "by dimension"])
+    def test_labels_seen_on_one_question_count_on_another(self, project, summaries, scored):
+        for summary, answer in zip(summaries, "123451", strict=True):
+            rate(summary, make_rater(project), fluency=answer)
+        length = score_all(project, summaries, "Length", range(6))
+        metric = make_setup(project, "Metric")
+        for dimension in ["general"] if scored == "general" else ["coherence", "fluency"]:
+            score(metric, dict(zip(summaries, [1.0, 3, 2, 5, 4, 6], strict=True)), dimension)
+        article = summaries[0].article
+        SeenArticle.objects.create(setup=metric, article=article, dimension="fluency", role="example")
+        asked = ("coherence", "fluency")
+        rows = {
+            (row["evaluator"], row["dimension"]): row
+            for row in rows_of(project, questions=asked, resamples=20)
+        }
+        assert (rows["Metric", "coherence"]["n"], rows["Metric", "coherence"]["left_out"]) == (6, {})
+        fluency = rows["Metric", "fluency"]
+        assert (fluency["n"], fluency["left_out"]) == (3, {"articles seen by Metric": 1})
+        assert [rows["Length", name]["differences"][0]["n"] for name in asked] == [6, 3]
+        common = rows_by(project, items="common")
+        assert [common["Length", name]["n"] for name in asked] == [6, 3]
+        SeenArticle.objects.create(setup=length, article=article, role="example")
+        assert rows_by(project, items="common")["Metric", "coherence"]["left_out"] == {
+            "articles seen by Length": 1
+        }
+
     def test_an_evaluator_without_scores_takes_nothing_from_others(self, project, summaries):
         score_all(project, summaries, "Length", range(6))
         majority = make_setup(project, "Majority")

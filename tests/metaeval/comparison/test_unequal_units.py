@@ -35,13 +35,13 @@ def make_table(labels, scores, method, seen=None):
             signature=name,
             fingerprint=None,
             higher_is_better=True,
-            seen=frozenset((seen or {}).get(name, ())),
+            seen={"": frozenset(seen[name])} if seen and name in seen else {},
             scores={GENERAL: Scores(np.ravel(given).astype(float), (), np.full(articles.size, -1))},
         )
         for name, given in scores.items()
     ]
     on = Labels("q", "coherence", "Coherence", protocol.ONE_TO_FIVE, np.ravel(labels), "Human label.")
-    return table_of(compare(summaries, evaluators, by_evaluator=True), [on], method)
+    return table_of(compare(summaries, evaluators), [on], method)
 
 
 def rows_of(table):

@@ -107,7 +107,7 @@ def test_unopened_versions_do_not_take_part_in_comparisons(labelled, first):
     open_with(tried, add_noise(labels_of(project, LabelPart.SEALED), 0.3), user)
     snapshot = snapshot_of(project)
     assert [each.label for each in snapshot.evaluators] == ["Coherence v1", "Other"]
-    compared = compare(snapshot.summaries, snapshot.evaluators)
+    compared = compare(snapshot.summaries, snapshot.evaluators, on="coherence")
     assert compared.counted.sum() == len(labels_of(project, LabelPart.SEALED))
 
 

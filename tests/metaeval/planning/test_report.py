@@ -37,7 +37,7 @@ def project(db):
 def make_plans(project, evaluator="Good", against="", target=0.05, group="", **method):
     snapshot = snapshot_of(project)
     comparison = compare(snapshot.summaries, snapshot.evaluators)
-    by_label = {each.label: each for each in snapshot.evaluators}
+    by_label = {each.label: each for each in comparison.evaluators}
     labels = [each for each in snapshot.labels(group) if each.key in ("coherence", "fluency")]
     given = {"level": "pooled", "coefficient": "spearman", "group": group} | method
     if against:

@@ -235,7 +235,7 @@ def test_seen_articles_are_stored_per_evaluator(project):
     SeenArticle.objects.create(setup=setup, article=article, role="in-context example")
     snapshot = snapshot_of(project)
     (evaluator,) = snapshot.evaluators
-    is_seen = np.isin(snapshot.summaries.articles, list(evaluator.seen))
+    is_seen = np.isin(snapshot.summaries.articles, list(evaluator.seen_on("coherence")))
     assert snapshot.summary_ids[is_seen].tolist() == [seen.pk]
 
 

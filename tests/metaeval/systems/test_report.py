@@ -38,7 +38,7 @@ def project(db):
 
 def report(project):
     snapshot = snapshot_of(project)
-    comparison = compare(snapshot.summaries, snapshot.evaluators, by_evaluator=True)
+    comparison = compare(snapshot.summaries, snapshot.evaluators)
     evaluators = {each.label: each for each in comparison.evaluators}
     return comparison, snapshot.labels()[0], evaluators
 

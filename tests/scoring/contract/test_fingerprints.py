@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from scoring.contract.evaluator import Seen
 from scoring.contract.fingerprints import fingerprint, identity, signature
+from scoring.contract.seen import Seen
 from tests.scoring.contract.test_evaluator import Loudness, pool_example
 
 

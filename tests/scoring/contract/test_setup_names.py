@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import pytest
 
-from scoring.contract.items import Member
+from scoring.contract.evaluator import Member
 from scoring.contract.params import read_params
 from scoring.contract.setup_names import LONGEST_NAME, joined
 from scoring.evaluators import load_evaluator

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.contract.evaluator import GENERAL, EvaluatorError
+from scoring.contract.evaluator import GENERAL, EvaluatorError, Member
 from scoring.contract.fingerprints import fingerprint
-from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import read_params
+from scoring.contract.seen import Seen
 from scoring.evaluators.bases.cross_fitting import LabelledScore, best_cut, isotonic
 from scoring.evaluators.calibrated import Calibrated
 
@@ -116,9 +117,18 @@ def test_pool_is_recorded_without_excluding_articles():
 
 
 def test_articles_seen_by_the_member_are_excluded_from_fitting_and_scoring():
-    evaluator = calibrated(member=replace(JUDGE, seen_articles=frozenset({"a0"})))
-    assert evaluator.seen.article_ids == {"a0"}
+    evaluator = calibrated(member=replace(JUDGE, seen=Seen({"": frozenset({"a0"})})))
+    assert evaluator.seen.article_ids == {"": {"a0"}}
     assert not any(example.startswith("0/") for example in evaluator.seen.example_ids)
+
+
+def test_articles_seen_by_the_member_in_another_dimension_are_fitted():
+    pool = [replace(each, labels={**each.labels, "relevance": 0.5}) for each in POOL]
+    member = replace(JUDGE, seen=Seen({"relevance": frozenset({"a0"})}))
+    assert (
+        calibrated(pool, member=member, dimensions="fluency").seen.example_ids
+        == calibrated(pool, dimensions="fluency").seen.example_ids
+    )
 
 
 def test_general_evaluator_is_calibrated_to_every_labelled_dimension():

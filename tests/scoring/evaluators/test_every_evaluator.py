@@ -13,9 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from annotation.declared.settings import settings_as_json, settings_of
-from scoring.contract.evaluator import Evaluator, Need
+from scoring.contract.evaluator import Evaluator, Member, Need
 from scoring.contract.fingerprints import fingerprint, signature
-from scoring.contract.items import Item, Member, PoolExample
+from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import read_params
 from scoring.contract.scores import Scored
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
@@ -237,7 +237,7 @@ def test_evaluator_with_a_pool_records_the_examples_it_has_seen(subtests):
         with subtests.test(name):
             evaluator = set_up(name)
             if Need.LABELLED_POOL in evaluator.needs_for(evaluator.params):
-                assert evaluator.seen.article_ids <= {each.article_id for each in POOL}
+                assert evaluator.seen.all_article_ids <= {each.article_id for each in POOL}
                 assert bool(evaluator.seen.article_ids) != evaluator.is_out_of_fold
                 assert evaluator.seen.example_ids
                 assert set(evaluator.seen.example_ids) <= {each.id for each in POOL}

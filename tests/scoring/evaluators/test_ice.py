@@ -102,7 +102,7 @@ class TestRequests:
 
     def test_summaries_of_example_articles_are_not_scored(self, endpoint):
         evaluator = ice(endpoint, dimensions="fluency")
-        seen = next(iter(evaluator.seen.article_ids))
+        seen = next(iter(evaluator.seen.all_article_ids))
         [scored] = score_unseen(evaluator, [replace(ITEM, article_id=seen)])
         assert scored.reasons == {"fluency": "article is in the in-context pool"}
         assert endpoint.asked == []

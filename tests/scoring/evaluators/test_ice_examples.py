@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from scoring.contract.evaluator import EvaluatorError, Seen
+from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.fingerprints import fingerprint
 from scoring.contract.items import PoolExample
+from scoring.contract.seen import Seen
 from tests.scoring.ice_setup import ITEM, POOL, ice
 
 
@@ -71,7 +72,7 @@ class TestDraw:
         evaluator = ice(dimensions="fluency")
         ids = evaluator.provenance()["examples"]["fluency"]
         assert sorted(ids) == list(evaluator.seen.example_ids)
-        assert evaluator.seen.article_ids == {f"a{each.split('-')[0]}" for each in ids}
+        assert evaluator.seen.all_article_ids == {f"a{each.split('-')[0]}" for each in ids}
         assert evaluator.seen != Seen()
 
     def test_labels_of_other_dimensions_do_not_change_the_fingerprint(self):
@@ -92,14 +93,14 @@ class TestDraw:
     @pytest.mark.parametrize("sampling", ["uniform", "stratified"])
     def test_all_dimensions_share_the_requested_number_of_articles(self, sampling):
         def seen(**settings):
-            return len(ice(sampling=sampling, **settings).seen.article_ids)
+            return len(ice(sampling=sampling, **settings).seen.all_article_ids)
 
         assert seen() == 4
         assert seen(examples=2, pool_articles=3) <= 3
         assert seen(examples=6) == 6
 
     def test_other_seeds_choose_other_articles(self):
-        articles = {ice(seed=seed).seen.article_ids for seed in range(20)}
+        articles = {ice(seed=seed).seen.all_article_ids for seed in range(20)}
         assert len(articles) > 15
 
     def test_dimensions_without_common_articles_draw_separately(self):
@@ -107,7 +108,9 @@ class TestDraw:
             replace(each, labels={("fluency", "consistency")[number % 36 // 18]: 0.5})
             for number, each in enumerate(POOL)
         ]
-        assert len(ice(pool=pool).seen.article_ids) == 8
+        seen = ice(pool=pool).seen
+        assert len(seen.all_article_ids) == 8
+        assert {name: len(ids) for name, ids in seen.article_ids.items()} == {"consistency": 4, "fluency": 4}
 
 
 LABELS = st.fixed_dictionaries(

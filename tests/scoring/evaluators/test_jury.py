@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.contract.evaluator import GENERAL, EvaluatorError
-from scoring.contract.items import Item, Member
+from scoring.contract.evaluator import GENERAL, EvaluatorError, Member
+from scoring.contract.items import Item
 from scoring.contract.params import read_params
+from scoring.contract.seen import Seen
 from scoring.evaluators.jury import Jury
 
 ONE = Member("one", "Judge one", ("fluency", "consistency"))
@@ -114,8 +115,8 @@ def test_constant_juror_has_no_effect():
 
 
 def test_jury_excludes_articles_seen_by_its_members():
-    seen = Member("two", "Judge two", ("fluency",), seen_articles=frozenset({"a1", "a2"}))
-    assert jury(ONE, seen).seen.article_ids == {"a1", "a2"}
+    seen = Member("two", "Judge two", ("fluency",), seen=Seen({"fluency": frozenset({"a1", "a2"})}))
+    assert jury(ONE, seen).seen.article_ids == {"fluency": {"a1", "a2"}}
 
 
 @pytest.mark.parametrize(

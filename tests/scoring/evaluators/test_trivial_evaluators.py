@@ -113,7 +113,7 @@ class TestMajority:
 
     def test_every_article_of_the_pool_counts_as_seen(self):
         evaluator = fitted_majority(labelled("1", "a1", grammar=1.0), labelled("2", "a2", grammar=0.0))
-        assert evaluator.seen.article_ids == {"a1", "a2"}
+        assert evaluator.seen.all_article_ids == {"a1", "a2"}
 
     @pytest.mark.parametrize("pool", [(), (labelled("1"),)])
     def test_pool_without_labels_is_refused(self, pool):

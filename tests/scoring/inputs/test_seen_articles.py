@@ -57,6 +57,18 @@ def test_same_text_under_another_id_is_seen_and_not_scored(project):
     assert setup.scores.computed().exists()
 
 
+def test_article_is_seen_in_the_dimensions_of_its_labels(project):
+    whole = make_article(project, external_id="whole", split="train")
+    rate(make_summary(project, article=whole), grammar="yes", attribution="yes")
+    copied = make_summary(project, article=make_article(project, external_id="copy", text=COPY, split="test"))
+    setup = finished(plan_run(project, "majority", {})).setup
+    rows = SeenArticle.objects.filter(setup=setup).values_list("article__external_id", "dimension")
+    assert set(rows) == {("trained", "grammar"), ("copy", "grammar"), ("whole", "")}
+    scores = setup.scores.filter(summary=copied)
+    assert scores.get(dimension="grammar").reason == "article is in the labelled pool"
+    assert scores.get(dimension="attribution").value == 1
+
+
 def test_same_text_imported_after_the_run_is_seen(project, tmp_path):
     setup = finished(plan_run(project, "majority", {})).setup
     assert seen_ids(setup) == {"trained"}

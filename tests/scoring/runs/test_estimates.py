@@ -33,7 +33,7 @@ def project():
 
 def requests_of(planned) -> list[Request]:
     items = items_of(planned.to_score, planned.needs).values()
-    return [each for item in items for each in planned.evaluator.requests(item)][1:]  # without the example's
+    return [each for item in items for each in planned.evaluator.requests(item)]
 
 
 def store(planned, requests, model=None, **fields) -> None:

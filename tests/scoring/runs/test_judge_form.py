@@ -86,7 +86,7 @@ def test_preview_counts_stored_replies(client, project, model):
         request
         for item in items_of(planned.to_score, planned.needs).values()
         for request in planned.evaluator.requests(item)
-        if item.article_id not in planned.evaluator.seen.article_ids
+        if item.article_id not in planned.evaluator.seen.all_article_ids
     ]
     for request in requests[:2]:
         StoredReply.objects.create(project=project, request=request.digest(address), text="0.5")
