@@ -20,7 +20,7 @@ from metaeval.live.choices import AgreementChoices, Control
 from metaeval.live.controls import raters_control
 from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL
-from metaeval.snapshot.rater_groups import differing_groups
+from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
 from metaeval.stats.agreement.planned_units import planned_units
@@ -141,9 +141,9 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
     method = AgreementMethod(choices.scale, choices.interval)
     summaries, human = snapshot.summaries, snapshot.human
-    is_split = not choices.group and bool(differing_groups(summaries, human))
-    groups = human.groups if is_split else (choices.group,)
-    of_groups = [question_agreements(summaries, human, group) for group in groups]
+    apart = groups_apart(summaries, human, choices.group)
+    is_split = bool(apart)
+    of_groups = [question_agreements(summaries, human, group) for group in apart or (choices.group,)]
     shown = [each for of_question in zip(*of_groups, strict=True) for each in of_question]
     columns = _columns(snapshot, choices)
     commonest = [commonest_answer(each, ALL) for each in shown]

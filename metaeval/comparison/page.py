@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from annotation.models import Project
@@ -22,6 +22,7 @@ from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, method_controls, picks
 from metaeval.live.results_page import ComparedPage
 from metaeval.snapshot.arrays import Labels, SetupScores
+from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
@@ -64,6 +65,14 @@ class ComparisonPage(ComparedPage):
     has_letters: bool
     why_no_letters: Sequence[str]
     """The reason why the test gives no letters, by dimension unless for all."""
+    apart: Sequence["ComparisonPage"] = ()
+    """The page of each group of raters, where they differ beyond chance and none is chosen. The page itself
+    then has no numbers of its own but their counts and definitions."""
+
+    @property
+    def tables(self) -> Sequence["ComparisonPage"]:
+        """The pages whose tables are shown: the page itself, or one for each group of raters."""
+        return self.apart or (self,)
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -97,7 +106,8 @@ class ComparisonPage(ComparedPage):
     @property
     def caption(self) -> str:
         """The caption of the table."""
-        return f"{self.coefficient}, {self.level}, of each evaluator with the human labels on each dimension"
+        labels = f"labels of {self.group}" if self.snapshot.human.groups and self.group else "human labels"
+        return f"{self.coefficient}, {self.level}, of each evaluator with the {labels} on each dimension"
 
     @property
     def compared_query(self) -> str:
@@ -118,9 +128,12 @@ class ComparisonPage(ComparedPage):
 def page_now(project: Project, choices: ComparisonChoices) -> ComparisonPage:
     """Return the page at once, with the intervals and tests that are ready, perhaps of an earlier revision.
 
-    Raises DomainError for a choice that does not exist.
+    Where groups of raters differ beyond chance and none is chosen, each has a table, and there are no
+    details: a mixture would be nobody's answers. Raises DomainError for a choice that does not exist.
     """
     snapshot = snapshot_of(project)
+    if groups := groups_apart(snapshot.summaries, snapshot.human, choices.group):
+        return _page_apart(project, snapshot, choices, groups)
     points = point_values_of(snapshot, choices)
     pair = chosen_pair(points.table, choices)
     levels = None
@@ -131,8 +144,40 @@ def page_now(project: Project, choices: ComparisonChoices) -> ComparisonPage:
     return comparison_page(snapshot, points, choices, found, levels)
 
 
+def _page_apart(
+    project: Project, snapshot: Snapshot, choices: ComparisonChoices, groups: Sequence[str]
+) -> ComparisonPage:
+    of_group = {group: replace(choices, group=group) for group in groups}
+    points = {group: point_values_of(snapshot, own) for group, own in of_group.items()}
+    tables = {group: each.table for group, each in points.items()}
+    found = pending.uncertainties_apart(project, snapshot, tables, choices)
+    uncertain = (
+        [AsOf(found.revision, found.n_ratings, found.scope, each) for each in found.result]
+        if found
+        else [None] * len(groups)
+    )
+    apart = [
+        comparison_page(snapshot, points[group], own, each, None, is_part=True)
+        for (group, own), each in zip(of_group.items(), uncertain, strict=True)
+    ]
+    shared = [each.shared for each in apart if each.shared]
+    return replace(
+        apart[0],
+        choices=choices,
+        controls=controls(snapshot, choices),
+        definitions=each_once(sentence for each in apart for sentence in each.definitions),
+        shared=min(shared, key=lambda pair: pair[0] / pair[1], default=None),
+        has_letters=any(each.has_letters for each in apart),
+        is_split_by_group=True,
+        apart=apart,
+    )
+
+
 def whole_page(project: Project, choices: ComparisonChoices) -> ComparisonPage:
-    """Return the page with intervals and tests, without the chosen cell's levels. Raises as `page_now`."""
+    """Return the page with intervals and tests, without the chosen cell's levels, for its files.
+
+    Without a chosen group of raters, all are mixed. Raises as `page_now`.
+    """
     snapshot = snapshot_of(project)
     points = point_values_of(snapshot, choices)
     found = pending.uncertainties(project, snapshot, points.table, choices, wait_s=None)
@@ -160,17 +205,19 @@ def comparison_page(
     choices: ComparisonChoices,
     found: AsOf[Sequence[Uncertainty]] | None,
     levels: AsOf[Sequence[CoefficientRow]] | None,
+    *,
+    is_part: bool = False,
 ) -> ComparisonPage:
     """Return the page for `points`, which were computed for these choices.
 
     `found` has the intervals and tests of each column, `levels` those of the chosen cell; None while they are
-    being computed.
+    being computed. As a part of another page it has no chosen cell.
     """
     table = points.table
     uncertain = found.result if found else None
     intervals_of = found.earlier_than(snapshot) if found else ""
     figures = {(figure.evaluator.key, figure.labels.key): figure for figure in table.figures(uncertain)}
-    pair = chosen_pair(table, choices)
+    pair = None if is_part else chosen_pair(table, choices)
     chosen = figures[pair[0].key, pair[1].key] if pair else None
     labels = [column.labels for column in table.columns]
     ceilings = _ceilings(points, choices)
@@ -195,6 +242,7 @@ def comparison_page(
                         choices,
                         interval=INTERVAL_TO_COME if uncertain is None else "",
                         mark=EARLIER if intervals_of else "",
+                        of_group=f"-{choices.group}" if is_part else "",
                     )
                     for each in labels
                 ],
@@ -258,15 +306,19 @@ def _cell(
     *,
     interval: str,
     mark: str,
+    of_group: str,
 ) -> HeatCell | None:
-    """Return a cell. `interval` is shown if the figure has none; `mark` follows interval and letters."""
+    """Return a cell. `interval` is shown if the figure has none; `mark` follows interval and letters.
+
+    `of_group` ends its id.
+    """
     if figure is None:
         return None
     estimate = figure.estimate
     chance = 0.5 if figure.coefficient == "roc_auc" else 0.0
     shown = short_range(estimate.interval) + mark if estimate.interval else interval
     return HeatCell(
-        id=f"figure-{figure.evaluator.key}-{figure.labels.key}",
+        id=f"figure-{figure.evaluator.key}-{figure.labels.key}{of_group}",
         value=estimate.value,
         below=estimate.reason or sample_size(figure.level, estimate),
         heat=heat(estimate.value, none=chance),

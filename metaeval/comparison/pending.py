@@ -3,7 +3,7 @@
 While they are being computed for the current revision, the page shows the latest finished ones and says so.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -48,6 +48,11 @@ def uncertainties_key(project: Project, revision: int, choices: ComparisonChoice
     return Key.of(project, revision, whole_table(choices))
 
 
+def apart_key(project: Project, revision: int, choices: ComparisonChoices) -> Key:
+    """Return the key of intervals and tests of each group of raters."""
+    return Key.of(project, revision, "apart", whole_table(choices))
+
+
 def levels_key(project: Project, revision: int, choices: ComparisonChoices) -> Key:
     """Return the key of the chosen cell's levels, which does not depend on the method of the table."""
     usual = ComparisonChoices()
@@ -75,11 +80,33 @@ def uncertainties(
     wait_s: float | None,
 ) -> AsOf[Sequence[Uncertainty]] | None:
     """Return the uncertainty of each column, or None. With `wait_s` None, of the current revision."""
-    scope = tuple(
+    key = uncertainties_key(project, snapshot.revision, choices)
+    return present_or_latest(LONG, key, snapshot, _scope(table), table.uncertainties, wait_s)
+
+
+def uncertainties_apart(
+    project: Project,
+    snapshot: Snapshot,
+    tables: Mapping[str, ComparisonTable],
+    choices: ComparisonChoices,
+) -> AsOf[Sequence[Sequence[Uncertainty]]] | None:
+    """Return the uncertainty of each column for each group of raters, whose `tables` these are, or None."""
+    key, scope = (
+        apart_key(project, snapshot.revision, choices),
+        tuple((group, _scope(table)) for group, table in tables.items()),
+    )
+    compute = partial(_each, list(tables.values()))
+    return present_or_latest(LONG, key, snapshot, scope, compute, wait_for(snapshot))
+
+
+def _each(tables: Sequence[ComparisonTable]) -> list[list[Uncertainty]]:
+    return [table.uncertainties() for table in tables]
+
+
+def _scope(table: ComparisonTable) -> Hashable:
+    return tuple(
         (column.labels.key, *(evaluator.key for evaluator in column.evaluators)) for column in table.columns
     )
-    key = uncertainties_key(project, snapshot.revision, choices)
-    return present_or_latest(LONG, key, snapshot, scope, table.uncertainties, wait_s)
 
 
 def levels(

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
 from metaeval.comparison.page import level_rows, page_now, system_rows, whole_page
-from metaeval.comparison.pending import levels_key, uncertainties_key
+from metaeval.comparison.pending import apart_key, levels_key, uncertainties_key
 from metaeval.comparison.report import comparison_rows
 from metaeval.live.choices import ComparisonChoices
 from metaeval.live.how_computed import how_computed
@@ -18,7 +18,7 @@ from metaeval.snapshot.snapshot import snapshot_of
 
 @results_view(ComparisonChoices)
 def comparison(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
-    keys = [key(project, project.revision, choices) for key in (uncertainties_key, levels_key)]
+    keys = [key(project, project.revision, choices) for key in (uncertainties_key, apart_key, levels_key)]
     return answer(request, project, "metaeval/comparison.html", partial(page_now, project, choices), keys)
 
 

@@ -65,6 +65,11 @@ def _differing(summaries: Summaries, human: HumanRatings) -> list[DifferingGroup
     return found
 
 
+def groups_apart(summaries: Summaries, human: HumanRatings, group: str) -> tuple[str, ...]:
+    """Return the groups to show side by side: all where some differ and no `group` is chosen, else none."""
+    return tuple(human.groups) if not group and differing_groups(summaries, human) else ()
+
+
 def warning_of_mixing(summaries: Summaries, human: HumanRatings, group: str, question: str = "") -> str:
     """Return that groups are mixed without a choice although they differ; else an empty text.
 

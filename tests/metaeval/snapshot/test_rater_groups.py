@@ -104,7 +104,7 @@ def test_pages_ask_for_a_choice_that_the_address_carries(client, project, page):
         assert f'href="?group={group}"' in said
         chosen = client.get(address, {"group": group})
         assert "Whose answers count?" not in chosen.content.decode()
-    if asked.context["how"] and page != "agreement":
+    if asked.context["how"] and page not in ("agreement", "comparison"):
         assert WARNING in asked.context["how"].replace("Coherence: crowd", "Crowd")
         assert WARNING not in chosen.context["how"]
     changed = client.get(address, {"group": "expert"}, headers={"HX-Request": "true"})
@@ -128,10 +128,45 @@ def test_agreement_is_shown_group_by_group_until_one_is_chosen(client, project):
             assert cell.value == own.value or not own.is_defined
             assert f"group={('crowd', 'expert')[group]}" in cell.address
     assert split.context["page"].drawn is None
-    assert "each has rows of its own" in split.content.decode()
+    assert "each is shown on its own" in split.content.decode()
     how = split.context["how"]
     assert WARNING not in how
     assert "of the group crowd" in how
     assert "of the group expert" in how
     assert [row.title for row in mixed.context["page"].rows[:1]] == ["Coherence"]
     assert len({cell.id for row in rows for cell in row.cells}) == sum(len(row.cells) for row in rows)
+
+
+def test_evaluators_are_compared_group_by_group_until_one_is_chosen(client, project):
+    summaries = {summary: float(-summary.pk) for summary in project.summaries.all()}
+    score(make_setup(project, "Falling"), summaries)
+    client.force_login(make_member(project, "researcher"))
+    address = reverse("comparison", args=[project.slug])
+    answers = [client.get(address, {"group": group} if group else {}) for group in ("", "crowd", "expert")]
+    split, *alone = (answer.context["page"] for answer in answers)
+    assert [each.group for each in split.apart] == ["crowd", "expert"]
+    for part, own in zip(split.apart, alone, strict=True):
+        for row, expected in zip(part.rows, own.rows, strict=True):
+            for cell, same in zip(row.cells, expected.cells, strict=True):
+                shown = (cell.value, cell.interval, cell.cluster, cell.is_best, cell.below)
+                assert repr(shown) == repr(
+                    (same.value, same.interval, same.cluster, same.is_best, same.below)
+                )
+                assert cell.address == same.address
+        assert part.ceilings.cells[0].value == own.ceilings.cells[0].value
+    assert (split.drawn, split.significance, split.charts) == (None, None, [])
+    said, how = answers[0].content.decode(), answers[0].context["how"]
+    assert "<h3>crowd</h3>" in said
+    assert "24 summaries have a label by expert" in " ".join(said.split())
+    assert WARNING not in how
+    assert "of the group crowd" in how
+    assert "of the group expert" in how
+    assert len({part.split('"')[0] for part in said.split(' id="')[1:]}) == said.count(' id="')
+
+
+def test_groups_apart_poll_without_news(client, project):
+    client.force_login(make_member(project, "researcher"))
+    address = reverse("comparison", args=[project.slug])
+    answer = client.get(address)
+    assert answer.context["page"].waits == 0
+    assert client.get(address, {"revision": answer.context["stamp"]}).status_code == 204
