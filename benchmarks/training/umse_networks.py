@@ -64,7 +64,7 @@ GROUPS: dict[str, tuple[Network, ...]] = {
         ),
     ),
     "length": tuple(
-        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows}) for rows in (8, 16, 32, 64, 128)
+        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows}) for rows in (8, 32, 64, 128)
     ),
 }
 

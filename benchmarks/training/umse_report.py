@@ -63,7 +63,11 @@ def report(work: Work, rows: Sequence[dict[str, Any]]) -> str:
             "A network of its own for summary matching, whose pairs do not have one length (`lead=three`).",
             of_group(work, "pairs"),
         ),
-        ("Prefix length", "In the input, in another order for each scenario.", of_group(work, "length")),
+        (
+            "Prefix length",
+            "In the input, in another order for each scenario; 16 vectors are in the table of prefixes.",
+            of_group(work, "length"),
+        ),
     )
     for title, text, measured in sections:
         found = list(measured)
