@@ -66,8 +66,8 @@ class ComparisonPage(ComparedPage):
     why_no_letters: Sequence[str]
     """The reason why the test gives no letters, by dimension unless for all."""
     apart: Sequence["ComparisonPage"] = ()
-    """The page of each group of raters, where they differ beyond chance and none is chosen. The page itself
-    then has no numbers of its own but their counts and definitions."""
+    """The page of each group of raters, where they differ beyond chance and none is chosen. The rows of the
+    page itself are then those of the first group."""
 
     @property
     def tables(self) -> Sequence["ComparisonPage"]:
@@ -106,7 +106,7 @@ class ComparisonPage(ComparedPage):
     @property
     def caption(self) -> str:
         """The caption of the table."""
-        labels = f"labels of {self.group}" if self.snapshot.human.groups and self.group else "human labels"
+        labels = f"labels of {self.group}" if self.group in self.snapshot.human.groups else "human labels"
         return f"{self.coefficient}, {self.level}, of each evaluator with the {labels} on each dimension"
 
     @property
