@@ -132,7 +132,7 @@ class Evaluator:
     def use_members(self, members: Sequence[Member]) -> None:
         """Set the members, with Need.SCORES: once, before `fit` and `see_corpus`; adds to `seen`."""
         self.members = tuple(members)
-        self.seen = Seen.by_any(each.seen for each in members)
+        self.seen = Seen.by_any([each.seen for each in members])
 
     def headline(self) -> tuple[str, frozenset[str]]:
         """Return how a setup's name begins, and the parameters that this covers."""

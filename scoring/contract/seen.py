@@ -46,34 +46,26 @@ class Seen:
             for each in unique
         ]
         digests = {each.id: digest_of_article(each) for each in unique}
-        article_ids: dict[str, set[str]] = defaultdict(set)
-        text_digests: dict[str, set[str]] = defaultdict(set)
-        for dimension, example in (
+        taught = (
             [(name, each) for each in unique for name in each.labels]
             if learnt is None
             else [(name, each) for name, several in learnt.items() for each in several]
-        ):
-            article_ids[dimension].add(example.article_id)
-            if digest := digests[example.id]:
-                text_digests[dimension].add(digest)
+        )
         return cls(
-            article_ids=_frozen(article_ids),
-            text_digests=_frozen(text_digests),
+            article_ids=by_dimension((name, each.article_id) for name, each in taught),
+            text_digests=by_dimension((name, digests[each.id]) for name, each in taught if digests[each.id]),
             example_ids=tuple(each.id for each in unique),
             digest=sha256_of(content),
         )
 
     @classmethod
-    def by_any(cls, several: Iterable["Seen"]) -> Self:
+    def by_any(cls, several: Sequence["Seen"]) -> Self:
         """Return the articles that any of these has seen."""
-        article_ids: dict[str, set[str]] = defaultdict(set)
-        text_digests: dict[str, set[str]] = defaultdict(set)
-        for seen in several:
-            for dimension, ids in seen.article_ids.items():
-                article_ids[dimension] |= ids
-            for dimension, digests in seen.text_digests.items():
-                text_digests[dimension] |= digests
-        return cls(_frozen(article_ids), _frozen(text_digests))
+        ids = [(name, each) for seen in several for name, those in seen.article_ids.items() for each in those]
+        texts = [
+            (name, each) for seen in several for name, those in seen.text_digests.items() for each in those
+        ]
+        return cls(by_dimension(ids), by_dimension(texts))
 
     @property
     def all_article_ids(self) -> frozenset[str]:
@@ -115,5 +107,9 @@ def digest_of_article(text: Item | PoolExample) -> str:
     return text.article_digest or text_digest(text.article or "")
 
 
-def _frozen(by_dimension: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {dimension: frozenset(found) for dimension, found in by_dimension.items()}
+def by_dimension(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Return dimension -> the ids or digests that are paired with it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for dimension, name in pairs:
+        found[dimension].add(name)
+    return {dimension: frozenset(names) for dimension, names in found.items()}

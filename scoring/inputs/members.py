@@ -1,13 +1,13 @@
 """Setups whose scores another evaluator combines."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.declared.settings import settings_of
 from annotation.models import Project
 from scoring.contract.evaluator import EvaluatorError, Member
-from scoring.contract.seen import Seen
+from scoring.contract.seen import Seen, by_dimension
 from scoring.evaluators import EVALUATORS, load_evaluator
 from scoring.models import Run, SeenArticle, Setup
 
@@ -84,16 +84,9 @@ def _member(project: Project, name: str) -> Member:
         fingerprint=setup.fingerprint,
         higher_is_better=setup.evaluator not in EVALUATORS
         or load_evaluator(setup.evaluator).higher_is_better,
-        seen=Seen(_by_dimension(articles), _by_dimension(texts)),
+        seen=Seen(by_dimension(articles), by_dimension(texts)),
         is_out_of_fold=_is_out_of_fold(setup),
     )
-
-
-def _by_dimension(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for dimension, name in rows:
-        found.setdefault(dimension, set()).add(name)
-    return {dimension: frozenset(names) for dimension, names in found.items()}
 
 
 def _is_out_of_fold(setup: Setup) -> bool:

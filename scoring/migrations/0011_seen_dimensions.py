@@ -9,7 +9,7 @@ def once_for_each(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     for name, field in (("SeenArticle", "article"), ("SeenText", "text_digest")):
         rows = apps.get_model("scoring", name).objects.using(schema_editor.connection.alias)
         first = rows.order_by().values("setup", field).annotate(first=Min("pk")).values("first")
-        rows.exclude(pk__in=list(first.values_list("first", flat=True))).delete()
+        rows.exclude(pk__in=first).delete()
 
 
 def dimension() -> models.CharField:

@@ -6,7 +6,7 @@ parameters make the same judge (`is_same_judge`): another seed, other examples, 
 the model do not make another judge; another model or prompt does.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
@@ -32,6 +32,7 @@ from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.split import articles_in, split_of
 
 Label = TypeVar("Label")
+SeenRow = TypeVar("SeenRow", SeenArticle, SeenText)
 
 
 def openings_of(project: Project) -> QuerySet[SealedOpening]:
@@ -150,24 +151,17 @@ def tried_setups(project: Project) -> dict[int, bool]:
 
 def copy_trials(setup: Setup, old: Setup, run: Run) -> None:
     """Copy the trials and seen articles of `old` to `setup`, whose `run` reparsed its replies."""
-    articles = SeenArticle.objects.filter(setup=old).values_list("article", "dimension", "role")
-    SeenArticle.objects.bulk_create(
-        (
-            SeenArticle(setup=setup, article_id=article, dimension=dimension, role=role)
-            for article, dimension, role in articles
-        ),
-        batch_size=CHUNK,
-        ignore_conflicts=True,
-    )
-    texts = SeenText.objects.filter(setup=old).values_list("text_digest", "dimension", "role")
-    SeenText.objects.bulk_create(
-        (
-            SeenText(setup=setup, text_digest=digest, dimension=dimension, role=role)
-            for digest, dimension, role in texts
-        ),
-        batch_size=CHUNK,
-        ignore_conflicts=True,
-    )
+    articles = _copies(SeenArticle.objects.filter(setup=old), setup)
+    SeenArticle.objects.bulk_create(articles, batch_size=CHUNK, ignore_conflicts=True)
+    texts = _copies(SeenText.objects.filter(setup=old), setup)
+    SeenText.objects.bulk_create(texts, batch_size=CHUNK, ignore_conflicts=True)
     trials = Trial.objects.filter(setup=old).order_by("pk")
     for version_id, user_id in dict(trials.values_list("version", "started_by")).items():
         Trial.objects.create(version_id=version_id, setup=setup, run=run, started_by_id=user_id)
+
+
+def _copies(rows: Iterable[SeenRow], setup: Setup) -> list[SeenRow]:
+    found = list(rows)
+    for each in found:
+        each.pk, each.setup = None, setup
+    return found

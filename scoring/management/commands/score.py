@@ -223,7 +223,9 @@ class Command(BaseCommand):
         counts = dict(reasons)
         for reason, count in counts.items():
             self.stdout.write(f"{count:>9,}  {reason}")
-        lacking = total - scored - counts.get(load_evaluator(evaluator).seen_reason, 0)
+        seen = counts.pop(load_evaluator(evaluator).seen_reason, 0)
+        # A summary can be seen in one dimension and lack a score on another.
+        lacking = max(total - scored - seen, *counts.values(), 0)
         if lacking:
             lack = "summary lacks" if lacking == 1 else "summaries lack"
             raise CommandError(f"{lacking:,} {lack} a score.", returncode=FAILED_IN_PART)

@@ -222,6 +222,13 @@ def test_only_articles_seen_by_the_cards_evaluator_are_left_out(project):
     assert row(page, "summaries")["left_out"] == {"articles seen by Judge": 2}
 
 
+def test_labels_seen_on_another_question_do_not_count(project):
+    setup, article = Setup.objects.get(project=project, label="Judge"), project.articles.first()
+    SeenArticle.objects.create(setup=setup, article=article, dimension="another", role="in-context example")
+    project.bump_revision()
+    assert card_of(project, "Judge").material.n_labelled == N
+
+
 def test_an_evaluator_without_scores_on_the_question_has_an_empty_card(project):
     page = card_of(project, "Silent")
     assert page.material is None

@@ -99,6 +99,12 @@ class TestList:
         assert summaries[1].pk not in listed_summaries(reader, project)
         assert "1 article left out: seen by Judge" in page_text(reader, project)
 
+    def test_articles_seen_on_another_question_are_listed(self, reader, project, setup, summaries):
+        article = summaries[1].article
+        SeenArticle.objects.create(setup=setup, article=article, dimension="another", role="example")
+        project.bump_revision()
+        assert summaries[1].pk in listed_summaries(reader, project)
+
     def test_articles_another_evaluator_has_seen_are_listed(self, reader, project, setup, summaries):
         other = make_setup(project, "Other")
         score(other, dict.fromkeys(summaries, 1.0))

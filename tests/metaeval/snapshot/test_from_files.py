@@ -235,6 +235,18 @@ class TestScoredExamples:
         for (label, _), row in rows.items():
             assert row["left_out"] == ({"articles seen by learnt": 1} if label == "learnt" else {})
 
+    def test_articles_reported_as_seen_on_one_dimension_count_on_another(self, file):
+        labelled = [{**each, "labels": {"q": place * 1.5, "r": place}} for place, each in enumerate(EXAMPLES)]
+        seen = {"scores": {"q": None, "r": 1.0}, "reasons": {"q": load_evaluator("ice").seen_reason}}
+        lines = [
+            {"id": each["id"], **(seen if each["article_id"] == "a" else {"scores": {"q": 1.0, "r": 2.0}})}
+            for each in EXAMPLES
+        ]
+        given = file("examples.jsonl", jsonl(labelled)), [file("learnt.jsonl", jsonl(lines))]
+        rows = {dimension: row for (_, dimension), row in self.rows(*given).items()}
+        assert (rows["q"]["n"], rows["q"]["left_out"]) == (2, {"articles seen by learnt": 1})
+        assert (rows["r"]["n"], rows["r"]["left_out"]) == (4, {})
+
     def test_labels_of_0_and_1_are_a_yes_no_question(self, file):
         rows = [{**each, "labels": {"q": number % 2}} for number, each in enumerate(EXAMPLES)]
         examples = file("examples.jsonl", jsonl(rows))

@@ -16,11 +16,12 @@ from django.db import connection
 from django.urls import reverse
 
 from scoring.management.commands import score as score_command
-from scoring.models import Run
+from scoring.models import Run, SeenArticle
 from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
 from tests.factories import make_member, make_project, make_summary
+from tests.metaeval.rated_projects import make_setup, score
 from tests.scoring.asking_projects import asking_project, price
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 from tests.scoring.tiny_models import tiny_model
@@ -92,6 +93,21 @@ class TestScoreProject:
         assert caught.value.returncode == 1
         assert "0 of 1 summaries" in output.getvalue()
         assert "1  no reference" in output.getvalue()
+
+    def test_summary_seen_on_one_dimension_still_lacks_a_score_on_another(self, project):
+        first, second = make_summary(project), make_summary(project)
+        one, two = make_setup(project, "One"), make_setup(project, "Two")
+        for dimension in ("coherence", "fluency"):
+            score(one, {first: 1.0, second: 1.0}, dimension)
+        score(two, {first: "reply cut", second: 1.0}, "coherence")
+        score(two, {first: 1.0, second: 1.0}, "fluency")
+        SeenArticle.objects.create(setup=one, article=first.article, dimension="fluency", role="example")
+        output, given = io.StringIO(), ("--project", project.slug, "--set", "members=One,Two")
+        with Worker(lambda run: work_on_run(run.pk)), pytest.raises(CommandError) as caught:
+            call_command("score", "jury", *given, stdout=output)
+        assert str(caught.value) == "1 summary lacks a score."
+        assert "1  a member has learnt from this article" in output.getvalue()
+        assert "1  no score by Two" in output.getvalue()
 
     def test_existing_scores_are_reused(self, project):
         make_summary(project)
