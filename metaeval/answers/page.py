@@ -1,7 +1,7 @@
 """The answers page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from metaeval.answers.report import (
 )
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat
 from metaeval.live.choices import Choices, Control
-from metaeval.live.controls import dataset_control, labels_control, raters_control
+from metaeval.live.controls import dataset_control, labels_control, raters_control, with_no_group
 from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL, Labels
+from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
@@ -74,6 +75,18 @@ class AnswersPage(ResultsPage):
     questions: HeatTable
     titles: Mapping[str, str]
     """Titles of questions, languages and counts, for a printed table."""
+    apart: Sequence["AnswersPage"] = ()
+    """The page of each group of raters, where they differ beyond chance and none is chosen."""
+
+    @property
+    def tables(self) -> Sequence["AnswersPage"]:
+        """The pages whose labels are shown: the page itself, or one for each group of raters."""
+        return self.apart or (self,)
+
+    @property
+    def has_means(self) -> bool:
+        """Return whether a system has a mean label."""
+        return any(part.means for part in self.tables)
 
     @property
     def chosen_summaries(self) -> Bools:
@@ -110,7 +123,29 @@ class AnswersPage(ResultsPage):
 def answers_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
     """Return the page for these choices. Raises DomainError for a choice that does not exist.
 
-    The systems' means are in columns by language, or by dataset if there is one language.
+    Where groups of raters differ beyond chance and none is chosen, each has tables of its own labels: a
+    mixture would be nobody's answers. What was collected is counted over all.
+    """
+    groups = groups_apart(snapshot.summaries, snapshot.human, choices.group)
+    if not groups:
+        return whole_page(snapshot, choices)
+    apart = [whole_page(snapshot, replace(choices, group=group)) for group in groups]
+    return replace(
+        apart[0],
+        choices=choices,
+        controls=with_no_group(apart[0].controls),
+        collected=collected(snapshot.summaries, snapshot.human),
+        definitions=each_once(sentence for part in apart for sentence in part.definitions),
+        is_split_by_group=True,
+        apart=apart,
+    )
+
+
+def whole_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
+    """Return the page with one table of each kind. Without a chosen group of raters, all are mixed.
+
+    The systems' means are in columns by language, or by dataset if there is one language. Raises as
+    `answers_page`.
     """
     summaries = snapshot.summaries
     check_choice("dataset", choices.dataset, (ALL, *summaries.dataset_names))

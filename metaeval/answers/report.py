@@ -72,6 +72,8 @@ class MeanLabel:
     left_out: Mapping[str, int]
     """LEFT_OUT -> articles."""
     definition: str
+    warning: str
+    """Full sentence on groups of raters that are mixed although they differ, also in the definition."""
 
     def as_json(self) -> dict[str, object]:
         """Return the row of a file, with `reason` if there is no value."""
@@ -83,6 +85,7 @@ class MeanLabel:
             "labelled": self.estimate.labelled,
             "left_out": dict(self.left_out),
             "definition": self.definition,
+            **({"warning": self.warning} if self.warning else {}),
             **reasons(self.estimate.reason, self.estimate.interval),
         }
 
@@ -96,6 +99,8 @@ class QuestionCorrelation:
     result: Result
     n: int
     """Summaries with both labels."""
+    warning: str
+    """Full sentences on groups of raters that are mixed although they differ."""
 
     def as_json(self) -> dict[str, object]:
         """Return the row of a file, with `reason` if there is no value."""
@@ -106,6 +111,7 @@ class QuestionCorrelation:
             "n": self.n,
             "left_out": dict(self.result.left_out),
             "definition": self.result.definition,
+            **({"warning": self.warning} if self.warning else {}),
             **reasons(self.result.reason, None),
         }
 
@@ -152,6 +158,7 @@ def system_means(
                 estimate,
                 left_out,
                 f"{estimate.definition} {CUT} {labels.definition}",
+                labels.warning,
             )
 
 
@@ -175,7 +182,8 @@ def _correlation(first: Labels, second: Labels, coefficient: str, chosen: Bools)
         definition=f"{used.label} between the labels of two questions, over all summaries with both labels.",
         reason=_why_undefined(first, second, both) if np.isnan(value) else "",
     )
-    return QuestionCorrelation(first.key, second.key, result, int(both.sum()))
+    warnings = [f"{each.title}: {each.warning}" for each in (first, second) if each.warning]
+    return QuestionCorrelation(first.key, second.key, result, int(both.sum()), " ".join(warnings))
 
 
 def _why_undefined(first: Labels, second: Labels, both: Bools) -> str:

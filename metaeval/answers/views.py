@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponse
 
 from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
-from metaeval.answers.page import AnswersChoices, AnswersPage, answers_page
+from metaeval.answers.page import AnswersChoices, AnswersPage, answers_page, whole_page
 from metaeval.live.news import answer, results_view, table_file
 from metaeval.snapshot.snapshot import snapshot_of
 
@@ -25,7 +25,7 @@ def answers_table(
     """Download one of TABLES as CSV, LaTeX or Markdown."""
     if name not in TABLES:
         raise Http404(f"no table is called {name}")
-    return _table(project.slug, answers_page(snapshot_of(project), choices), name, kind)
+    return _table(project.slug, whole_page(snapshot_of(project), choices), name, kind)
 
 
 def _table(slug: str, page: AnswersPage, name: str, kind: str) -> HttpResponse:

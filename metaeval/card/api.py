@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotation.models import Project
 from annotation.web.api_pages import ProjectPage
-from metaeval.card.page import card_now
+from metaeval.card.page import whole_card
 from metaeval.live.api import EvaluatorFigureSerializer, LabelsQuery, results_list
 from metaeval.live.choices import PairChoices
 
@@ -39,5 +39,5 @@ def evaluator_card(
     choices = PairChoices(
         **{field.name: query[field.name] for field in fields(PairChoices) if field.name in query}
     )
-    card = card_now(project, choices, wait_s=None)
+    card = whole_card(project, choices)
     return {"revision": card.snapshot.revision}, card.rows

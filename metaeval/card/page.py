@@ -1,7 +1,7 @@
 """The page of an evaluator card."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,9 +19,10 @@ from metaeval.comparison.comparison import compare
 from metaeval.export.chart import Chart
 from metaeval.live.background import LONG, SOON, Key
 from metaeval.live.choices import PairChoices
-from metaeval.live.controls import pair_controls
+from metaeval.live.controls import pair_controls, with_no_group
 from metaeval.live.results_page import ResultsPage
 from metaeval.snapshot.arrays import ALL, SetupScores
+from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
@@ -48,6 +49,8 @@ class CardPage(ResultsPage):
     price: RunPrice | None
     warnings: Sequence[str]
     """Warnings about published models that may have seen the project's articles."""
+    apart: Sequence["CardPage"] = ()
+    """The page of each group of raters, where they differ beyond chance and none is chosen."""
 
     @property
     def chosen_summaries(self) -> Bools:
@@ -59,7 +62,7 @@ class CardPage(ResultsPage):
 
     @property
     def is_pending(self) -> bool:
-        return self.material is not None and self.card is None
+        return any(part.material and not part.card for part in self.apart or (self,))
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -84,12 +87,59 @@ class CardPage(ResultsPage):
         return self.is_pending
 
 
-def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON) -> CardPage:
-    """Return the page after at most `wait_s` seconds, with its card if that is ready (None: always).
+def keys_of(project: Project, revision: int, choices: PairChoices) -> list[Key]:
+    """Return the keys of the card, and of the cards of each group of raters."""
+    return [Key.of(project, revision, choices), Key.of(project, revision, "apart", choices)]
 
-    Raises DomainError for a choice that does not exist.
+
+def card_now(project: Project, choices: PairChoices) -> CardPage:
+    """Return the page at once, with its card if that is ready soon.
+
+    Where groups of raters differ beyond chance and none is chosen, it has a part for each, since a mixture
+    would be nobody's answers. Raises DomainError for a choice that does not exist.
     """
     snapshot = snapshot_of(project)
+    groups = groups_apart(snapshot.summaries, snapshot.human, choices.group)
+    if not groups:
+        return whole_card(project, choices, SOON)
+    parts = [_without_card(project, snapshot, replace(choices, group=group)) for group in groups]
+    _, key = keys_of(project, snapshot.revision, choices)
+    cards = LONG.result(key, partial(_cards, [part.material for part in parts]), SOON)
+    apart = [_with_card(*each) for each in zip(parts, cards, strict=True)] if cards else parts
+    return replace(
+        parts[0],
+        choices=choices,
+        controls=with_no_group(parts[0].controls),
+        material=next((part.material for part in parts if part.material), None),
+        definitions=each_once(sentence for part in apart for sentence in part.definitions),
+        is_split_by_group=True,
+        apart=apart,
+    )
+
+
+def whole_card(project: Project, choices: PairChoices, wait_s: float | None = None) -> CardPage:
+    """Return the page after at most `wait_s` seconds, with its card if that is ready (None: always).
+
+    Without a chosen group of raters, all are mixed. Raises as `card_now`.
+    """
+    snapshot = snapshot_of(project)
+    page = _without_card(project, snapshot, choices)
+    if page.material is None:
+        return page
+    key, _ = keys_of(project, snapshot.revision, choices)
+    return _with_card(page, LONG.result(key, partial(evaluator_card, page.material), wait_s))
+
+
+def _cards(materials: Sequence[CardMaterial | None]) -> list[EvaluatorCard | None]:
+    return [evaluator_card(each) if each else None for each in materials]
+
+
+def _with_card(page: CardPage, card: EvaluatorCard | None) -> CardPage:
+    rows = card_rows(card, page.price) if card and page.price else []
+    return replace(page, card=card, rows=rows, definitions=each_once(str(row["definition"]) for row in rows))
+
+
+def _without_card(project: Project, snapshot: Snapshot, choices: PairChoices) -> CardPage:
     human = snapshot.human
     _check_choices(snapshot, choices)
     evaluator = _chosen(snapshot, choices.evaluator)
@@ -106,12 +156,6 @@ def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON
             choices.group,
             summary_traits(project, snapshot, choices.language),
         )
-    card = None
-    if material is not None:
-        key = Key.of(project, snapshot.revision, choices)
-        card = LONG.result(key, partial(evaluator_card, material), wait_s)
-    price = None if evaluator is None else run_price(project, evaluator.key)
-    rows = card_rows(card, price) if card and price else []
     return CardPage(
         snapshot=snapshot,
         choices=choices,
@@ -119,11 +163,11 @@ def card_now(project: Project, choices: PairChoices, wait_s: float | None = SOON
         evaluator=evaluator,
         question=chosen.title,
         material=material,
-        card=card,
-        rows=rows,
-        price=price,
+        card=None,
+        rows=(),
+        price=None if evaluator is None else run_price(project, evaluator.key),
         warnings=_warnings(project, evaluator.key) if evaluator else (),
-        definitions=each_once(str(row["definition"]) for row in rows),
+        definitions=(),
     )
 
 

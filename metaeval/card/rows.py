@@ -34,6 +34,8 @@ def card_rows(card: EvaluatorCard, price: RunPrice) -> list[dict[str, object]]:
         "fingerprint": material.evaluator.fingerprint,
         "dimension": material.labels.dimension,
     }
+    if material.labels.warning:
+        named["warning"] = material.labels.warning
     return [{**named, **row} for row in _rows(card, price)]
 
 

@@ -1,7 +1,7 @@
 """The systems page: the mean labels and mean scores of each system."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -10,9 +10,10 @@ from metaeval.charts.system_marks import legend_mark
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.report import comparison_table
 from metaeval.live.choices import ComparisonChoices, Control
-from metaeval.live.controls import controls, picks
+from metaeval.live.controls import controls, picks, with_no_group
 from metaeval.live.results_page import ComparedPage
 from metaeval.snapshot.arrays import Labels
+from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import each_once
@@ -50,29 +51,74 @@ class SystemsPage(ComparedPage):
     """The evaluator behind the prediction-powered means; empty for none."""
     dimension: str
     scorers: Sequence[str]
+    """Labels of the evaluators with scores on the dimension."""
+    labellers: Sequence[str]
+    """Raters whose mean labels stand beside the scores, as the heads of columns."""
     score_rows: Sequence[SystemRow]
-    """Mean labels and mean scores on one dimension, by evaluator."""
+    """Mean labels and mean scores on one dimension: first by `labellers`, then by `scorers`."""
     mean_figures: Sequence[SystemFigure]
     """All means of the first table, for its file."""
     score_figures: Sequence[SystemFigure]
     """All means of the second table."""
     n_labelled: int
+    apart: Sequence["SystemsPage"] = ()
+    """The page of each group of raters, where they differ beyond chance and none is chosen."""
+
+    @property
+    def tables(self) -> Sequence["SystemsPage"]:
+        """The pages whose mean labels are shown: the page itself, or one for each group of raters."""
+        return self.apart or (self,)
+
+    @property
+    def caption(self) -> str:
+        """The caption of the table of mean labels."""
+        of_group = f", labels of {self.group}" if self.group in self.snapshot.human.groups else ""
+        return f"Mean human label of each system on each dimension{of_group}"
 
     @property
     def score_columns(self) -> list[str]:
-        return ["People", *self.scorers]
+        return [*self.labellers, *self.scorers]
 
     @property
     def reasons(self) -> list[str]:
         """Return why some means or intervals of the first table are missing."""
-        figures = [
-            each for row in self.rows for cell in row.cells if cell for each in (cell.figure, cell.powered)
-        ]
+        cells = [cell for part in self.tables for row in part.rows for cell in row.cells if cell]
+        figures = [each for cell in cells for each in (cell.figure, cell.powered)]
         return each_once(each.estimate.reason or each.estimate.interval.reason for each in figures if each)
 
 
 def systems_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
-    """Return the page for these choices. Raises DomainError for a choice that does not exist."""
+    """Return the page for these choices. Raises DomainError for a choice that does not exist.
+
+    Where groups of raters differ beyond chance and none is chosen, each has a table of its own, and a column
+    beside the scores: a mixture would be nobody's answers.
+    """
+    snapshot = snapshot_of(project)
+    groups = groups_apart(snapshot.summaries, snapshot.human, choices.group)
+    if not groups:
+        return whole_page(project, choices)
+    apart = [whole_page(project, replace(choices, group=group)) for group in groups]
+    return replace(
+        apart[0],
+        choices=choices,
+        controls=with_no_group(apart[0].controls),
+        labellers=groups,
+        score_rows=[
+            replace(rows[0], cells=[*(row.cells[0] for row in rows), *rows[0].cells[1:]])
+            for rows in zip(*(part.score_rows for part in apart), strict=True)
+        ],
+        definitions=each_once(sentence for part in apart for sentence in part.definitions),
+        n_labelled=max(part.n_labelled for part in apart),
+        is_split_by_group=True,
+        apart=apart,
+    )
+
+
+def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
+    """Return the page with one table, for its files. Without a chosen group of raters, all are mixed.
+
+    Raises as `systems_page`.
+    """
     snapshot = snapshot_of(project)
     table = comparison_table(snapshot, choices, choices.method)
     means, powered = _means(table, choices)
@@ -96,6 +142,7 @@ def systems_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
         powered_by=dict(evaluators).get(choices.evaluator, ""),
         dimension=shown.title,
         scorers=[column[0].evaluator.label for column in scores if column and column[0].evaluator],
+        labellers=["People"],
         score_rows=_rows(snapshot, scores, [[] for _ in scores]),
         mean_figures=mean_figures,
         score_figures=score_figures,

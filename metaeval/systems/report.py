@@ -34,6 +34,8 @@ class SystemFigure:
     """Definitions of estimate, label and exclusions, in full sentences."""
     left_out: dict[str, int]
     """Reason -> articles left out because they were seen."""
+    warning: str = ""
+    """Full sentence on groups of raters that are mixed although they differ, also in the definitions."""
     is_best: bool = False
     """True if no system of the column is better."""
     is_worst: bool = False
@@ -54,6 +56,7 @@ class SystemFigure:
             "worst": self.is_worst,
             "left_out": dict(self.left_out),
             "definition": " ".join(self.definitions),
+            **({"warning": self.warning} if self.warning else {}),
             **reasons(estimate.reason, estimate.interval),
         }
 
@@ -67,8 +70,7 @@ def label_figures(comparison: Comparison, labels: Labels) -> list[SystemFigure]:
         "labels",
         None,
         lambda own: within_ends(label_mean(labels.values[own], articles[own]), labels.scale.ends),
-        CUT,
-        labels.definition,
+        labels,
     )
 
 
@@ -86,8 +88,7 @@ def powered_figures(comparison: Comparison, labels: Labels, evaluator: SetupScor
         lambda own: within_ends(
             prediction_powered(comparison.summaries.rows(own, labels, values[own])), labels.scale.ends
         ),
-        CUT,
-        labels.definition,
+        labels,
     )
 
 
@@ -108,22 +109,26 @@ def _figures(
     source: str,
     evaluator: SetupScores | None,
     estimate_of: Callable[[Bools], MeanEstimate],
-    *further_definitions: str,
+    labels: Labels | None = None,
 ) -> list[SystemFigure]:
     """Return the figure of each system with a summary that counts.
 
-    `estimate_of` gets a mask (summaries,) of the system's own. Labels alone keep the articles that evaluators
-    have seen, unless the comparison leaves them out for all.
+    `estimate_of` gets a mask (summaries,) of the system's own; `labels` are those it uses, if any. Labels
+    alone keep the articles that evaluators have seen, unless the comparison leaves them out for all.
     """
     seen = comparison.why_seen([evaluator] if evaluator else [], dimension)
-    guard = (GUARD,) if evaluator or seen else ()
+    further = [CUT, labels.definition] if labels else []
+    further += [GUARD] if evaluator or seen else []
+    warning = labels.warning if labels else ""
     figures = []
     for code, name in enumerate(comparison.summaries.system_names):
         own = comparison.counted & (comparison.summaries.systems == code)
         if own.any():
             estimate = estimate_of(own)
-            definitions = estimate.definition, *further_definitions, *guard
-            figures.append(SystemFigure(name, dimension, source, evaluator, estimate, definitions, seen))
+            definitions = estimate.definition, *further
+            figures.append(
+                SystemFigure(name, dimension, source, evaluator, estimate, definitions, seen, warning)
+            )
     return _marked(
         figures, higher_is_better=evaluator is None or source != "scores" or evaluator.higher_is_better
     )

@@ -233,7 +233,7 @@ def test_an_evaluator_without_scores_on_the_question_has_an_empty_card(project):
     page = card_of(project, "Silent")
     assert page.material is None
     assert page.findings == ()
-    assert page.rows == []
+    assert page.rows == ()
 
 
 def test_the_card_defaults_to_the_first_evaluator_and_question(project):

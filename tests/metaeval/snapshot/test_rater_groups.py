@@ -104,11 +104,25 @@ def test_pages_ask_for_a_choice_that_the_address_carries(client, project, page):
         assert f'href="?group={group}"' in said
         chosen = client.get(address, {"group": group})
         assert "Whose answers count?" not in chosen.content.decode()
-    if asked.context["how"] and page not in ("agreement", "comparison"):
-        assert WARNING in asked.context["how"].replace("Coherence: crowd", "Crowd")
-        assert WARNING not in chosen.context["how"]
+    assert "Groups of raters differ beyond chance, so each is shown on its own" in " ".join(said.split())
+    how = asked.context["how"]
+    assert "different groups of raters are mixed" not in how
+    assert "of the group crowd" in how
+    assert "of the group expert" in how
+    assert len({part.split('"')[0] for part in said.split(' id="')[1:]}) == said.count(' id="')
+    files = said.split("<main", 1)[1].split("rater-groups", 1)[0]
+    assert "Choose whose answers count first" in files or " download" not in files
     changed = client.get(address, {"group": "expert"}, headers={"HX-Request": "true"})
     assert '<div id="rater-groups" hx-swap-oob="outerHTML">' in changed.content.decode()
+
+
+def test_planning_mixes_groups_with_a_warning(client, project):
+    client.force_login(make_member(project, "researcher"))
+    address = reverse("planning", args=[project.slug])
+    asked, chosen = client.get(address), client.get(address, {"group": "expert"})
+    assert "All raters are mixed on this page" in asked.content.decode()
+    assert WARNING in asked.context["how"].replace("Coherence: crowd", "Crowd")
+    assert WARNING not in chosen.context["how"]
 
 
 def test_agreement_is_shown_group_by_group_until_one_is_chosen(client, project):
@@ -128,11 +142,6 @@ def test_agreement_is_shown_group_by_group_until_one_is_chosen(client, project):
             assert cell.value == own.value or not own.is_defined
             assert f"group={('crowd', 'expert')[group]}" in cell.address
     assert split.context["page"].drawn is None
-    assert "each is shown on its own" in split.content.decode()
-    how = split.context["how"]
-    assert WARNING not in how
-    assert "of the group crowd" in how
-    assert "of the group expert" in how
     assert [row.title for row in mixed.context["page"].rows[:1]] == ["Coherence"]
     assert len({cell.id for row in rows for cell in row.cells}) == sum(len(row.cells) for row in rows)
 
@@ -155,18 +164,85 @@ def test_evaluators_are_compared_group_by_group_until_one_is_chosen(client, proj
                 assert cell.address == same.address
         assert part.ceilings.cells[0].value == own.ceilings.cells[0].value
     assert (split.drawn, split.significance, split.charts) == (None, None, [])
-    said, how = answers[0].content.decode(), answers[0].context["how"]
+    said = answers[0].content.decode()
     assert "<h3>crowd</h3>" in said
     assert "24 summaries have a label by expert" in " ".join(said.split())
-    assert WARNING not in how
-    assert "of the group crowd" in how
-    assert "of the group expert" in how
-    assert len({part.split('"')[0] for part in said.split(' id="')[1:]}) == said.count(' id="')
 
 
-def test_groups_apart_poll_without_news(client, project):
+def split_and_alone(client, project, page):
+    """Return the page without a choice, then of each group, as the browser gets them."""
     client.force_login(make_member(project, "researcher"))
-    address = reverse("comparison", args=[project.slug])
+    address = reverse(page, args=[project.slug])
+    return [client.get(address, {"group": group} if group else {}) for group in ("", "crowd", "expert")]
+
+
+def test_systems_are_shown_group_by_group_until_one_is_chosen(client, project):
+    answers = split_and_alone(client, project, "systems")
+    split, *alone = (answer.context["page"] for answer in answers)
+    values = [
+        [[cell.figure.estimate.value for cell in row.cells] for row in each.rows]
+        for each in (*split.apart, *alone)
+    ]
+    assert repr(values[:2]) == repr(values[2:])
+    assert values[0] != values[1]
+    assert split.score_columns == ["crowd", "expert", "Evaluator"]
+    for place, row in enumerate(split.score_rows):
+        own = [page.score_rows[place].cells for page in alone]
+        expected = [own[0][0], own[1][0], own[0][1]]
+        assert [cell.figure.estimate for cell in row.cells] == [cell.figure.estimate for cell in expected]
+    assert "over 24 labelled summaries of crowd, over 24 labelled summaries of expert" in " ".join(
+        answers[0].content.decode().split()
+    ).replace(" ,", ",")
+    assert " download" not in answers[0].content.decode()
+    assert " download" in answers[1].content.decode()
+
+
+def test_answers_are_shown_group_by_group_until_one_is_chosen(client, project):
+    answers = split_and_alone(client, project, "answers")
+    split, *alone = (answer.context["page"] for answer in answers)
+    for part, own in zip(split.apart, alone, strict=True):
+        assert [each.as_json() for each in part.means] == [each.as_json() for each in own.means]
+        assert repr(part.correlations) == repr(own.correlations)
+    assert split.collected[-1].counts["ratings"] == 24 * 5
+    assert alone[0].collected[-1].counts["ratings"] == 24 * 3
+    assert answers[0].content.decode().count("<h3>crowd</h3>") == 2
+
+
+def test_an_evaluator_card_has_the_findings_of_each_group_until_one_is_chosen(client, project):
+    answers = split_and_alone(client, project, "evaluator_card")
+    split, *alone = (answer.context["page"] for answer in answers)
+    for part, own in zip(split.apart, alone, strict=True):
+        assert part.findings == own.findings
+        assert repr(part.rows) == repr(own.rows)
+    assert split.apart[0].findings != split.apart[1].findings
+    assert (split.card, split.charts, split.rows) == (None, [], ())
+    said = answers[0].content.decode()
+    assert '<a href="?group=expert">Whole card, labels of expert</a>' in said
+    assert 'id="agreement-title"' not in said
+    assert 'id="agreement-title"' in answers[1].content.decode()
+
+
+def test_files_of_pages_warn_until_a_group_is_chosen(client, project):
+    client.force_login(make_member(project, "researcher"))
+    files = [
+        ("system_labels_csv",),
+        ("answers_table", "systems", "csv"),
+        ("answers_table", "questions", "csv"),
+        ("evaluator_card_table",),
+    ]
+    for name, *named in files:
+        address = reverse(name, args=[project.slug, *named])
+        for group, is_warned in (("", True), ("expert", False)):
+            rows = list(csv.DictReader(StringIO(client.get(address, {"group": group}).content.decode())))
+            assert rows
+            warnings = {row.get("warning", "") for row in rows} - {""}
+            assert any("groups of raters are mixed" in each for each in warnings) == is_warned
+
+
+@pytest.mark.parametrize("page", ["comparison", "evaluator_card"])
+def test_groups_apart_poll_without_news(client, project, page):
+    client.force_login(make_member(project, "researcher"))
+    address = reverse(page, args=[project.slug])
     answer = client.get(address)
     assert answer.context["page"].waits == 0
     assert client.get(address, {"revision": answer.context["stamp"]}).status_code == 204
