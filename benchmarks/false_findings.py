@@ -53,6 +53,7 @@ COEFFICIENTS_OF_DEFAULTS = {
     "within_system": ("spearman",),
 }
 OWN_SYSTEMS = "own systems"
+WORLDS = (*MAIN, *SIZES, OWN_SYSTEMS)
 EASE = 1.0
 """Spread over articles of how closely both evaluators follow the labels, where coverage is unequal."""
 
@@ -92,7 +93,8 @@ def shares(world: str, times: int, draws: int, compared: list[tuple[str, str, st
     constant = "zero" if world == "constant" else "left_out"
     found = np.empty((times, len(compared)))
     for time_ in range(times):
-        labels, scores = draw_world(world, articles, systems, np.random.default_rng([time_, 7]))
+        rng = np.random.default_rng([time_, WORLDS.index(world)])
+        labels, scores = draw_world(world, articles, systems, rng)
         rows = Rows(labels.ravel(), scores.reshape(2, -1), article, system)
         for place, (test, level, coefficient) in enumerate(compared):
             resampling = Resampling(draws, time_)

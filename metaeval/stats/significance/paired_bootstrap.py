@@ -1,6 +1,7 @@
 """The paired bootstrap over articles."""
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtr
 
 from metaeval.stats.arrays import Bools, Floats, Ints
@@ -9,14 +10,19 @@ from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, differences
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
+from metaeval.stats.uncertainty.intervals import CORRELATIONS
 from metaeval.stats.uncertainty.percentile_interval import MOST_UNDEFINED
 
 DEFINITION = (
     "{resamples} resamples (seed {seed}) of the articles with replacement, the same for both evaluators, each"
     " summary of unknown article being an article of its own;"
     " p from Student's t, with one degree of freedom fewer than the m articles, of the difference over the"
-    " standard deviation of the resamples' differences, times √((m − 1) / m)."
+    " standard deviation of the resamples' differences, times √((m − 1) / m). Correlations over all"
+    " summaries are taken on Fisher's scale (artanh) first."
 )
+
+MOST_CORRELATED = 1 - ROUNDING
+"""Correlations nearer to 1 or -1 count as this one, since 1 is infinite on Fisher's scale."""
 
 
 def tester(data: Compared) -> PairTester:
@@ -26,21 +32,29 @@ def tester(data: Compared) -> PairTester:
     paired draws; B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6, for the
     standard error, which for the mean of m numbers is √((m − 1) / m) of what it should be. The p-value is not
     counted from the resamples: the least that could come of n of them, 2 / (n + 1), is above .05 after the
-    correction for many pairs.
+    correction for many pairs. On Fisher's scale (R. A. Fisher, Metron 1, 1921) the spread of a correlation
+    depends less on its value, and less on a few articles that are easier than the rest.
 
     Undefined with fewer than FEWEST_ARTICLES articles, or two resamples in which the difference is defined,
     where it is undefined in as many resamples as leave an interval undefined, and where a difference is the
     same in all of them. Where there is none in any of them p is 1.
     """
 
+    is_on_fishers_scale = data.level.name == "pooled" and data.coefficient.name in CORRELATIONS
+
+    def scaled(values: npt.ArrayLike) -> Floats:
+        found = np.asarray(values, dtype=np.float64)
+        return np.arctanh(np.clip(found, -MOST_CORRELATED, MOST_CORRELATED)) if is_on_fishers_scale else found
+
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
         drawn = data.bootstrap
         if drawn is not None and drawn.labelled_count == kept.sum() and not data.is_turned:
-            return drawn.replicates[evaluators]
+            return scaled(drawn.replicates[evaluators])
         rows = data.rows.with_scores(data.rows.scores[evaluators]).at(kept)
         level, coefficient = data.level.name, data.coefficient.name
         constant = ZERO if data.coefficient.is_zero_if_constant else LEFT_OUT
-        return Bootstrap("articles", level, coefficient, rows, data.resampling, constant=constant).replicates
+        drawn = Bootstrap("articles", level, coefficient, rows, data.resampling, constant=constant)
+        return scaled(drawn.replicates)
 
     of_pair = differences(data, replicates)
 
@@ -56,7 +70,9 @@ def tester(data: Compared) -> PairTester:
         if undefined > MOST_UNDEFINED * resamples:
             return PairTest(reason=f"undefined in {undefined:,} of {resamples:,} resamples")
         if np.ptp(found) > ROUNDING:
-            ratio = data.difference(first, second) / found.std(ddof=1) * np.sqrt((articles - 1) / articles)
+            kept = data.common(first, second)
+            difference = scaled(data.estimate(first, kept).value) - scaled(data.estimate(second, kept).value)
+            ratio = difference / found.std(ddof=1) * np.sqrt((articles - 1) / articles)
             return PairTest(float(2 * stdtr(articles - 1, -abs(ratio))))
         if abs(found[0]) <= ROUNDING:
             return PairTest(1.0)

@@ -253,7 +253,7 @@ class TestComparison:
         page = read(researcher.get(address("comparison", judged), chosen))
         assert "Warning: The interval 'by formula, summaries independent'" in page.text("notes")
         assert "Warning: The test 'Williams' test' does not hold" in page.text("notes")
-        assert "Williams' test 11% to 15%" in page.text("simulated")
+        assert "Williams' test 10% to 12%" in page.text("simulated")
         assert "symmetric bootstrap over articles 92% to 100% (default)" in page.text("simulated")
         assert "Williams' test' does not hold" in page.text("behind")
         pairs = researcher.get(address("significance_csv", judged), chosen).content.decode()

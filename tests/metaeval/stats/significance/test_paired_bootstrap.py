@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.significance.corrections import holm
@@ -17,14 +19,13 @@ DRAWS = 60
 def test_both_evaluators_are_resampled_on_their_common_summaries(level):
     labels, scores, articles, systems = random_case(6, articles=12)
     kept = ~np.isnan(labels) & ~np.isnan(scores).any(axis=0)
-    one, other = Bootstrap(
-        "articles",
-        level,
-        "kendall_b",
-        Rows(labels[kept], scores[:, kept], articles[kept], systems[kept]),
-        Resampling(DRAWS, 3),
-    ).replicates
-    gap = (one - other)[~np.isnan(one - other)]
+    common = Rows(labels[kept], scores[:, kept], articles[kept], systems[kept])
+    values = [LEVELS[level].estimate(COEFFICIENTS["kendall_b"], each).value for each in common.each]
+    drawn = Bootstrap("articles", level, "kendall_b", common, Resampling(DRAWS, 3)).replicates
+    if level == "pooled":
+        values, drawn = np.arctanh(values), np.arctanh(drawn)
+    gap = drawn[0] - drawn[1]
+    gap = gap[~np.isnan(gap)]
     found = compare_pairs(
         "bootstrap_articles",
         level,
@@ -33,7 +34,7 @@ def test_both_evaluators_are_resampled_on_their_common_summaries(level):
         Resampling(DRAWS, 3),
     )
     degrees = len(np.unique(articles[kept])) - 1
-    ratio = found.differences[0, 1] / np.std(gap, ddof=1) * np.sqrt(degrees / (degrees + 1))
+    ratio = (values[0] - values[1]) / np.std(gap, ddof=1) * np.sqrt(degrees / (degrees + 1))
     assert found.p_values[0, 1] == pytest.approx(2 * stats.t.cdf(-abs(ratio), degrees), abs=1e-12)
 
 
@@ -72,6 +73,20 @@ def test_equal_scores_have_p_1_and_constant_differences_have_no_p_value():
     assert found.p_values[0, 1] == 1.0
     assert np.isnan(found.p_values[0, 2])
     assert found.reasons[0, 2] == "the same difference in every resample"
+
+
+def test_a_perfect_evaluator_is_told_from_others_but_not_from_another_perfect_one():
+    rng = np.random.default_rng(5)
+    labels = rng.normal(size=60)
+    scores = np.array([labels, 2 * labels, labels + rng.normal(size=60)])
+    articles = np.arange(60) // 3
+    for coefficient in ("pearson", "kendall_b"):
+        found = compare_pairs(
+            "bootstrap_articles", "pooled", coefficient, Rows(labels, scores, articles, articles * 0)
+        ).p_values
+        assert found[0, 1] == 1.0
+        assert found[0, 2] == pytest.approx(found[1, 2])
+        assert 0 < found[0, 2] < 1e-6
 
 
 def test_a_difference_undefined_in_many_resamples_has_no_p_value():
