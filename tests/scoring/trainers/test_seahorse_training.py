@@ -71,7 +71,7 @@ def test_a_tiny_model_overfits_64_examples_and_scores_as_it_validated(base, tmp_
     assert_scores_as_validated(tmp_path / "model", data, trained)
 
 
-@pytest.mark.parametrize("base", ["bert", "mt5"])
+@pytest.mark.parametrize("base", ["bert", pytest.param("mt5", marks=pytest.mark.thorough)])
 def test_a_model_that_learns_shares_approaches_them(base, tmp_path):
     """Three quarters of the raters say yes to one kind of summary, one quarter to the other."""
     items = [
