@@ -19,8 +19,8 @@ from metaeval.answers.report import (
 )
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat
 from metaeval.live.choices import Choices, Control
-from metaeval.live.controls import dataset_control, labels_control, raters_control, with_no_group
-from metaeval.live.results_page import ResultsPage
+from metaeval.live.controls import dataset_control, labels_control, raters_control
+from metaeval.live.results_page import ResultsPage, side_by_side
 from metaeval.snapshot.arrays import ALL, Labels
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot
@@ -75,18 +75,11 @@ class AnswersPage(ResultsPage):
     questions: HeatTable
     titles: Mapping[str, str]
     """Titles of questions, languages and counts, for a printed table."""
-    apart: Sequence["AnswersPage"] = ()
-    """The page of each group of raters, where they differ beyond chance and none is chosen."""
-
-    @property
-    def tables(self) -> Sequence["AnswersPage"]:
-        """The pages whose labels are shown: the page itself, or one for each group of raters."""
-        return self.apart or (self,)
 
     @property
     def has_means(self) -> bool:
         """Return whether a system has a mean label."""
-        return any(part.means for part in self.tables)
+        return any(part.means for part in self.parts)
 
     @property
     def chosen_summaries(self) -> Bools:
@@ -130,15 +123,7 @@ def answers_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
     if not groups:
         return whole_page(snapshot, choices)
     apart = [whole_page(snapshot, replace(choices, group=group)) for group in groups]
-    return replace(
-        apart[0],
-        choices=choices,
-        controls=with_no_group(apart[0].controls),
-        collected=collected(snapshot.summaries, snapshot.human),
-        definitions=each_once(sentence for part in apart for sentence in part.definitions),
-        is_split_by_group=True,
-        apart=apart,
-    )
+    return side_by_side(apart, choices, collected=collected(snapshot.summaries, snapshot.human))
 
 
 def whole_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:

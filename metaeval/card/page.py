@@ -19,8 +19,8 @@ from metaeval.comparison.comparison import compare
 from metaeval.export.chart import Chart
 from metaeval.live.background import LONG, SOON, Key
 from metaeval.live.choices import PairChoices
-from metaeval.live.controls import pair_controls, with_no_group
-from metaeval.live.results_page import ResultsPage
+from metaeval.live.controls import pair_controls
+from metaeval.live.results_page import ResultsPage, side_by_side
 from metaeval.snapshot.arrays import ALL, SetupScores
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
@@ -49,8 +49,6 @@ class CardPage(ResultsPage):
     price: RunPrice | None
     warnings: Sequence[str]
     """Warnings about published models that may have seen the project's articles."""
-    apart: Sequence["CardPage"] = ()
-    """The page of each group of raters, where they differ beyond chance and none is chosen."""
 
     @property
     def chosen_summaries(self) -> Bools:
@@ -62,7 +60,7 @@ class CardPage(ResultsPage):
 
     @property
     def is_pending(self) -> bool:
-        return any(part.material and not part.card for part in self.apart or (self,))
+        return any(part.material and not part.card for part in self.parts)
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -106,15 +104,8 @@ def card_now(project: Project, choices: PairChoices) -> CardPage:
     _, key = keys_of(project, snapshot.revision, choices)
     cards = LONG.result(key, partial(_cards, [part.material for part in parts]), SOON)
     apart = [_with_card(*each) for each in zip(parts, cards, strict=True)] if cards else parts
-    return replace(
-        parts[0],
-        choices=choices,
-        controls=with_no_group(parts[0].controls),
-        material=next((part.material for part in parts if part.material), None),
-        definitions=each_once(sentence for part in apart for sentence in part.definitions),
-        is_split_by_group=True,
-        apart=apart,
-    )
+    material = next((part.material for part in parts if part.material), None)
+    return side_by_side(apart, choices, material=material, card=None, rows=())
 
 
 def whole_card(project: Project, choices: PairChoices, wait_s: float | None = None) -> CardPage:

@@ -20,7 +20,7 @@ from metaeval.comparison.uncertainty import Uncertainty
 from metaeval.export.chart import Chart
 from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, method_controls, picks
-from metaeval.live.results_page import ComparedPage
+from metaeval.live.results_page import ComparedPage, side_by_side
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
@@ -65,14 +65,6 @@ class ComparisonPage(ComparedPage):
     has_letters: bool
     why_no_letters: Sequence[str]
     """The reason why the test gives no letters, by dimension unless for all."""
-    apart: Sequence["ComparisonPage"] = ()
-    """The page of each group of raters, where they differ beyond chance and none is chosen. The rows of the
-    page itself are then those of the first group."""
-
-    @property
-    def tables(self) -> Sequence["ComparisonPage"]:
-        """The pages whose tables are shown: the page itself, or one for each group of raters."""
-        return self.apart or (self,)
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -161,15 +153,11 @@ def _page_apart(
         for (group, own), each in zip(of_group.items(), uncertain, strict=True)
     ]
     shared = [each.shared for each in apart if each.shared]
-    return replace(
-        apart[0],
-        choices=choices,
-        controls=controls(snapshot, choices),
-        definitions=each_once(sentence for each in apart for sentence in each.definitions),
+    return side_by_side(
+        apart,
+        choices,
         shared=min(shared, key=lambda pair: pair[0] / pair[1], default=None),
         has_letters=any(each.has_letters for each in apart),
-        is_split_by_group=True,
-        apart=apart,
     )
 
 

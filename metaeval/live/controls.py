@@ -1,7 +1,7 @@
 """The menus and check boxes of the results pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from metaeval.live.choices import ComparisonChoices, Control, PairChoices
@@ -68,11 +68,6 @@ def raters_control(snapshot: Snapshot, chosen: str) -> Control:
     groups = [(name, name) for name in snapshot.human.groups]
     mixed = [(ALL, "all together")] if groups else []
     return Control("group", "Raters", [("", "not chosen" if groups else "all"), *mixed, *groups], chosen)
-
-
-def with_no_group(menus: Sequence[Control]) -> list[Control]:
-    """Return the menus with no group of raters chosen."""
-    return [replace(each, value="") if each.name == "group" else each for each in menus]
 
 
 def pair_controls(

@@ -1,7 +1,8 @@
 """The base classes of the results pages."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Bools
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.result import each_once
 from metaeval.stats.significance.compare_pairs import TESTS
 
 MISSING = (
@@ -32,7 +34,14 @@ class ResultsPage:
     definitions: Sequence[str]
     """Definitions of all numbers on the page, each sentence once."""
     is_split_by_group: bool = False
-    """True if each of the `mixed_groups` has rows of its own."""
+    """True if each of the `mixed_groups` is shown on its own."""
+    apart: Sequence[Self] = ()
+    """The pages that one made by `side_by_side` shows."""
+
+    @property
+    def parts(self) -> Sequence[Self]:
+        """The pages whose figures are shown: the page itself, or one for each group of raters."""
+        return self.apart or (self,)
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -76,6 +85,27 @@ class ResultsPage:
     def paragraphs(self) -> Sequence[str]:
         """Return the methods section of the numbers, for a paper; no paragraphs without numbers."""
         return self.definitions
+
+
+Page = TypeVar("Page", bound=ResultsPage)
+
+
+def side_by_side(apart: Sequence[Page], choices: Choices, **changes: Any) -> Page:
+    """Return a page that shows the pages of each group of raters, with no group chosen.
+
+    What it has of its own is the first one's, but for the `changes`.
+    """
+    controls = [replace(each, value="") if each.name == "group" else each for each in apart[0].controls]
+    definitions = each_once(sentence for part in apart for sentence in part.definitions)
+    return replace(
+        apart[0],
+        choices=choices,
+        controls=controls,
+        definitions=definitions,
+        apart=apart,
+        is_split_by_group=True,
+        **changes,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from metaeval.charts.system_marks import legend_mark
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.report import comparison_table
 from metaeval.live.choices import ComparisonChoices, Control
-from metaeval.live.controls import controls, picks, with_no_group
-from metaeval.live.results_page import ComparedPage
+from metaeval.live.controls import controls, picks
+from metaeval.live.results_page import ComparedPage, side_by_side
 from metaeval.snapshot.arrays import Labels
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
@@ -61,13 +61,6 @@ class SystemsPage(ComparedPage):
     score_figures: Sequence[SystemFigure]
     """All means of the second table."""
     n_labelled: int
-    apart: Sequence["SystemsPage"] = ()
-    """The page of each group of raters, where they differ beyond chance and none is chosen."""
-
-    @property
-    def tables(self) -> Sequence["SystemsPage"]:
-        """The pages whose mean labels are shown: the page itself, or one for each group of raters."""
-        return self.apart or (self,)
 
     @property
     def caption(self) -> str:
@@ -82,7 +75,7 @@ class SystemsPage(ComparedPage):
     @property
     def reasons(self) -> list[str]:
         """Return why some means or intervals of the first table are missing."""
-        cells = [cell for part in self.tables for row in part.rows for cell in row.cells if cell]
+        cells = [cell for part in self.parts for row in part.rows for cell in row.cells if cell]
         figures = [each for cell in cells for each in (cell.figure, cell.powered)]
         return each_once(each.estimate.reason or each.estimate.interval.reason for each in figures if each)
 
@@ -98,19 +91,15 @@ def systems_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
     if not groups:
         return whole_page(project, choices)
     apart = [whole_page(project, replace(choices, group=group)) for group in groups]
-    return replace(
-        apart[0],
-        choices=choices,
-        controls=with_no_group(apart[0].controls),
+    return side_by_side(
+        apart,
+        choices,
         labellers=groups,
         score_rows=[
             replace(rows[0], cells=[*(row.cells[0] for row in rows), *rows[0].cells[1:]])
             for rows in zip(*(part.score_rows for part in apart), strict=True)
         ],
-        definitions=each_once(sentence for part in apart for sentence in part.definitions),
         n_labelled=max(part.n_labelled for part in apart),
-        is_split_by_group=True,
-        apart=apart,
     )
 
 
