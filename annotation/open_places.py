@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Collection, Iterable
 
+from django.db import connection
 from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 
+from annotation.database.joined_rows import ModelColumns
 from annotation.database.portions import portions
-from annotation.models import Assignment, Project, Rater, Rating, Summary
+from annotation.models import Article, Assignment, Project, Rater, Rating, Summary
 
 ARTICLE_GAP = 10
 """Summaries that a rater gets before another one of the same article, while there is a choice."""
@@ -32,11 +34,36 @@ def recent_articles(rater: Rater) -> QuerySet[Assignment, int]:
     return rater.assignments.order_by("-pk").values_list("summary__article", flat=True)[:ARTICLE_GAP]
 
 
-def claim_place(summary_id: int) -> bool:
-    """Take one open place of a summary, if there is one. Safe under any concurrency."""
-    return bool(
-        Summary.objects.filter(pk=summary_id, open_places__gt=0).update(open_places=F("open_places") - 1)
-    )
+CLAIMED = ModelColumns(Summary, "annotation_summary", "article", "system", "project", "text")
+ITS_ARTICLE = ModelColumns(Article, "article", "language")
+CLAIM = f"""
+UPDATE annotation_summary SET open_places = open_places - 1
+WHERE id = ({{first}}) AND open_places > 0
+RETURNING {CLAIMED.columns},
+    article_id, (SELECT language FROM annotation_article WHERE id = annotation_summary.article_id)
+"""
+
+
+def claim_place(summaries: QuerySet[Summary]) -> Summary | None:
+    """Take one open place of the first of these summaries. Return it, without its article's text.
+
+    Must be in a transaction, and is safe under any concurrency: two raters get different places.
+    """
+    waits = False
+    while True:
+        # Others may be claiming the first ones; there is no need to wait for them while there are more.
+        locked = summaries.select_for_update(of=("self",), no_key=True, skip_locked=not waits)
+        statement, values = locked.values("pk")[:1].query.sql_with_params()
+        with connection.cursor() as cursor:
+            cursor.execute(CLAIM.format(first=statement), values)
+            row = cursor.fetchone()
+        if row is not None:
+            claimed = CLAIMED.in_row(row)
+            claimed.article = ITS_ARTICLE.in_row(row, CLAIMED.width)
+            return claimed
+        if not connection.features.has_select_for_update or not summaries.exists():
+            return None
+        waits = True
 
 
 def recount_places(summary_ids: Iterable[int]) -> None:

@@ -556,7 +556,9 @@ def writes() -> Iterator[list[str]]:
     found: list[str] = []
 
     def note(execute: Callable[..., object], sql: str, *rest: object) -> object:
-        if sql.startswith(("INSERT", "UPDATE", "DELETE")) and not ("django_session" in sql or "axes_" in sql):
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")) and not (
+            "annotation_session" in sql or "axes_" in sql
+        ):
             found.append(sql)
         return execute(sql, *rest)
 

@@ -11,7 +11,7 @@ APPS = tuple(ROOMS)
 NO_ROOMS = {"__init__", "apps", "migrations"}
 WEB_FOLDERS = {"management", "web"}
 WEB_FILES = {"urls", "api", "api_urls", "admin", "tasks", "views", "forms", "news"}
-WEB_ENDINGS = ("_views", "_form", "_forms")
+WEB_ENDINGS = ("_views", "_form", "_forms", "_middleware")
 PURE = (
     "annotation/mean_labels.py",
     "annotation/protocol.py",

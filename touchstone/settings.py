@@ -33,7 +33,7 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
+    "django.contrib.sessions",  # for the command clearsessions
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.rating.desk_middleware.DeskMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "annotation.audit.middleware.ActorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -127,6 +128,7 @@ if OIDC_ISSUER:
         raise environ.ImproperlyConfigured("OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET")
     AUTHENTICATION_BACKENDS.append("annotation.people.single_sign_on.SingleSignOnBackend")
 
+SESSION_ENGINE = "annotation.web.sessions"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"

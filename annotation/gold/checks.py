@@ -16,26 +16,28 @@ from annotation.audit.log import acting_as, record
 from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, decide
 from annotation.gold.rounds import thresholds
-from annotation.models import Assignment, CheckSuspension, Rater, Rating, Summary
+from annotation.models import Assignment, CheckSuspension, Project, Rater, Rating, Summary
 from annotation.open_places import recent_articles, recount_places
 
 
+def check_is_due(project: Project) -> bool:
+    """Draw whether a rater's next summary is a hidden check, at the project's rate."""
+    return SystemRandom().random() < project.check_rate
+
+
 def draw_check(rater: Rater, languages: Sequence[str], *, of_other_articles: bool) -> int | None:
-    """Return a gold summary for a hidden check, at the project's rate; None for ordinary work.
+    """Return a gold summary for a hidden check; None if there is none for this rater.
 
     It is one that the rater has never had, with `of_other_articles` of an article that they have not had
-    lately. Without such a summary there is no check.
+    lately.
     """
-    chance = SystemRandom()
-    if chance.random() >= rater.project.check_rate:
-        return None
     unseen = unseen_gold(rater, languages)
     if of_other_articles:
         unseen = unseen.exclude(article__in=recent_articles(rater))
     if rater.project.articles_once:
         unseen = unseen.exclude(article__in=rater.assignments.values("summary__article"))
     ids = list(unseen.values_list("pk", flat=True))
-    return chance.choice(ids) if ids else None
+    return SystemRandom().choice(ids) if ids else None
 
 
 def unseen_gold(rater: Rater, languages: Sequence[str]) -> QuerySet[Summary]:
@@ -71,6 +73,7 @@ def settle_check(rater: Rater, rating: Rating, language: str, now: datetime) -> 
         threshold=project.check_threshold,
     )
     Rater.objects.filter(pk=rater.pk).update(status=Rater.Status.SUSPENDED, status_before=F("status"))
+    rater.status = Rater.Status.SUSPENDED
     held = rater.assignments.held().filter(round__isnull=True)
     summaries = list(held.values_list("summary", flat=True))
     held.release()

@@ -7,6 +7,7 @@ from typing import Self
 
 from django.utils import timezone
 
+from annotation.database.kept import kept
 from annotation.errors import DomainError, GuidelinesUnconfirmed
 from annotation.models import GuidelinesConfirmation, GuidelinesVersion, Project, Rater
 
@@ -35,6 +36,10 @@ class CurrentGuidelines:
         """Return the different versions for summaries in these languages."""
         found = (self.version_for(language) for language in languages)
         return list(dict.fromkeys(version for version in found if version is not None))
+
+    def followed_by(self, rater: Rater) -> frozenset[int]:
+        """Return the ids of the versions that the rater follows in any of their languages."""
+        return frozenset(version.pk for version in self.followed_in(rater.languages))
 
 
 def current_guidelines(project: Project) -> CurrentGuidelines:
@@ -79,15 +84,34 @@ def followed_versions(rater: Rater) -> list[FollowedVersion]:
     return sorted(found, key=lambda each: each.confirmed_at is not None)
 
 
-def require_confirmed(rater: Rater) -> CurrentGuidelines:
-    """Return the current guidelines. Raises GuidelinesUnconfirmed if the rater has not confirmed theirs."""
-    current = current_guidelines(rater.project)
-    followed = {version.pk for version in current.followed_in(rater.languages)}
-    if followed and followed.difference(rater.confirmations.values_list("version", flat=True)):
-        raise GuidelinesUnconfirmed(
-            f"Read and confirm the guidelines of {rater.project.name} before you rate. Open Guidelines."
-        )
+def require_confirmed(rater: Rater, published: int | None = None) -> CurrentGuidelines:
+    """Return the current guidelines. Raises GuidelinesUnconfirmed if the rater has not confirmed theirs.
+
+    `published` is how many versions the project has published, for callers who know it: as versions and
+    confirmations are never taken back, the same number needs no further look into the database.
+    """
+    project = rater.project
+    current = (
+        current_guidelines(project)
+        if published is None
+        else _guidelines_of(project.pk, project.default_language, published)
+    )
+    _require_all(rater.pk, project.name, current.followed_by(rater))
     return current
+
+
+@kept
+def _guidelines_of(project_id: int, default_language: str, published: int) -> CurrentGuidelines:  # noqa: ARG001
+    return current_guidelines(Project(pk=project_id, default_language=default_language))
+
+
+@kept
+def _require_all(rater_id: int, project_name: str, versions: frozenset[int]) -> None:
+    confirmed = GuidelinesConfirmation.objects.filter(rater=rater_id, version__in=versions)
+    if versions and len(versions) > confirmed.count():
+        raise GuidelinesUnconfirmed(
+            f"Read and confirm the guidelines of {project_name} before you rate. Open Guidelines."
+        )
 
 
 def confirm_guidelines(rater: Rater, versions: Collection[int], now: datetime | None = None) -> None:
@@ -95,7 +119,7 @@ def confirm_guidelines(rater: Rater, versions: Collection[int], now: datetime | 
 
     Raises DomainError if one of them is not current for the rater: a newer one may have been published.
     """
-    current = {version.pk for version in current_guidelines(rater.project).followed_in(rater.languages)}
+    current = current_guidelines(rater.project).followed_by(rater)
     if not versions or not current.issuperset(versions):
         raise DomainError("The guidelines have changed since you opened them. Read the new version.")
     GuidelinesConfirmation.objects.bulk_create(

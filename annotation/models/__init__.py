@@ -22,6 +22,7 @@ from annotation.models.projects import Project, Question, Questionnaire
 from annotation.models.raters import Rater
 from annotation.models.ratings import Answer, Rating
 from annotation.models.reratings import Rerating
+from annotation.models.sessions import Session
 
 __all__ = [
     "Adjudication",
@@ -55,6 +56,7 @@ __all__ = [
     "Rating",
     "Rerating",
     "Role",
+    "Session",
     "SignOnIdentity",
     "Summary",
     "System",

@@ -4,14 +4,17 @@ from functools import cached_property
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db import models, transaction
-from django.db.models import F, Q
+from django.db import connection, models, transaction
+from django.db.models import Q
 
 from annotation import protocol
 from annotation.models.changes import KEPT_CHANGES, Changed
 
 LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
 """Regular expression for the identifier of a licence as Hugging Face writes it."""
+
+
+BUMP = "UPDATE annotation_project SET revision = revision + 1 WHERE id = %s RETURNING revision"
 
 
 class Questionnaire(models.Model):
@@ -222,10 +225,10 @@ class Project(models.Model):
         With `changed`, readers only reload that one thing. The update locks the project's row until the end
         of the transaction, so revisions are in the order of commits.
         """
-        with transaction.atomic():
-            mine = Project.objects.filter(pk=self.pk)
-            mine.update(revision=F("revision") + 1)
-            revision = mine.values_list("revision", flat=True).get()
+        with transaction.atomic(savepoint=False):
+            with connection.cursor() as cursor:
+                cursor.execute(BUMP, [self.pk])
+                (revision,) = cursor.fetchone()
             if changed is not None:
                 self.changes.create(revision=revision, kind=changed.kind, changed_id=changed.id)
             if revision % KEPT_CHANGES == 0:

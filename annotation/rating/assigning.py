@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
-from django.db.models import OuterRef, Q, Subquery
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from annotation.database.joined_rows import ModelColumns, database_value
 from annotation.errors import AssignmentGone, NotAllowed
-from annotation.gold.checks import draw_check
+from annotation.gold.checks import check_is_due, draw_check
 from annotation.gold.qualified_languages import work_languages
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Assignment, Project, Rater
+from annotation.models import Assignment, Project, Rater, Summary
 from annotation.open_places import claim_place, open_to, recent_articles, recount_places
 
-CANDIDATES = 8  # so that eight raters at once do not all fail on the same summary
 EXPIRED_AT_ONCE = 50
 GONE = {
     Assignment.State.DONE: "You have finished this summary.",
@@ -52,56 +52,67 @@ def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | N
             mine.leased_until = lease_end
             return mine
         release_expired(rater.project, now)
-        return _claim_next(rater, languages, now, lease_end)
+        return claim_next(rater, languages, now)
 
 
-def _claim_next(
-    rater: Rater, languages: Sequence[str], now: datetime, lease_end: datetime
-) -> Assignment | None:
-    may_be_check = True
-    while True:
-        candidates, are_spread = _candidates(rater, languages)
-        if not candidates:
-            return None
-        check = draw_check(rater, languages, of_other_articles=are_spread) if may_be_check else None
-        if check is not None:
-            return _lease(rater, check, now, lease_end, is_check=True)
-        may_be_check = False  # draw once for each assignment
-        for summary_id in candidates:
-            if claim_place(summary_id):
-                return _lease(rater, summary_id, now, lease_end)
+def claim_next(rater: Rater, languages: Sequence[str], now: datetime) -> Assignment | None:
+    """Return a new assignment in one of the languages in which the rater is qualified; None if none is left.
 
-
-def _candidates(rater: Rater, languages: Sequence[str]) -> tuple[list[int], bool]:
-    """Return a few summaries that the rater may get, and whether their articles are not repeated too soon.
-
-    A summary whose lease expired may return. Where all would repeat an article, the one comes first that the
-    rater had longest ago.
+    The rater must be locked and hold no other. Among summaries of articles that they had lately, the one
+    comes first whose article they had longest ago.
     """
-    summaries = open_to(rater, languages).values_list("pk", flat=True)
-    expired = rater.assignments.filter(state=Assignment.State.RELEASED, round__isnull=True)
-    not_lately = ~Q(article__in=recent_articles(rater)) | Q(pk__in=expired.values("summary"))
-    if spread := list(summaries.filter(not_lately)[:CANDIDATES]):
-        return spread, True
-    latest = rater.assignments.filter(summary__article=OuterRef("article")).order_by("-pk")
-    summaries = summaries.order_by(Subquery(latest.values("pk")[:1]), "shuffle_key", "pk")
-    return list(summaries[:CANDIDATES]), False
+    qualified = rater.qualifications.values("language")
+    summaries = open_to(rater, languages).filter(article__language__in=qualified)
+    mine = Assignment.objects.filter(rater=rater, round__isnull=True)
+    expired = mine.filter(summary=OuterRef("pk"), state=Assignment.State.RELEASED)
+    spread = summaries.filter(~Q(article__in=recent_articles(rater)) | Exists(expired))
+    if check_is_due(rater.project):
+        is_spread = spread.exists()
+        check = (
+            draw_check(rater, languages, of_other_articles=is_spread)
+            if is_spread or summaries.exists()
+            else None
+        )
+        if check is not None:
+            summary = Summary.objects.select_related("article").defer("article__text").get(pk=check)
+            return _lease(rater, summary, now, is_check=True)
+    place = claim_place(spread)
+    if place is None:
+        latest = rater.assignments.filter(summary__article=OuterRef("article")).order_by("-pk")
+        longest_ago = Subquery(latest.values("pk")[:1])
+        place = claim_place(summaries.order_by(longest_ago, "shuffle_key", "pk"))
+    return None if place is None else _lease(rater, place, now)
 
 
-def _lease(
-    rater: Rater, summary_id: int, now: datetime, lease_end: datetime, *, is_check: bool = False
-) -> Assignment:
-    assignment, created = Assignment.objects.get_or_create(
+NEW = (
+    *("rater_id", "summary_id", "is_check", "state", "stage", "stage_opened_at", "leased_until"),
+    *("draft", "resubmitted", "created_at"),
+)
+RETURNED = ModelColumns(Assignment, "annotation_assignment")
+LEASE = f"""
+INSERT INTO annotation_assignment ({", ".join(NEW)}) VALUES ({", ".join(["%s"] * len(NEW))})
+ON CONFLICT (rater_id, summary_id) WHERE round_id IS NULL
+DO UPDATE SET state = excluded.state, stage_opened_at = excluded.stage_opened_at,
+    leased_until = excluded.leased_until
+RETURNING {RETURNED.columns}
+"""
+
+
+def _lease(rater: Rater, summary: Summary, now: datetime, *, is_check: bool = False) -> Assignment:
+    """Return a new assignment, or the rater's own that had expired; answered stages stay answered."""
+    lease = Assignment(
         rater=rater,
-        summary_id=summary_id,
-        round=None,
-        defaults={"stage_opened_at": now, "leased_until": lease_end, "is_check": is_check},
+        summary=summary,
+        is_check=is_check,
+        stage_opened_at=now,
+        leased_until=now + timedelta(minutes=rater.project.lease_minutes),
+        created_at=now,
     )
-    if not created:  # it had expired; answered stages stay answered
-        assignment.state = Assignment.State.OPEN
-        assignment.leased_until = lease_end
-        assignment.stage_opened_at = now
-        assignment.save(update_fields=["state", "leased_until", "stage_opened_at"])
+    values = [database_value(Assignment, name, getattr(lease, name)) for name in NEW]
+    with connection.cursor() as cursor:
+        cursor.execute(LEASE, values)
+        assignment = RETURNED.in_row(cursor.fetchone())
+    assignment.rater, assignment.summary = rater, summary
     return assignment
 
 

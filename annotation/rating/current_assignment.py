@@ -4,33 +4,12 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from annotation.errors import AssignmentGone
 from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.gold.rounds import next_in_round, open_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, QualificationRound, Rater, Rating
-from annotation.rating.assigning import require_active, take_assignment, why_gone
-
-
-def open_assignment(rater: Rater, assignment_id: int) -> Assignment:
-    """Return the rater's open assignment with this id.
-
-    Raises AssignmentGone if it is another's, finished, expired, withdrawn or skipped, NotAllowed for
-    suspended raters, and GuidelinesUnconfirmed.
-    """
-    require_active(rater)
-    assignment = (
-        Assignment.objects.select_related("summary__article", "flag", "round")
-        .filter(pk=assignment_id, rater=rater)
-        .first()
-    )
-    if assignment is None:
-        raise AssignmentGone("This summary is not assigned to you.")
-    if assignment.state not in Assignment.HELD:
-        raise AssignmentGone(why_gone(assignment))
-    require_confirmed(rater)
-    assignment.rater = rater
-    return assignment
+from annotation.rating.assigning import require_active, take_assignment
+from annotation.rating.desk import DailyGoal
 
 
 def next_assignment(rater: Rater) -> Assignment | None:
@@ -45,14 +24,6 @@ def next_assignment(rater: Rater) -> Assignment | None:
     require_confirmed(rater)
     current = open_round(rater, current_language(rater))
     return next_in_round(current) if current else None
-
-
-@dataclass(frozen=True)
-class DailyGoal:
-    """A rater's production ratings since midnight, server time, and the daily goal."""
-
-    rated: int
-    goal: int
 
 
 def daily_goal(rater: Rater) -> DailyGoal:

@@ -8,8 +8,8 @@ from django.db.models import Prefetch, QuerySet
 from annotation import protocol
 from annotation.errors import NotFound
 from annotation.models import Answer, ArticleFlag, Rater, Rating
+from annotation.rating.desk import GivenAnswer
 from annotation.rating.shown_item import ShownArticle
-from annotation.rating.submitting import GivenAnswer
 from annotation.rating.withheld import withheld_articles
 
 
@@ -122,7 +122,8 @@ def open_rating(rater: Rater, rating_id: int) -> OpenedRating:
     source = found.summary.article
     if source.pk in withheld_articles(rater):
         return OpenedRating(past, None, article_withheld=True)
-    flag = ArticleFlag.objects.filter(assignment=found.assignment_id).first()
+    flags = ArticleFlag.objects.filter(assignment=found.assignment_id)
+    flag = flags.values_list("reason", flat=True).first() or ""
     return OpenedRating(past, ShownArticle.of(source, flag), article_withheld=False)
 
 

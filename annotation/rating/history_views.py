@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.errors import GuidelinesUnconfirmed, InvalidAnswers
 from annotation.models import Rater
 from annotation.permissions import may_stop_rating
+from annotation.rating.desk import GivenAnswer
 from annotation.rating.history import (
     OpenedRating,
     PastAnswer,
@@ -22,7 +23,7 @@ from annotation.rating.history import (
 from annotation.rating.refusal_views import show_refusals
 from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.sheet_form import read_answer
-from annotation.rating.submitting import GivenAnswer, correct_answer
+from annotation.rating.submitting import correct_answer
 from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
 

@@ -17,7 +17,8 @@ from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, GoldRating, Rater, Rating
 from annotation.open_places import recount_places
 from annotation.rating.assigning import lock_active_rater, own_assignment
-from annotation.rating.submitting import draft_of, latest_answers
+from annotation.rating.desk import Desk, draft_of
+from annotation.rating.submitting import latest_answers
 
 REOPENED = "Your last rating is open again, with your answers. It counts as it was until you finish it."
 FINISH_FIRST = "You have re-opened a rating already. Finish it first."
@@ -37,7 +38,15 @@ def reopenable_rating(rater: Rater) -> Rating | None:
     if _reopened(rater).exists():
         return None
     latest = _latest(rater)
-    return None if latest is None or _refusal(rater, latest) else latest
+    return None if latest is None or _refusal(rater, latest, is_gold=_is_gold(latest)) else latest
+
+
+def reopenable_at(desk: Desk) -> Rating | None:
+    """Return as `reopenable_rating`, from what the desk holds."""
+    latest = desk.last_rating
+    if desk.has_reopened or latest is None or _refusal(desk.rater, latest, is_gold=desk.last_is_gold):
+        return None
+    return latest
 
 
 def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> Assignment:
@@ -60,7 +69,7 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
         if reopened == rating:
             return rating.assignment
         refusal = FINISH_FIRST if reopened else NOT_LATEST if rating != _latest(rater) else ""
-        refusal = refusal or _refusal(rater, rating)
+        refusal = refusal or _refusal(rater, rating, is_gold=_is_gold(rating))
         if refusal:
             raise NotAllowed(refusal)
         _conceal_article(rater, rating)
@@ -113,7 +122,11 @@ def _reopened(rater: Rater) -> QuerySet[Rating]:
     return Rating.objects.filter(assignment__rater=rater, assignment__state=Assignment.State.REOPENED)
 
 
-def _refusal(rater: Rater, rating: Rating) -> str:
+def _is_gold(rating: Rating) -> bool:
+    return GoldRating.objects.filter(summary=rating.summary_id, retired_at__isnull=True).exists()
+
+
+def _refusal(rater: Rater, rating: Rating, *, is_gold: bool) -> str:
     """Return why the latest rating cannot be re-opened; empty if it can."""
     if not rater.project.allow_corrections:
         return NO_CORRECTIONS
@@ -127,8 +140,7 @@ def _refusal(rater: Rater, rating: Rating) -> str:
         return WITHDRAWN
     if rating.is_check:  # until then it is like any other rating
         return GOLD_SHOWN if rating.gold_shown_at is not None else ""
-    in_gold_set = GoldRating.objects.filter(summary=rating.summary_id, retired_at__isnull=True).exists()
-    return IN_GOLD_SET if in_gold_set else ""
+    return IN_GOLD_SET if is_gold else ""
 
 
 def _conceal_article(rater: Rater, rating: Rating) -> None:

@@ -9,8 +9,8 @@ from annotation.gold.rescoring import RescoredRound, rescored_round
 from annotation.gold.rounds import round_decision
 from annotation.models import GoldAnswer, Rater, Rating
 from annotation.protocol import Question, Questionnaire
+from annotation.rating.desk import GivenAnswer
 from annotation.rating.shown_item import ShownArticle
-from annotation.rating.submitting import GivenAnswer
 from annotation.rating.withheld import withheld_articles, withheld_gold
 
 
@@ -125,7 +125,8 @@ def reviewed(
     article = None
     reached = max(questionnaire.question(key).stage for key in given)
     if questionnaire.shows_article(reached) and not article_withheld:
-        article = ShownArticle.of(summary.article, getattr(rating.assignment, "flag", None))
+        flag = getattr(rating.assignment, "flag", None)
+        article = ShownArticle.of(summary.article, flag.reason if flag else "")
     answers = tuple(
         ReviewedAnswer(
             question,

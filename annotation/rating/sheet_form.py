@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from annotation.errors import DomainError
+from annotation.rating.desk import GivenAnswer
 from annotation.rating.shown_item import ShownAnswer, ShownItem
-from annotation.rating.submitting import GivenAnswer
 
 ANSWER = "answer-"  # + question key
 COMMENT = "comment-"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from annotation import protocol
-from annotation.models import Article, ArticleFlag, Assignment
-from annotation.rating.submitting import GivenAnswer, given_so_far
+from annotation.models import Article, Assignment
+from annotation.rating.desk import Desk, GivenAnswer
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class ShownArticle:
     flag: str
 
     @classmethod
-    def of(cls, article: Article, flag: ArticleFlag | None) -> Self:
-        return cls(article.title, article.text, flag.reason if flag else "")
+    def of(cls, article: Article, flag: str) -> Self:
+        return cls(article.title, article.text, flag)
 
     @property
     def words(self) -> int:
@@ -49,14 +49,14 @@ class ShownItem:
     is_reopened: bool
 
 
-def shown_item(assignment: Assignment) -> ShownItem:
-    """Return `assignment` as its rater may see it now."""
-    questionnaire = assignment.rater.project.questionnaire.protocol
-    stored = given_so_far(assignment)
+def shown_item(desk: Desk) -> ShownItem:
+    """Return the desk's assignment as its rater may see it now."""
+    questionnaire, assignment, stored = desk.questionnaire, desk.assignment, desk.given
     source = assignment.summary.article
     article = None
     if questionnaire.shows_article(assignment.stage):
-        article = ShownArticle.of(source, getattr(assignment, "flag", None))
+        source.refresh_from_db(fields=["title", "text"])
+        article = ShownArticle.of(source, desk.flag)
     return ShownItem(
         assignment_id=assignment.pk,
         stage=assignment.stage,

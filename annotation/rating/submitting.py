@@ -1,83 +1,36 @@
 """A rater's actions on an assignment: save a draft, submit a stage, flag the article, correct an answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import protocol
 from annotation.contradictions.rules import contradictions
+from annotation.database.joined_rows import database_value
 from annotation.errors import AssignmentGone, ContradictoryAnswers, InvalidAnswers, NotAllowed, StageClosed
 from annotation.gold.checks import settle_check
+from annotation.gold.qualified_languages import current_language
 from annotation.gold.rounds import decide_when_finished
 from annotation.guidelines.following import require_confirmed
-from annotation.models import (
-    Answer,
-    ArticleFlag,
-    Assignment,
-    Changed,
-    Project,
-    ProjectChange,
-    Question,
-    Rater,
-    Rating,
+from annotation.models import Answer, ArticleFlag, Assignment, Changed, ProjectChange, Rater, Rating
+from annotation.rating.assigning import claim_next, lock_active_rater, own_assignment, why_gone
+from annotation.rating.desk import (
+    LONGEST_COMMENT,
+    Desk,
+    GivenAnswer,
+    Submission,
+    current_answers,
+    desk_at,
+    draft_of,
 )
-from annotation.rating.assigning import lock_active_rater, own_assignment, why_gone
 
-LONGEST_COMMENT = 2000  # characters
+ATTEMPTS = 3  # at a stage that something else changes at the same time
 LOCKED = "These answers are locked because the next stage has been shown."
 FINISHED = "This rating is finished, so these answers were not saved."
-
-
-@dataclass(frozen=True)
-class GivenAnswer:
-    value: str
-    comment: str = ""
-
-    @property
-    def comment_error(self) -> str:
-        """Return why the comment cannot be stored; empty if it can."""
-        if len(self.comment) <= LONGEST_COMMENT:
-            return ""
-        return f"The comment has {len(self.comment)} characters. The limit is {LONGEST_COMMENT}."
-
-
-@dataclass(frozen=True)
-class Submission:
-    """The answers of one stage. Those of a re-opened rating wait as `as_json` until all stages are there."""
-
-    stage: int
-    given: Mapping[str, GivenAnswer]
-    guidelines_id: int | None
-    opened_at: datetime
-    submitted_at: datetime
-
-    @property
-    def time(self) -> dict[str, Any]:
-        """Return an item of a rating's `stage_times`."""
-        return {
-            "stage": self.stage,
-            "opened_at": self.opened_at.isoformat(),
-            "submitted_at": self.submitted_at.isoformat(),
-        }
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        given = {key: asdict(answer) for key, answer in self.given.items()}
-        return self.time | {"given": given, "guidelines": self.guidelines_id}
-
-    @classmethod
-    def of_json(cls, stored: dict[str, Any]) -> Self:
-        return cls(
-            stored["stage"],
-            {key: GivenAnswer(**answer) for key, answer in stored["given"].items()},
-            stored["guidelines"],
-            datetime.fromisoformat(stored["opened_at"]),
-            datetime.fromisoformat(stored["submitted_at"]),
-        )
 
 
 def submit_stage(
@@ -89,11 +42,26 @@ def submit_stage(
     *,
     keeps_contradictions: bool = False,
 ) -> Assignment:
-    """Store the answers of one stage, and open the next stage or finish the rating.
+    """Do as `submit_at` for a rater whose desk is not read yet. Return the assignment."""
+    desk = desk_at(rater, assignment_id)
+    return submit_at(desk, stage, given, now, keeps_contradictions=keeps_contradictions).assignment
+
+
+def submit_at(
+    desk: Desk,
+    stage: int,
+    given: Mapping[str, GivenAnswer],
+    now: datetime | None = None,
+    *,
+    keeps_contradictions: bool = False,
+    takes_next: bool = False,
+) -> Desk:
+    """Store the answers of one stage, and open the next stage or finish the rating. Return the desk after it.
 
     Submitting the same answers again succeeds and changes nothing. A re-opened rating counts with its earlier
     answers until the last stage is submitted. Then an answer that differs from the earlier one is a new
-    revision, and earlier answers to questions that are no longer asked are kept and do not count.
+    revision, and earlier answers to questions that are no longer asked are kept and do not count. With
+    `takes_next`, the transaction that finishes a production rating also takes the next summary.
 
     Raises StageClosed if the stage or the rating is locked with other answers or the stage is not open yet,
     InvalidAnswers if a question is unanswered or answered off its scale, ContradictoryAnswers in production
@@ -102,111 +70,214 @@ def submit_stage(
     new guidelines were published since the stage was opened.
     """
     now = now or timezone.now()
-    with transaction.atomic():
-        rater = lock_active_rater(rater)
-        assignment = own_assignment(rater, assignment_id)
-        questionnaire = rater.project.questionnaire.protocol
-        is_done = assignment.state == Assignment.State.DONE
-        if not is_done and assignment.state not in Assignment.HELD:
-            raise AssignmentGone(why_gone(assignment))
-        rating = Rating.objects.filter(assignment=assignment).first()
-        latest = latest_answers(rating)
-        stored = _given_so_far(assignment, latest)
-        if is_done or stage < assignment.stage:
-            if all(key in stored and stored[key] == answer for key, answer in given.items()):
-                return assignment
-            raise StageClosed(FINISHED if is_done else LOCKED)
-        if stage > assignment.stage:
-            raise StageClosed("This stage is not open yet.")
-        guidelines = require_confirmed(rater).version_for(assignment.summary.article.language)
-        followed = guidelines.pk if guidelines else None
-        submission = Submission(stage, given, followed, assignment.stage_opened_at, now)
-        sheet = _checked_sheet(questionnaire, stage, stored, given)
-        is_noticed = rater.project.contradiction_notice and assignment.round_id is None
-        if is_noticed and not keeps_contradictions:
-            _point_out_contradictions(questionnaire, sheet, given)
-        if rating is None:
-            rating = Rating.objects.create(
-                summary=assignment.summary,
-                rater=rater,
-                assignment=assignment,
-                round_id=assignment.round_id,
-                is_check=assignment.is_check,
-                created_at=now,
-            )
-        waiting = protocol.open_questions(questionnaire, sheet)
-        if assignment.state == Assignment.State.OPEN:
-            _store(rating, rater.project, [submission], latest)
-        elif waiting:
-            assignment.resubmitted = [*assignment.resubmitted, submission.as_json]
-        else:
-            rating.answers.current().update(is_current=False)
-            again = [*map(Submission.of_json, assignment.resubmitted), submission]
-            _store(rating, rater.project, again, latest)
-            assignment.resubmitted = []
-        assignment.draft = draft_of(waiting, latest)
-        if waiting:
-            assignment.stage = waiting[0].stage
-            assignment.stage_opened_at = now
-            assignment.leased_until = max(
-                assignment.leased_until, now + timedelta(minutes=rater.project.lease_minutes)
-            )
-            rating.save(update_fields=["stage_times"])
-            assignment.save()
-            return assignment
-        rating.completed_at = now
-        rating.save(update_fields=["stage_times", "completed_at"])
-        assignment.state = Assignment.State.DONE
-        assignment.save()
-        if assignment.round is not None:
-            decide_when_finished(assignment.round, now)
-        elif rating.is_check:
-            settle_check(rater, rating, assignment.summary.article.language, now)
-        else:
-            rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
-        return assignment
+    for _ in range(ATTEMPTS):
+        if _is_stored(desk, stage, given):
+            return desk
+        step = _step_of(desk, stage, given, now, keeps_contradictions=keeps_contradictions)
+        was_reopened = desk.assignment.state == Assignment.State.REOPENED
+        with transaction.atomic():
+            advanced = _advance(step)
+            if advanced is not None:
+                rating = _store(step, was_reopened=was_reopened)
+                if not step.waiting:
+                    _finish(step, rating, takes_next=takes_next and not advanced.holds_more)
+                return desk
+        desk = desk.again()
+    raise StageClosed("Something else changed this summary while your answers were sent. Submit them again.")
 
 
-def given_so_far(assignment: Assignment) -> dict[str, GivenAnswer]:
-    """Return the submitted answers by question key; of a re-opened rating those that were submitted again."""
-    return _given_so_far(assignment, latest_answers(Rating.objects.filter(assignment=assignment).first()))
+def _is_stored(desk: Desk, stage: int, given: Mapping[str, GivenAnswer]) -> bool:
+    """Return whether the stage holds these answers already. Raises StageClosed and AssignmentGone."""
+    assignment = desk.assignment
+    is_done = assignment.state == Assignment.State.DONE
+    if not is_done and assignment.state not in Assignment.HELD:
+        raise AssignmentGone(why_gone(assignment))
+    if is_done or stage < assignment.stage:
+        stored = desk.given
+        if all(key in stored and stored[key] == answer for key, answer in given.items()):
+            return True
+        raise StageClosed(FINISHED if is_done else LOCKED)
+    if stage > assignment.stage:
+        raise StageClosed("This stage is not open yet.")
+    return False
 
 
-def _given_so_far(assignment: Assignment, latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
-    if assignment.state != Assignment.State.REOPENED:
-        return _current(latest)
-    return {
-        key: answer
-        for stored in assignment.resubmitted
-        for key, answer in Submission.of_json(stored).given.items()
+@dataclass(frozen=True)
+class _Step:
+    """A stage's answers, checked against the desk as it was read, and what they lead to."""
+
+    desk: Desk
+    now: datetime
+    waiting: Sequence[protocol.Question]
+    """The questions that are asked next; none if the rating is finished."""
+    submissions: Sequence[Submission]
+    """The stages whose answers are stored now: none until a re-opened rating is answered to its end."""
+    resubmitted: Sequence[dict[str, Any]] = ()
+
+
+def _step_of(
+    desk: Desk,
+    stage: int,
+    given: Mapping[str, GivenAnswer],
+    now: datetime,
+    *,
+    keeps_contradictions: bool,
+) -> _Step:
+    assignment = desk.assignment
+    guidelines = desk.require_guidelines().version_for(assignment.summary.article.language)
+    sheet = _checked_sheet(desk.questionnaire, stage, desk.given, given)
+    is_noticed = desk.rater.project.contradiction_notice and assignment.round_id is None
+    if is_noticed and not keeps_contradictions:
+        _point_out_contradictions(desk.questionnaire, sheet, given)
+    followed = guidelines.pk if guidelines else None
+    submission = Submission(stage, given, followed, assignment.stage_opened_at, now)
+    waiting = protocol.open_questions(desk.questionnaire, sheet)
+    if assignment.state == Assignment.State.OPEN:
+        return _Step(desk, now, waiting, [submission])
+    if waiting:
+        return _Step(desk, now, waiting, [], [*assignment.resubmitted, submission.as_json])
+    return _Step(desk, now, waiting, [*map(Submission.of_json, assignment.resubmitted), submission])
+
+
+ADVANCE = """
+UPDATE annotation_assignment SET {changes}
+WHERE id = (
+    SELECT assignment.id FROM annotation_assignment assignment
+    JOIN annotation_rater rater ON rater.id = assignment.rater_id
+    JOIN annotation_project project ON project.id = rater.project_id
+    WHERE assignment.id = %s AND assignment.state = %s AND assignment.stage = %s
+        AND rater.status IN ('training', 'qualified') AND project.archived_at IS NULL
+        AND (SELECT count(number) FROM annotation_guidelinesversion WHERE project_id = project.id) = %s
+    {lock})
+RETURNING EXISTS (
+    SELECT 1 FROM annotation_assignment other
+    WHERE other.rater_id = annotation_assignment.rater_id AND other.id <> annotation_assignment.id
+        AND other.state IN ('open', 'reopened') AND other.round_id IS NULL)
+"""
+
+
+@dataclass(frozen=True)
+class _Advanced:
+    holds_more: bool
+    """True if the rater holds other summaries in production."""
+
+
+def _advance(step: _Step) -> _Advanced | None:
+    """Move the assignment on and lock its rater. Return None if the desk is no longer as it was read."""
+    desk, assignment = step.desk, step.desk.assignment
+    changes: dict[str, Any] = {
+        "draft": draft_of(step.waiting, desk.answers),
+        "resubmitted": list(step.resubmitted),
     }
+    if step.waiting:
+        lease_end = step.now + timedelta(minutes=desk.rater.project.lease_minutes)
+        changes["stage"] = step.waiting[0].stage
+        changes["stage_opened_at"] = step.now
+        changes["leased_until"] = max(assignment.leased_until, lease_end)
+    else:
+        changes["state"] = Assignment.State.DONE
+    values: list[Any] = [database_value(Assignment, name, value) for name, value in changes.items()]
+    statement = ADVANCE.format(
+        changes=", ".join(f"{name} = %s" for name in changes),
+        lock="FOR NO KEY UPDATE OF rater, assignment" if connection.features.has_select_for_update else "",
+    )
+    with connection.cursor() as cursor:
+        was: list[Any] = [assignment.pk, assignment.state, assignment.stage, desk.published]
+        cursor.execute(statement, [*values, *was])
+        moved = cursor.fetchone()
+    if moved is None:
+        return None
+    for name, value in changes.items():
+        setattr(assignment, name, value)
+    return _Advanced(bool(moved[0]))
 
 
-def _current(latest: Mapping[str, Answer]) -> dict[str, GivenAnswer]:
-    return {key: given_answer(answer) for key, answer in latest.items() if answer.is_current}
+def _store(step: _Step, *, was_reopened: bool) -> Rating:
+    """Store the answers of the step and the times of their stages, and finish the rating if nothing waits."""
+    desk, assignment = step.desk, step.desk.assignment
+    rating = desk.rating or Rating(
+        summary=assignment.summary,
+        rater=desk.rater,
+        assignment=assignment,
+        round=assignment.round,
+        is_check=assignment.is_check,
+        created_at=step.now,
+    )
+    rating.stage_times = [*rating.stage_times, *(submission.time for submission in step.submissions)]
+    if not step.waiting:
+        rating.completed_at = step.now
+    if desk.rating is None:
+        rating.save(force_insert=True)
+        desk.rating = rating
+    elif step.submissions:
+        rating.save(update_fields=["stage_times", "completed_at"])
+    if was_reopened and step.submissions:
+        rating.answers.current().update(is_current=False)
+        for answer in desk.answers.values():
+            answer.is_current = False
+    _store_answers(step, rating)
+    return rating
 
 
-def latest_answers(rating: Rating | None) -> dict[str, Answer]:
+def _store_answers(step: _Step, rating: Rating) -> None:
+    """Store the answers of submitted stages. The same answer to a re-opened rating counts again."""
+    questions = {question.key: question for question in rating.rater.project.questionnaire.questions.all()}
+    earlier = step.desk.answers
+    again, new = [], []
+    for submission in step.submissions:
+        revealed = any(answer.question.stage > submission.stage for answer in earlier.values())
+        for key, answer in submission.given.items():
+            value, comment, followed = answer.value, answer.comment.strip(), submission.guidelines_id
+            before = earlier.get(key)
+            if before and (before.value, before.comment, before.guidelines_id) == (value, comment, followed):
+                before.is_current = True
+                again.append(before.pk)
+                continue
+            new.append(
+                Answer(
+                    rating=rating,
+                    question=questions[key],
+                    value=value,
+                    comment=comment,
+                    revision=before.revision + 1 if before else 1,
+                    after_reveal=revealed,
+                    guidelines_id=followed,
+                    created_at=submission.submitted_at,
+                )
+            )
+    if again:
+        Answer.objects.filter(pk__in=again).update(is_current=True)
+    if new:
+        Answer.objects.bulk_create(new)
+    earlier.update((answer.question.key, answer) for answer in new)
+
+
+def _finish(step: _Step, rating: Rating, *, takes_next: bool) -> None:
+    """Settle a finished rating, take the next summary if it `takes_next`, and announce the rating."""
+    desk, rater, round_ = step.desk, step.desk.rater, step.desk.assignment.round
+    if round_ is not None:
+        decide_when_finished(round_, step.now)
+        return
+    desk.rated_today += 1
+    desk.last_rating, desk.last_is_gold = rating, desk.is_gold
+    desk.has_reopened = False
+    if rating.is_check:
+        settle_check(rater, rating, desk.assignment.summary.article.language, step.now)
+        takes_next = takes_next and rater.status == Rater.Status.QUALIFIED and rating.gold_shown_at is None
+    if takes_next:
+        chosen = current_language(rater)
+        taken = claim_next(rater, [chosen] if chosen else rater.languages, step.now)
+        if taken is not None:
+            is_new = taken.created_at == step.now
+            desk.next = desk.at_new(taken) if is_new else desk_at(rater, taken.pk)
+    if not rating.is_check:
+        rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+
+
+def latest_answers(rating: Rating) -> dict[str, Answer]:
     """Return question key -> its latest answer, also where a re-opened rating ended before its question."""
-    if rating is None:
-        return {}
     rows = rating.answers.select_related("question").order_by("revision")
     return {answer.question.key: answer for answer in rows}
-
-
-def given_answer(answer: Answer) -> GivenAnswer:
-    return GivenAnswer(answer.value, answer.comment)
-
-
-def draft_of(
-    questions: Iterable[protocol.Question], earlier: Mapping[str, Answer]
-) -> dict[str, dict[str, str]]:
-    """Return the earlier answers to these questions as an assignment's draft."""
-    return {
-        question.key: asdict(given_answer(earlier[question.key]))
-        for question in questions
-        if question.key in earlier
-    }
 
 
 def _checked_sheet(
@@ -250,41 +321,6 @@ def _point_out_contradictions(
     }
     if reasons:
         raise ContradictoryAnswers(reasons)
-
-
-def _store(
-    rating: Rating, project: Project, submissions: Sequence[Submission], earlier: Mapping[str, Answer]
-) -> None:
-    """Store the answers of submitted stages, and add their times to the unsaved rating.
-
-    `earlier` holds the latest answers of a re-opened rating.
-    """
-    ids = dict(Question.objects.filter(questionnaire=project.questionnaire_id).values_list("key", "pk"))
-    again, new = [], []
-    for submission in submissions:
-        revealed = any(answer.question.stage > submission.stage for answer in earlier.values())
-        for key, answer in submission.given.items():
-            value, comment, followed = answer.value, answer.comment.strip(), submission.guidelines_id
-            before = earlier.get(key)
-            if before and (before.value, before.comment, before.guidelines_id) == (value, comment, followed):
-                again.append(before.pk)
-                continue
-            new.append(
-                Answer(
-                    rating=rating,
-                    question_id=ids[key],
-                    value=value,
-                    comment=comment,
-                    revision=before.revision + 1 if before else 1,
-                    after_reveal=revealed,
-                    guidelines_id=followed,
-                    created_at=submission.submitted_at,
-                )
-            )
-    if again:
-        Answer.objects.filter(pk__in=again).update(is_current=True)
-    Answer.objects.bulk_create(new)
-    rating.stage_times = [*rating.stage_times, *(submission.time for submission in submissions)]
 
 
 def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str, GivenAnswer]) -> None:
@@ -369,7 +405,7 @@ def correct_answer(
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
         latest = latest_answers(rating)
-        stored = _current(latest)
+        stored = current_answers(latest)
         if question_key not in stored:
             raise InvalidAnswers({question_key: "This question was not asked in this rating."})
         if answer.comment_error:

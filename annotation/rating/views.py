@@ -11,16 +11,18 @@ from django_htmx.http import replace_url
 from annotation.errors import ContradictoryAnswers, DomainError, GuidelinesUnconfirmed, InvalidAnswers
 from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Assignment, Rater
+from annotation.models import Assignment, Rater, Rating
 from annotation.rating.assigning import skip_assignment
-from annotation.rating.current_assignment import daily_goal, next_assignment, open_assignment, round_progress
+from annotation.rating.current_assignment import daily_goal, next_assignment, round_progress
+from annotation.rating.desk import Desk, desk_at
+from annotation.rating.desk_middleware import reads_desk
 from annotation.rating.refusal_views import leave, show_refusals
-from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_rating
+from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_at
 from annotation.rating.round_views import round_intro
 from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
 from annotation.rating.shown_item import shown_item
-from annotation.rating.submitting import flag_article, save_draft, submit_stage
-from annotation.web.navigation import open_as_rater
+from annotation.rating.submitting import flag_article, save_draft, submit_at
+from annotation.web.navigation import enter_project, open_as_rater
 from annotation.web.request_types import SignedInRequest
 
 
@@ -44,59 +46,71 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/rate_nothing_left.html", context)
 
 
+@reads_desk
 @require_http_methods(["GET", "HEAD", "POST"])
 @show_refusals
 def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
     """Show the open stage. POST submits it and responds with what comes next."""
-    rater = open_as_rater(request, slug)
+    desk = _sit_down(request, slug, assignment_id)
     if request.method != "POST":
-        return _item_page(request, open_assignment(rater, assignment_id))
+        return _item_page(request, desk)
     sheet = read_sheet(request.POST)
     try:
-        assignment = submit_stage(
-            rater,
-            assignment_id,
+        desk = submit_at(
+            desk,
             sheet.stage,
             sheet.given,
             keeps_contradictions=sheet.keeps_contradictions,
+            takes_next=True,
         )
     except InvalidAnswers as wrong:
-        return _item_page(request, open_assignment(rater, assignment_id), sheet, wrong)
+        return _item_page(request, desk, sheet, wrong)
     except ContradictoryAnswers as doubtful:
-        return _item_page(request, open_assignment(rater, assignment_id), sheet, doubtful=doubtful)
+        return _item_page(request, desk, sheet, doubtful=doubtful)
     except GuidelinesUnconfirmed:
-        save_draft(rater, assignment_id, sheet.stage, sheet.given)
+        save_draft(desk.rater, assignment_id, sheet.stage, sheet.given)
         messages.info(request, "The guidelines have changed. Your answers are saved as a draft.")
         raise
-    if assignment.state != Assignment.State.DONE:
-        return _go_to(request, assignment)
-    return _after_finishing(request, rater, assignment)
+    if desk.assignment.state != Assignment.State.DONE:
+        return _go_to(request, desk)
+    return _after_finishing(request, desk)
 
 
-def _after_finishing(request: SignedInRequest, rater: Rater, finished: Assignment) -> HttpResponse:
+def _sit_down(request: SignedInRequest, slug: str, assignment_id: int) -> Desk:
+    """Return the person's desk at this assignment. Raises as `open_as_rater` and `desk_at`."""
+    found = getattr(request, "found_desk", None)
+    if found is not None and found.may_rate:
+        enter_project(request, found.project)
+        return found.desk()
+    return desk_at(open_as_rater(request, slug), assignment_id)
+
+
+def _after_finishing(request: SignedInRequest, desk: Desk) -> HttpResponse:
     """Respond with the next summary, or with the review of the round that has ended."""
-    if finished.round is not None:
-        if finished.round.decided_at is not None:
-            return leave(request, reverse("round_review", args=[rater.project.slug, finished.round.number]))
+    slug, round_, rating = desk.rater.project.slug, desk.assignment.round, desk.rating
+    assert rating is not None
+    if round_ is not None:
+        if round_.decided_at is not None:
+            return leave(request, reverse("round_review", args=[slug, round_.number]))
         messages.success(request, "Saved.")
-    elif finished.is_check and Rater.objects.get(pk=rater.pk).status == Rater.Status.SUSPENDED:
-        return leave(request, reverse("rate", args=[rater.project.slug]))
-    elif finished.rating.gold_shown_at is not None:
-        return leave(request, reverse("check_review", args=[rater.project.slug, finished.rating.pk]))
+    elif desk.rater.status == Rater.Status.SUSPENDED:
+        return leave(request, reverse("rate", args=[slug]))
+    elif rating.gold_shown_at is not None:
+        return leave(request, reverse("check_review", args=[slug, rating.pk]))
     else:
-        messages.success(request, _saved_message(rater, finished))
-    return _go_on(request, rater)
+        messages.success(request, _saved_message(desk, rating))
+    return _go_to(request, desk.next) if desk.next else _go_on(request, desk.rater)
 
 
-def _saved_message(rater: Rater, finished: Assignment) -> str:
-    day = daily_goal(rater)
+def _saved_message(desk: Desk, rating: Rating) -> str:
+    day, project = desk.day, desk.rater.project
     return format_html(
         '{} <a href="{}">{}</a>',
         f"Saved. Rating {day.rated} of {day.goal} today."
         if day.rated <= day.goal
         else f"Saved. Rating {day.rated} today; the daily goal is {day.goal}.",
-        reverse("history_rating", args=[rater.project.slug, finished.rating.pk]),
-        "Correct it" if rater.project.allow_corrections else "View it",
+        reverse("history_rating", args=[project.slug, rating.pk]),
+        "Correct it" if project.allow_corrections else "View it",
     )
 
 
@@ -105,40 +119,40 @@ def _go_on(request: SignedInRequest, rater: Rater) -> HttpResponse:
     following = next_assignment(rater)
     if following is None:
         return leave(request, reverse("rate", args=[rater.project.slug]))
-    return _go_to(request, following)
+    return _go_to(request, desk_at(rater, following.pk))
 
 
-def _go_to(request: SignedInRequest, assignment: Assignment) -> HttpResponse:
+def _go_to(request: SignedInRequest, desk: Desk) -> HttpResponse:
     if request.htmx:
-        return _item_page(request, assignment)
-    return redirect("rate_item", assignment.rater.project.slug, assignment.pk)
+        return _item_page(request, desk)
+    return redirect("rate_item", desk.rater.project.slug, desk.assignment.pk)
 
 
 def _item_page(
     request: SignedInRequest,
-    assignment: Assignment,
+    desk: Desk,
     sent: StageSheet | None = None,
     wrong: InvalidAnswers | None = None,
     doubtful: ContradictoryAnswers | None = None,
 ) -> HttpResponse:
-    item = shown_item(assignment)
-    project = assignment.rater.project
+    desk.require_open()
+    item = shown_item(desk)
     context = {
-        "rater": assignment.rater,
+        "rater": desk.rater,
         "item": item,
         "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
         "contradictions": list(dict.fromkeys(doubtful.fields.values())) if doubtful else (),
         "doubtful": [
             row.question.title for row in item.asked if doubtful and row.question.key in doubtful.fields
         ],
-        "day": daily_goal(assignment.rater),
-        "round": round_progress(assignment.round) if assignment.round else None,
-        "reopenable": reopenable_rating(assignment.rater),
+        "day": desk.day,
+        "round": round_progress(desk.assignment.round) if desk.assignment.round else None,
+        "reopenable": reopenable_at(desk),
     }
     template = "annotation/rate.html#item" if request.htmx else "annotation/rate.html"
     response = render(request, template, context, status=422 if wrong or doubtful else 200)
     if request.htmx:
-        return replace_url(response, reverse("rate_item", args=[project.slug, assignment.pk]))
+        return replace_url(response, reverse("rate_item", args=[desk.rater.project.slug, item.assignment_id]))
     return response
 
 
@@ -162,10 +176,10 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     save_draft(rater, assignment_id, sheet.stage, sheet.given)
     reason = "" if "withdraw" in request.POST else request.POST.get("flag", "")
     flag_article(rater, assignment_id, reason)
-    assignment = open_assignment(rater, assignment_id)
+    desk = desk_at(rater, assignment_id)
     if request.htmx:
-        return render(request, "annotation/_flag.html", {"item": shown_item(assignment)})
-    return _go_to(request, assignment)
+        return render(request, "annotation/_flag.html", {"item": shown_item(desk)})
+    return _go_to(request, desk)
 
 
 @require_POST
@@ -187,7 +201,7 @@ def rate_undo(request: SignedInRequest, slug: str, assignment_id: int, rating_id
     save_draft(rater, assignment_id, sheet.stage, sheet.given)
     assignment = reopen_rating(rater, rating_id)
     messages.info(request, REOPENED)
-    return _go_to(request, assignment)
+    return _go_to(request, desk_at(rater, assignment.pk))
 
 
 @require_POST

@@ -71,8 +71,13 @@ SECTIONS = (
 def open_project(request: HttpRequest, slug: str, permission: Permission) -> Project:
     """Return the project, checked by `project_for`, and show it in the page header."""
     project = project_for(request.user, slug, permission)
-    setattr(request, "project", project)  # noqa: B010 - HttpRequest declares no such attribute
+    enter_project(request, project)
     return project
+
+
+def enter_project(request: HttpRequest, project: Project) -> None:
+    """Let the templates of this request know the project, which its reader may see."""
+    setattr(request, "project", project)  # noqa: B010 - HttpRequest declares no such attribute
 
 
 def open_as_rater(request: HttpRequest, slug: str) -> Rater:

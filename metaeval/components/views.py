@@ -19,9 +19,9 @@ from django.views.decorators.http import require_safe
 from annotation import protocol
 from annotation.models import Article, ImportJob, Project, Rater
 from annotation.progress.daily_bars import daily_bars
+from annotation.rating.desk import GivenAnswer
 from annotation.rating.sheet_form import QuestionRow
 from annotation.rating.shown_item import ShownAnswer
-from annotation.rating.submitting import GivenAnswer
 from metaeval.charts import (
     Curve,
     Measured,

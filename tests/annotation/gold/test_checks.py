@@ -77,9 +77,13 @@ def test_gold_of_a_rated_round_and_other_languages_is_no_check(project, rater):
     trained = make_rater(project, status=Rater.Status.TRAINING)
     start_round(trained, "en")
     assert draw_check(trained, ["en"], of_other_articles=False) is None
+    assert draw_check(rater, ["en"], of_other_articles=False) is not None
+
+
+def test_a_project_without_checks_draws_none(project, rater):
     project.check_rate = 0
     project.save()
-    assert draw_check(Rater.objects.get(pk=rater.pk), ["en"], of_other_articles=False) is None
+    assert not take_assignment(rater).is_check
 
 
 def test_without_ordinary_work_there_is_no_check(project, rater):

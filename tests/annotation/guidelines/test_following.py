@@ -16,7 +16,8 @@ from annotation.guidelines.versions import start_draft
 from annotation.models import Answer, Assignment, Rater, Rating
 from annotation.people.members import suspend_rater
 from annotation.rating.assigning import take_assignment
-from annotation.rating.current_assignment import next_assignment, open_assignment
+from annotation.rating.current_assignment import next_assignment
+from annotation.rating.desk import desk_at
 from annotation.rating.submitting import GivenAnswer, correct_answer, save_draft, submit_stage
 from tests.annotation.rating.rating_steps import FIRST, at_stage
 from tests.factories import (
@@ -87,7 +88,7 @@ def test_a_new_version_stops_every_step_of_a_rating_but_drafts(project, rater):
     given = {"repetition": GivenAnswer("yes"), "grammar": GivenAnswer("yes")}
     for act in (
         lambda: submit_stage(rater, assignment.pk, 2, given),
-        lambda: open_assignment(rater, assignment.pk),
+        lambda: desk_at(rater, assignment.pk).require_open(),
         lambda: next_assignment(rater),
     ):
         with pytest.raises(GuidelinesUnconfirmed):

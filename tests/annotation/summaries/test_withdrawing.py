@@ -11,7 +11,7 @@ from annotation.people.members import reinstate_rater, remove_rater
 from annotation.progress.progress import progress_of
 from annotation.projects.settings import change_settings
 from annotation.rating.assigning import release_expired, take_assignment
-from annotation.rating.current_assignment import open_assignment
+from annotation.rating.desk import desk_at
 from annotation.rating.reopening import reopenable_rating
 from annotation.rating.rerating import request_rerating
 from annotation.summaries.find_summaries import Shown, find_summaries
@@ -47,7 +47,7 @@ def test_nobody_gets_a_withdrawn_summary_and_its_ratings_still_count(project, ma
     held = take_assignment(second)
     withdraw_summary(project, manager, summary.pk)
     with pytest.raises(AssignmentGone, match="withdrew"):
-        open_assignment(second, held.pk)
+        desk_at(second, held.pk).require_open()
     with pytest.raises(AssignmentGone, match="withdrew"):
         at_stage(held, 2)
     assert reopenable_rating(first) is None
