@@ -1,10 +1,12 @@
 """The number of ratings that a summary still needs, which only this module sets, and who may give them."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 
@@ -29,9 +31,29 @@ def open_to(rater: Rater, languages: Collection[str]) -> QuerySet[Summary]:
     return found.filter(~Exists(had.filter(summary=OuterRef("pk"), round__isnull=True)))
 
 
+def spread_over_articles(rater: Rater, summaries: QuerySet[Summary]) -> QuerySet[Summary]:
+    """Return those of `summaries` whose articles the rater has not had lately, or whose lease expired."""
+    mine = Assignment.objects.filter(rater=rater, summary=OuterRef("pk"), round__isnull=True)
+    expired = mine.filter(state=Assignment.State.RELEASED)
+    return summaries.filter(~Q(article__in=recent_articles(rater)) | Exists(expired))
+
+
 def recent_articles(rater: Rater) -> QuerySet[Assignment, int]:
     """Return the ids of the articles of the rater's last `ARTICLE_GAP` summaries."""
     return rater.assignments.order_by("-pk").values_list("summary__article", flat=True)[:ARTICLE_GAP]
+
+
+def _in_turn(rater: Rater, languages: Collection[str], *, spread: bool) -> QuerySet[Summary]:
+    """Return the summaries that the rater may get, the next one first.
+
+    Without `spread`, articles may be repeated, and the one comes first that the rater had longest ago.
+    """
+    qualified = rater.qualifications.values("language")
+    summaries = open_to(rater, languages).filter(article__language__in=qualified)
+    if spread:
+        return spread_over_articles(rater, summaries)
+    latest = rater.assignments.filter(summary__article=OuterRef("article")).order_by("-pk")
+    return summaries.order_by(Subquery(latest.values("pk")[:1]), "shuffle_key", "pk")
 
 
 CLAIMED = ModelColumns(Summary, "annotation_summary", "article", "system", "project", "text")
@@ -44,26 +66,48 @@ RETURNING {CLAIMED.columns},
 """
 
 
-def claim_place(summaries: QuerySet[Summary]) -> Summary | None:
-    """Take one open place of the first of these summaries. Return it, without its article's text.
+def claim_place(rater: Rater, languages: Sequence[str], *, spread: bool) -> Summary | None:
+    """Take an open place of the next summary in languages in which the rater is qualified, or return None.
 
-    Must be in a transaction, and is safe under any concurrency: two raters get different places.
+    With `spread`, only of articles that they have not had lately. The summary comes without its article's
+    text. Must be in a transaction, and is safe under any concurrency: two raters get different places.
     """
     waits = False
     while True:
-        # Others may be claiming the first ones; there is no need to wait for them while there are more.
-        locked = summaries.select_for_update(of=("self",), no_key=True, skip_locked=not waits)
-        statement, values = locked.values("pk")[:1].query.sql_with_params()
+        statement, values = _claim(rater.project.articles_once, len(languages), spread=spread, waits=waits)
+        meant: dict[object, Any] = {RATER: rater.pk, PROJECT: rater.project_id}
+        meant.update(zip(_stand_ins(len(languages)), languages, strict=True))
         with connection.cursor() as cursor:
-            cursor.execute(CLAIM.format(first=statement), values)
+            cursor.execute(statement, [meant.get(value, value) for value in values])
             row = cursor.fetchone()
         if row is not None:
             claimed = CLAIMED.in_row(row)
             claimed.article = ITS_ARTICLE.in_row(row, CLAIMED.width)
             return claimed
-        if not connection.features.has_select_for_update or not summaries.exists():
+        if not connection.features.has_select_for_update:
+            return None
+        if not _in_turn(rater, languages, spread=spread).exists():
             return None
         waits = True
+
+
+RATER, PROJECT = -1, -2  # stand-ins for ids
+
+
+def _stand_ins(languages: int) -> list[str]:
+    return [f"language {number}" for number in range(languages)]
+
+
+@lru_cache
+def _claim(articles_once: bool, languages: int, *, spread: bool, waits: bool) -> tuple[str, tuple[Any, ...]]:
+    """Return the statement of `claim_place`, written once for all raters, and values with stand-ins."""
+    anybody = Rater(pk=RATER, project=Project(pk=PROJECT, articles_once=articles_once))
+    # Others may be claiming the first ones; there is no need to wait for them while there are more.
+    first = _in_turn(anybody, _stand_ins(languages), spread=spread).select_for_update(
+        of=("self",), no_key=True, skip_locked=not waits
+    )
+    statement, values = first.values("pk")[:1].query.sql_with_params()
+    return CLAIM.format(first=statement), values
 
 
 def recount_places(summary_ids: Iterable[int]) -> None:

@@ -93,7 +93,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "permissions": "who may do what",
         "models": "projects, articles, ratings, raters",
         "texts": "comparing texts, quoting them in tables; no Django",
-        "database": "consistent reads, fair writes, bulk inserts",
+        "database": "consistent reads, fair writes, SQL by hand",
         "protocol": "questions, stages, valid answers; no Django",
         "errors": "what annotation refuses",
     },

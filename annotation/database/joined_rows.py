@@ -50,6 +50,32 @@ class ModelColumns(Generic[M]):
         return None if row[start] is None else self.in_row(row, start)
 
 
+def insert(objects: Sequence[models.Model]) -> None:
+    """Insert new objects of one model, complete with their times, by one statement. They get ids."""
+    meta = objects[0]._meta
+    fields = [field for field in meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    row = f"({', '.join(['%s'] * len(fields))})"
+    rows = ", ".join([row] * len(objects))
+    values = [
+        field.get_db_prep_save(getattr(each, field.attname), connection)
+        for each in objects
+        for field in fields
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {meta.db_table} ({columns}) VALUES {rows} RETURNING id", values)
+        for each, (pk,) in zip(objects, cursor.fetchall(), strict=True):
+            each.pk, each._state.adding, each._state.db = pk, False, connection.alias
+
+
+def update(stored: models.Model, *names: str) -> None:
+    """Write these fields of a stored object by one statement."""
+    changes = ", ".join(f"{name} = %s" for name in names)
+    values = [database_value(type(stored), name, getattr(stored, name)) for name in names]
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {stored._meta.db_table} SET {changes} WHERE id = %s", [*values, stored.pk])
+
+
 def database_value(model: type[models.Model], name: str, value: object) -> Any:
     """Return the value of a field, or of a `_id` column, as a hand-written statement passes it."""
     return model._meta.get_field(name).get_db_prep_save(value, connection)  # type: ignore[union-attr]

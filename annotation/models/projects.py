@@ -8,7 +8,8 @@ from django.db import connection, models, transaction
 from django.db.models import Q
 
 from annotation import protocol
-from annotation.models.changes import KEPT_CHANGES, Changed
+from annotation.database.joined_rows import insert
+from annotation.models.changes import KEPT_CHANGES, Changed, ProjectChange
 
 LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
 """Regular expression for the identifier of a licence as Hugging Face writes it."""
@@ -230,6 +231,8 @@ class Project(models.Model):
                 cursor.execute(BUMP, [self.pk])
                 (revision,) = cursor.fetchone()
             if changed is not None:
-                self.changes.create(revision=revision, kind=changed.kind, changed_id=changed.id)
+                insert(
+                    [ProjectChange(project=self, revision=revision, kind=changed.kind, changed_id=changed.id)]
+                )
             if revision % KEPT_CHANGES == 0:
                 self.changes.filter(revision__lte=revision - KEPT_CHANGES).delete()

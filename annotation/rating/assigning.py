@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.database.joined_rows import ModelColumns, database_value
 from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.checks import check_is_due, draw_check
-from annotation.gold.qualified_languages import work_languages
+from annotation.gold.qualified_languages import qualified_languages, work_languages
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Project, Rater, Summary
-from annotation.open_places import claim_place, open_to, recent_articles, recount_places
+from annotation.open_places import claim_place, open_to, recount_places, spread_over_articles
 
 EXPIRED_AT_ONCE = 50
 GONE = {
@@ -61,13 +60,9 @@ def claim_next(rater: Rater, languages: Sequence[str], now: datetime) -> Assignm
     The rater must be locked and hold no other. Among summaries of articles that they had lately, the one
     comes first whose article they had longest ago.
     """
-    qualified = rater.qualifications.values("language")
-    summaries = open_to(rater, languages).filter(article__language__in=qualified)
-    mine = Assignment.objects.filter(rater=rater, round__isnull=True)
-    expired = mine.filter(summary=OuterRef("pk"), state=Assignment.State.RELEASED)
-    spread = summaries.filter(~Q(article__in=recent_articles(rater)) | Exists(expired))
     if check_is_due(rater.project):
-        is_spread = spread.exists()
+        summaries = open_to(rater, set(languages).intersection(qualified_languages(rater)))
+        is_spread = spread_over_articles(rater, summaries).exists()
         check = (
             draw_check(rater, languages, of_other_articles=is_spread)
             if is_spread or summaries.exists()
@@ -76,11 +71,7 @@ def claim_next(rater: Rater, languages: Sequence[str], now: datetime) -> Assignm
         if check is not None:
             summary = Summary.objects.select_related("article").defer("article__text").get(pk=check)
             return _lease(rater, summary, now, is_check=True)
-    place = claim_place(spread)
-    if place is None:
-        latest = rater.assignments.filter(summary__article=OuterRef("article")).order_by("-pk")
-        longest_ago = Subquery(latest.values("pk")[:1])
-        place = claim_place(summaries.order_by(longest_ago, "shuffle_key", "pk"))
+    place = claim_place(rater, languages, spread=True) or claim_place(rater, languages, spread=False)
     return None if place is None else _lease(rater, place, now)
 
 

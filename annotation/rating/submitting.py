@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation import protocol
 from annotation.contradictions.rules import contradictions
-from annotation.database.joined_rows import database_value
+from annotation.database.joined_rows import database_value, insert, update
 from annotation.errors import AssignmentGone, ContradictoryAnswers, InvalidAnswers, NotAllowed, StageClosed
 from annotation.gold.checks import settle_check
 from annotation.gold.qualified_languages import current_language
@@ -207,10 +207,10 @@ def _store(step: _Step, *, was_reopened: bool) -> Rating:
     if not step.waiting:
         rating.completed_at = step.now
     if desk.rating is None:
-        rating.save(force_insert=True)
+        insert([rating])
         desk.rating = rating
     elif step.submissions:
-        rating.save(update_fields=["stage_times", "completed_at"])
+        update(rating, "stage_times", "completed_at")
     if was_reopened and step.submissions:
         rating.answers.current().update(is_current=False)
         for answer in desk.answers.values():
@@ -248,7 +248,7 @@ def _store_answers(step: _Step, rating: Rating) -> None:
     if again:
         Answer.objects.filter(pk__in=again).update(is_current=True)
     if new:
-        Answer.objects.bulk_create(new)
+        insert(new)
     earlier.update((answer.question.key, answer) for answer in new)
 
 
