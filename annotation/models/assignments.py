@@ -37,7 +37,7 @@ class Assignment(models.Model):
 
     `stage` is the open stage; the answers of earlier stages are locked. `draft` holds answers that are not
     submitted yet: {question key: {"value": str, "comment": str}}. `resubmitted` holds the stages of a
-    re-opened rating that are submitted again: see `annotation.rating.submitting.Submission`.
+    re-opened rating that are submitted again: see `annotation.rating.desk.Submission`.
     """
 
     class State(models.TextChoices):

@@ -275,7 +275,7 @@ class FoundDesk:
         return not is_removed and self.project.archived_at is None
 
     def desk(self) -> Desk:
-        """Raises as `desk_at`."""
+        """Return the desk. Raises as `desk_at`."""
         return _desk_of(self._rows)
 
 

@@ -2,7 +2,7 @@
 
 It starts again at its first stage, with its answers as drafts. It counts as it was until it is finished anew,
 and stays so if that never happens: see `AssignmentQuerySet.release`. No answer is overwritten: see
-`submitting.submit_stage`.
+`submitting.submit_at`.
 """
 
 from datetime import datetime, timedelta

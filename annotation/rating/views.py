@@ -64,9 +64,9 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
             takes_next=True,
         )
     except InvalidAnswers as wrong:
-        return _item_page(request, desk, sheet, wrong)
+        return _item_page(request, desk.again(), sheet, wrong)
     except ContradictoryAnswers as doubtful:
-        return _item_page(request, desk, sheet, doubtful=doubtful)
+        return _item_page(request, desk.again(), sheet, doubtful=doubtful)
     except GuidelinesUnconfirmed:
         save_draft(desk.rater, assignment_id, sheet.stage, sheet.given)
         messages.info(request, "The guidelines have changed. Your answers are saved as a draft.")
@@ -177,6 +177,7 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     reason = "" if "withdraw" in request.POST else request.POST.get("flag", "")
     flag_article(rater, assignment_id, reason)
     desk = desk_at(rater, assignment_id)
+    desk.require_open()
     if request.htmx:
         return render(request, "annotation/_flag.html", {"item": shown_item(desk)})
     return _go_to(request, desk)

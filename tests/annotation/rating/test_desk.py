@@ -106,6 +106,30 @@ def test_two_windows_that_finish_a_reopened_rating_store_one_revision(assignment
     assert Answer.objects.current().count() == 6
 
 
+@pytest.mark.parametrize(("changes", "is_stored"), [(2, True), (3, False)])
+def test_a_stage_is_tried_three_times_while_other_things_change(assignment, changes, is_stored):
+    rater, left = assignment.rater, [changes]
+
+    def change_first(execute, sql, *rest):
+        if "UPDATE annotation_assignment" in sql and left[0]:
+            left[0] -= 1
+            version = publish_guidelines(rater.project, text=f"Rate what you read, {left[0]}.")
+            confirm_guidelines(rater, [version.pk])
+        return execute(sql, *rest)
+
+    desk = desk_at(rater, assignment.pk)
+    with connection.execute_wrapper(change_first):
+        if is_stored:
+            submit_at(desk, 1, given(1))
+        else:
+            with pytest.raises(StageClosed, match="Submit them again"):
+                submit_at(desk, 1, given(1))
+    assert left == [0]
+    assert Answer.objects.count() == is_stored
+    assignment.refresh_from_db()
+    assert assignment.stage == 1 + is_stored
+
+
 class Died(Exception):
     pass
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -66,6 +67,23 @@ def test_a_comment_that_is_too_long_is_refused_and_kept_on_the_page(browser, ass
 @pytest.mark.parametrize("stage", ["", "one", "-1"])
 def test_a_form_without_a_valid_stage_is_refused(browser, assignment, stage):
     assert browser.post(address(assignment), {"stage": stage}).status_code == 400
+
+
+def test_refused_answers_are_shown_at_the_stage_that_is_open_now(browser, assignment):
+    """Another window may have re-opened the rating meanwhile, which conceals the article again."""
+    at_stage(assignment, 3)
+    own = Assignment.objects.filter(pk=assignment.pk)
+
+    def return_to_first_stage(execute, sql, *rest):
+        result = execute(sql, *rest)
+        if "FROM annotation_rater rater" in sql:
+            own.update(stage=1)
+        return result
+
+    with connection.execute_wrapper(return_to_first_stage):
+        response = browser.post(address(assignment), sheet(3, {}), headers=HTMX)
+    assert response.status_code == 422
+    assert "THE ARTICLE." not in text_of(response)
 
 
 # ---- locked stages, lost leases, double submits

@@ -20,7 +20,7 @@ from tests.annotation.rating.rating_steps import (
     signed_in,
     text_of,
 )
-from tests.factories import make_article, make_project, make_rater, make_summary
+from tests.factories import make_article, make_project, make_rater, make_summary, publish_guidelines
 
 pytestmark = pytest.mark.django_db
 
@@ -250,3 +250,12 @@ def test_the_page_weighs_less_than_150_kb_with_its_files(browser, assignment, se
     htmx = 52_000  # bytes; django-htmx's minified htmx 2
     assert len(page.content) + sum(file.stat().st_size for file in files) + htmx < 150_000
     assert "//" not in text_of(page).replace("http://www.w3.org/2000/svg", ""), "no outside requests"
+
+
+def test_a_flag_after_new_guidelines_is_kept_and_its_rater_sent_to_them(browser, assignment):
+    at_stage(assignment, 3)
+    publish_guidelines(assignment.rater.project)
+    sent = {"stage": 3, "flag": "It is a list of links."}
+    response = browser.post(address(assignment, "rate_flag"), sent, headers=HTMX)
+    assert response.headers["HX-Redirect"] == reverse("guidelines", args=[assignment.rater.project.slug])
+    assert ArticleFlag.objects.get().reason == "It is a list of links."
