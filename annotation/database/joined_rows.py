@@ -21,8 +21,10 @@ class ModelColumns(Generic[M]):
 
     def __init__(self, model: type[M], alias: str, *names: str) -> None:
         self._model = model
-        own = {field.name: field for field in model._meta.concrete_fields}
-        self._fields = [own["id"], *(own[name] for name in names)] if names else list(own.values())
+        meta = model._meta
+        wanted = {meta.get_field(name) for name in ("id", *names)}
+        # from_db takes values only in the order of the model's fields.
+        self._fields = [field for field in meta.concrete_fields if not names or field in wanted]
         self._names = [field.attname for field in self._fields]
         self.columns = ", ".join(f'{alias}."{field.column}"' for field in self._fields)
         self.width = len(self._fields)

@@ -76,6 +76,12 @@ def test_an_object_is_read_from_its_place_in_a_row(rater):
     assert fields_of(part.in_row(row, 1)) == fields_of(Rater.objects.get(pk=rater.pk))
 
 
+def test_fields_may_be_named_in_any_order(rater):
+    part = ModelColumns(Rater, "r", "group", "languages", "pseudonym")
+    found = part.in_row(read(part, rater), 1)
+    assert (found.group, found.languages, found.pseudonym) == ("expert", ["de", "en"], rater.pseudonym)
+
+
 def test_fields_that_were_not_read_are_read_when_asked_for(rater, django_assert_num_queries):
     part = ModelColumns(Rater, "r", "languages")
     found = part.in_row(read(part, rater), 1)

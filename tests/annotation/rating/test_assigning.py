@@ -45,6 +45,17 @@ def make_summaries(project, articles: int, of_each: int) -> None:
 
 
 @pytest.mark.django_db
+def test_an_assignment_comes_with_the_summary_as_stored():
+    make_summary(make_project())  # ids of projects, articles and systems differ
+    project = make_project()
+    make_system(project, "b")
+    summary = make_summary(project, article=make_article(project), system=make_system(project, "a"))
+    given = take_assignment(make_rater(project)).summary
+    assert (given, given.text) == (summary, summary.text)
+    assert (given.project, given.article, given.system) == (project, summary.article, summary.system)
+
+
+@pytest.mark.django_db
 class TestSpreadingArticles:
     @given(articles=st.integers(1, 14), of_each=st.integers(1, 3))
     @settings(max_examples=10)
