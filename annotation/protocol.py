@@ -10,7 +10,7 @@ SummEval's four dimensions, Fabbri et al. 2021, section 4.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 
@@ -35,7 +35,7 @@ class Scale:
 
     kind: ScaleKind
     values: tuple[str, ...] = ()
-    numbers: Mapping[str, float] | None = None
+    numbers: Mapping[str, float] | None = field(default=None, hash=False)
     low: float | None = None
     high: float | None = None
 

@@ -1,8 +1,11 @@
 """The rating page: one summary, stage by stage."""
 
+from functools import lru_cache
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -19,11 +22,13 @@ from annotation.rating.desk_middleware import reads_desk
 from annotation.rating.refusal_views import leave, show_refusals
 from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_at
 from annotation.rating.round_views import round_intro
-from annotation.rating.sheet_form import StageSheet, question_rows, read_sheet
+from annotation.rating.sheet_form import QuestionRow, StageSheet, question_rows, read_sheet
 from annotation.rating.shown_item import shown_item
 from annotation.rating.submitting import flag_article, save_draft, submit_at
 from annotation.web.navigation import enter_project, open_as_rater
 from annotation.web.request_types import SignedInRequest
+
+QUESTIONS_KEPT = 512
 
 
 @require_safe
@@ -140,7 +145,10 @@ def _item_page(
     context = {
         "rater": desk.rater,
         "item": item,
-        "rows": question_rows(item, sent.given if sent else None, wrong.fields if wrong else None),
+        "questions": [
+            _question_html(row)
+            for row in question_rows(item, sent.given if sent else None, wrong.fields if wrong else None)
+        ],
         "contradictions": list(dict.fromkeys(doubtful.fields.values())) if doubtful else (),
         "doubtful": [
             row.question.title for row in item.asked if doubtful and row.question.key in doubtful.fields
@@ -154,6 +162,12 @@ def _item_page(
     if request.htmx:
         return replace_url(response, reverse("rate_item", args=[desk.rater.project.slug, item.assignment_id]))
     return response
+
+
+@lru_cache(QUESTIONS_KEPT)
+def _question_html(row: QuestionRow) -> str:
+    """Render a question, which looks the same for every rater and takes half the time of their page."""
+    return render_to_string("annotation/_question.html", {"row": row, "question": row.asked.question})
 
 
 @require_POST

@@ -160,6 +160,20 @@ def test_a_draft_is_filled_in_on_the_next_visit_and_marked_as_saved(browser, ass
     assert page.count('class="saved" role="status" hidden') == 1
 
 
+def test_a_draft_is_shown_to_its_rater_only_and_goes_when_it_is_emptied(browser, assignment):
+    other = make_rater(assignment.rater.project)
+    make_summary(assignment.rater.project)
+    theirs = address(take_assignment(other))
+    empty = text_of(signed_in(other.user).get(theirs))
+    browser.post(address(assignment, "rate_draft"), sheet(1, FIRST, comprehensibility="Mine."))
+    assert "Mine." in text_of(browser.get(address(assignment)))
+    assert "Mine." not in text_of(signed_in(other.user).get(theirs))
+    browser.post(address(assignment, "rate_draft"), sheet(1, {}, comprehensibility=""))
+    mine = text_of(browser.get(address(assignment)))
+    assert "Mine." not in mine
+    assert mine.count(" checked") == empty.count(" checked") == 0
+
+
 def test_a_comment_alone_is_stored_in_the_draft_and_marked_as_saved(browser, assignment):
     browser.post(address(assignment, "rate_draft"), sheet(1, {}, comprehensibility="Half a thought"))
     page = text_of(browser.get(address(assignment)))
