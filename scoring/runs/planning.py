@@ -204,6 +204,14 @@ def start(
     return run
 
 
+def run_in_progress(planned: RunPlan) -> Run | None:
+    """Return the run of the plan's setup that is queued or running, if there is one."""
+    runs = Run.objects.of_scores().filter(
+        setup__project=planned.project, setup__fingerprint=planned.fingerprint, status__in=Run.UNFINISHED
+    )
+    return runs.select_related("setup__project").first()
+
+
 def refuse_delivery(planned: RunPlan, delivery: str) -> None:
     """Raise InvalidRun for the batch API where it is known to be unavailable."""
     if delivery == Run.Delivery.BATCH and (words := no_batches(planned.project.pk, planned.evaluator)):

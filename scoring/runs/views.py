@@ -179,6 +179,7 @@ def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpRespons
         "seconds_left": progress.left / pace if pace else None,
         "reasons": reasons_of(found),
         "cut": cut_in(found),
+        "waits_in_vain": found.is_unfinished and not is_served(queue_of(found.setup)),
         "postponed": postponed_batches(found) if found.is_unfinished else {},
         "trial": found.trials.select_related("version").first(),
         "api_batches": found.api_batches.defer("requests", "summary_ids"),

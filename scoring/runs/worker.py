@@ -47,26 +47,36 @@ logger = logging.getLogger(__name__)
 
 def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
     """Score batches of the run until none can be claimed or the time slice is over; then requeue it."""
+    run = score_for(run_id, slice_s)
+    if run is not None:
+        wake(run)
+
+
+def score_for(run_id: int, seconds: float) -> Run | None:
+    """Score batches of the run. Return it if the time was over before no batch could be claimed.
+
+    Loading the evaluator does not count.
+    """
     run = Run.objects.select_related("setup__project").filter(pk=run_id).first()
     if run is None or not run.is_unfinished or run.api_batches.unfinished().exists():
-        return
+        return None
     try:
         evaluator = evaluator_of(run.setup)
     except EvaluatorError as error:
         fail_run(run_id, str(error))
-        return
+        return None
     except Exception as error:
         logger.exception("Run %s could not start.", run_id)
         fail_run(run_id, unexpected_error_message(error))
-        return
-    turn_ends = time.monotonic() + slice_s
+        return None
+    ends = time.monotonic() + seconds
     sends = run.delivery == Run.Delivery.NOW
     while batch := claim_batch(run_id):
         if not _work_on_batch(evaluator, batch, sends=sends):
-            return
-        if time.monotonic() > turn_ends:
-            wake(run)
-            return
+            return None
+        if time.monotonic() > ends:
+            return run
+    return None
 
 
 def evaluator_of(setup: SetupBase) -> Evaluator:
@@ -141,6 +151,9 @@ def _work_on_batch(evaluator: Evaluator, batch: Batch, *, sends: bool) -> bool:
     except OperationalError:  # nothing of the batch is written
         logger.exception("Batch %s of run %s will be retried.", batch.pk, batch.run_id)
         postpone_batch(batch)
+    except KeyboardInterrupt:
+        return_batch(batch)
+        raise
     except Exception as error:
         logger.exception("Run %s failed.", batch.run_id)
         fail_run(batch.run_id, unexpected_error_message(error), batch)

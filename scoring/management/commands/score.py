@@ -24,8 +24,11 @@ from scoring.inputs.items import Selection
 from scoring.management.progress_bar import ProgressBar
 from scoring.models import Run
 from scoring.runs.estimates import RunEstimate, estimate, estimate_without_project
-from scoring.runs.planning import plan, start
+from scoring.runs.planning import plan, run_in_progress, start
 from scoring.runs.progress import progress_of, reasons_of
+from scoring.runs.worker import score_for
+from scoring.workers.presence import is_served
+from scoring.workers.wake_ups import queue_of
 
 FAILED_IN_PART, BAD_ARGUMENTS, INTERRUPTED = 1, 2, 130
 LOOK_EVERY_S = 0.25
@@ -35,10 +38,10 @@ PATIENCE_S = 10
 
 class Command(BaseCommand):
     help = (
-        "Run an evaluator over a project's summaries on the workers and show progress until it ends; or over "
-        "an examples file (--input, --output) in this process, without database or broker. Exit code 0: all "
-        "scored, except articles that the evaluator has learnt from; 1: some scores missing, with reasons, "
-        "or run paused; 2: bad arguments."
+        "Run an evaluator over a project's summaries, on the workers or --here, and show progress until it "
+        "ends; or over an examples file (--input, --output) in this process, without database or broker. "
+        "Exit code 0: all scored, except articles that the evaluator has learnt from; 1: some scores "
+        "missing, with reasons, or run paused; 2: bad arguments."
     )
     requires_system_checks = ()
 
@@ -83,6 +86,11 @@ class Command(BaseCommand):
             "hours, often at half the price",
         )
         parser.add_argument(
+            "--here",
+            action="store_true",
+            help="with --project: score in this process, and go on with the evaluator's run if one is queued",
+        )
+        parser.add_argument(
             "--dry-run",
             action="store_true",
             help="for evaluators that ask a model: print three prompts, requests, tokens, cost; send nothing",
@@ -94,7 +102,7 @@ class Command(BaseCommand):
             _refuse(options, ("output", "label_scale"), "--input")
             self._score_project(options, given)
         else:
-            _refuse(options, ("language", "rated_only", "budget", "batch"), "--project")
+            _refuse(options, ("language", "rated_only", "budget", "batch", "here"), "--project")
             if options["output"] is None and not options["dry_run"]:
                 raise CommandError("--input needs --output, a file for the scores", returncode=BAD_ARGUMENTS)
             self._score_file(options, given)
@@ -129,6 +137,8 @@ class Command(BaseCommand):
         self._conclude(options["evaluator"], result.scored, result.total, result.reasons.items())
 
     def _score_project(self, options: dict[str, Any], given: dict[str, str]) -> None:
+        if options["here"] and options["batch"]:
+            raise CommandError("--batch needs a worker. Leave out --here.", returncode=BAD_ARGUMENTS)
         project = named_project(options["project"])
         selection = Selection(tuple(options["language"]), options["rated_only"])
         try:
@@ -138,7 +148,8 @@ class Command(BaseCommand):
                 self._show(estimate(planned))
                 return
             delivery = Run.Delivery.BATCH if options["batch"] else Run.Delivery.NOW
-            run = start(planned, None, options["budget"], delivery)
+            queued = run_in_progress(planned) if options["here"] else None
+            run = queued or start(planned, None, options["budget"], delivery)
         except RunBusy as error:
             raise CommandError(str(error), returncode=FAILED_IN_PART) from error
         except DomainError as error:
@@ -148,9 +159,13 @@ class Command(BaseCommand):
             self.stdout.write(f"{run.reused:,} summaries had these scores already.")
         page = _page(run)  # Ctrl-C may break off a query, and with it the connection
         try:
-            self._follow(run)
+            self._follow(run, here=options["here"])
         except KeyboardInterrupt:
-            self.stderr.write(f"The run continues without this command. Its page shows the progress: {page}")
+            self.stderr.write(
+                "Stopped. Scores are kept, and a worker or this command can go on with the run."
+                if options["here"]
+                else f"The run continues without this command. Its page shows the progress: {page}"
+            )
             sys.exit(INTERRUPTED)
         except Run.DoesNotExist:
             raise CommandError("The run was deleted.", returncode=FAILED_IN_PART) from None
@@ -187,11 +202,12 @@ class Command(BaseCommand):
         for reason, count in foreseen.items():
             self.stderr.write(f"{count:,} summaries will get no score on at least one dimension: {reason}.")
 
-    def _follow(self, run: Run) -> None:
-        """Show the run's progress until it ends; warn if no worker seems to be running."""
-        idle_since, warned, submitted = time.monotonic(), False, 0
+    def _follow(self, run: Run, *, here: bool) -> None:
+        """Show the run's progress until it ends, and score it `here`; warn if no worker scores it."""
+        idle_since, warned, submitted = time.monotonic(), here, 0
         with ProgressBar(sys.stderr, unit="summaries") as bar:
             while True:
+                has_more = here and score_for(run.pk, LOOK_EVERY_S) is not None
                 run.refresh_from_db(fields=["status", "failure"])
                 if run.total:
                     bar(run.setup.label, progress_of(run).done, run.total)
@@ -201,13 +217,23 @@ class Command(BaseCommand):
                     submitted = self._tell_api_batches(run)
                 if _is_being_worked_on(run):
                     idle_since = time.monotonic()
-                elif not warned and time.monotonic() - idle_since > PATIENCE_S:
-                    warned = True
-                    self.stderr.write(
-                        f"No worker has claimed the run for {PATIENCE_S} seconds. It is still queued. If no "
-                        "worker is running, start one with script/up."
-                    )
-                time.sleep(LOOK_EVERY_S)
+                elif not warned:
+                    warned = self._warn_if_idle(queue_of(run.setup), time.monotonic() - idle_since)
+                if not has_more:
+                    time.sleep(LOOK_EVERY_S)
+
+    def _warn_if_idle(self, queue: str, idle_s: float) -> bool:
+        """Warn at once without a worker, and later if all are busy. Return whether there was cause."""
+        if not is_served(queue):
+            self.stderr.write(
+                f"The run is queued, and no worker for {queue} is running. Start one with script/up, or stop "
+                "this command with Ctrl-C and repeat it with --here, which scores in this process."
+            )
+        elif idle_s > PATIENCE_S:
+            self.stderr.write(f"The run is queued. For {PATIENCE_S} seconds all workers have been busy.")
+        else:
+            return False
+        return True
 
     def _tell_api_batches(self, run: Run) -> int:
         """Announce the submitted requests; return how many API batches are at the endpoint."""

@@ -20,6 +20,7 @@ from scoring.models import Run, SeenArticle
 from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
+from scoring.workers.presence import sign
 from tests.factories import make_member, make_project, make_summary
 from tests.metaeval.rated_projects import make_setup, score
 from tests.scoring.asking_projects import asking_project, price
@@ -137,8 +138,13 @@ class TestScoreProject:
             error = refused("score", "length", "--project", project.slug)
         assert (error.returncode, str(error)) == (1, "The run was deleted.")
 
-    def test_command_warns_once_if_no_worker_claims_the_run(self, project, monkeypatch):
+    @pytest.mark.parametrize(
+        ("queues", "warning"),
+        [([], "no worker for cpu is running"), (["cpu"], "all workers have been busy")],
+    )
+    def test_command_says_once_that_the_run_waits(self, project, monkeypatch, queues, warning):
         make_summary(project)
+        sign("worker", queues)
         monkeypatch.setattr(score_command, "PATIENCE_S", 0.3)
         errors = io.StringIO()
         manager = make_member(project, "manager")
@@ -151,8 +157,40 @@ class TestScoreProject:
 
         with Worker(late), pytest.raises(CommandError):
             call_command("score", "length", "--project", project.slug, stderr=errors, stdout=io.StringIO())
-        assert errors.getvalue().count("No worker has claimed the run") == 1
-        assert "start one with script/up" in errors.getvalue()
+        assert errors.getvalue().count("The run is queued") == 1
+        assert warning in errors.getvalue()
+
+    def test_without_a_worker_the_command_scores_here(self, project):
+        for _ in range(3):
+            make_summary(project)
+        output = run_command("score", "length", "--project", project.slug, "--here")
+        assert "3 of 3 summaries have a score on every dimension." in output
+
+    def test_scoring_here_goes_on_with_the_queued_run(self, project):
+        make_summary(project)
+        queued = plan_run(project, "length", {})
+        assert f"Run {queued.pk}:" in run_command("score", "length", "--project", project.slug, "--here")
+        assert Run.objects.get().status == Run.Status.DONE
+
+    def test_scoring_here_can_be_interrupted_and_taken_up_at_once(self, project, monkeypatch, capsys):
+        make_summary(project)
+        arguments = ("score", "length", "--project", project.slug, "--here")
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr("scoring.runs.worker.score_items", interrupted)
+            with pytest.raises(SystemExit) as ended:
+                run_command(*arguments)
+        assert ended.value.code == score_command.INTERRUPTED
+        assert "this command can go on with the run" in capsys.readouterr().err
+        assert "1 of 1 summaries" in run_command(*arguments)
+        assert Run.objects.get().status == Run.Status.DONE
+
+    def test_requests_of_a_batch_are_not_sent_here(self, project):
+        error = refused("score", "length", "--project", project.slug, "--here", "--batch")
+        assert (error.returncode, str(error)) == (2, "--batch needs a worker. Leave out --here.")
 
     def test_command_scores_only_the_chosen_language(self, project):
         make_summary(project, language="en")

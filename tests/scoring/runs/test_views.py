@@ -14,6 +14,7 @@ from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.planning import plan_run
 from scoring.runs.recording import record_scores
+from scoring.workers.presence import sign
 from tests.factories import (
     make_article,
     make_member,
@@ -321,6 +322,15 @@ class TestRun:
         assert "<b>4</b> <span>no reference</span>" in page
         assert "<b>2</b> <span>&lt;b&gt;odd&lt;/b&gt;</span>" in page
         assert "<b>0</b> scored · <b>6</b> without a score" in page
+
+    def test_page_says_at_once_that_no_worker_is_running(self, monkeypatch, project, researcher):
+        run = make_run(monkeypatch, project=project)
+        there_is_none = "No worker for this evaluator is running"
+        assert there_is_none in text_of(researcher.get(address("run", project, run.pk), **HTMX))
+        sign("worker", ["cpu"])
+        page = text_of(researcher.get(address("run", project, run.pk), **HTMX))
+        assert there_is_none not in page
+        assert "Waiting for a worker." in page
 
     def test_page_says_how_many_batches_will_be_retried(self, monkeypatch, project, researcher):
         run = make_run(monkeypatch, project=project)
