@@ -69,6 +69,28 @@ def test_messages_arrive_once_and_in_order(broker):
     assert receive(broker) == []
 
 
+def test_a_consumer_that_found_nothing_gets_what_others_send_later(broker, path):
+    with broker.SimpleQueue("cpu") as waiting, Connection(f"sqlite:///{path}") as other:
+        for number in range(MANY):
+            with pytest.raises(Empty):
+                waiting.get_nowait()
+            send(other, number)
+            message = waiting.get_nowait()
+            message.ack()
+            assert message.payload == number
+
+
+def test_a_consumer_goes_on_if_the_file_is_made_anew(broker, path):
+    with broker.SimpleQueue("cpu") as waiting:
+        with pytest.raises(Empty):
+            waiting.get_nowait()
+        path.unlink()
+        with pytest.raises(Empty):
+            waiting.get_nowait()
+        send(broker, 1)
+        assert waiting.get_nowait().payload == 1
+
+
 def test_queues_are_separate(broker):
     send(broker, 1, "cpu")
     send(broker, 2, "llm")
