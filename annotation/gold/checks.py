@@ -3,7 +3,7 @@
 Ratings of checks never count, and checks take no place of a summary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import SystemRandom
@@ -115,22 +115,33 @@ def check_accuracy(rater: Rater, language: str) -> CheckAccuracy | None:
 
     Checks before the last suspension and of summaries that are no longer gold are left out.
     """
+    return check_accuracies(rater, [language]).get(language)
+
+
+def check_accuracies(rater: Rater, languages: Collection[str]) -> dict[str, CheckAccuracy]:
+    """Return the accuracy of `check_accuracy` by language, where any, in a fixed number of queries."""
     ratings = Rating.objects.filter(
         rater=rater,
         is_check=True,
         completed_at__isnull=False,
         summary__gold__isnull=False,
-        summary__article__language=language,
+        summary__article__language__in=languages,
     )
     last = rater.check_suspensions.order_by("-suspended_at").first()
     if last is not None:
         ratings = ratings.filter(completed_at__gt=last.suspended_at)
-    summaries = dict(
-        ratings.order_by("-completed_at", "-pk").values_list("pk", "summary")[: rater.project.check_window]
-    )
-    if not summaries:
-        return None
-    agreed = agreed_sheets(summaries.values())
-    given = given_sheets(Rating.objects.filter(pk__in=summaries))
-    pairs = [(agreed[pk], given.get(pk, {})) for pk in summaries.values()]
-    return CheckAccuracy(language, len(pairs), decide(pairs, thresholds(rater.project)))
+    checks: dict[str, dict[int, int]] = {}
+    latest_first = ratings.order_by("-completed_at", "-pk")
+    for language, pk, summary in latest_first.values_list("summary__article__language", "pk", "summary"):
+        window = checks.setdefault(language, {})
+        if len(window) < rater.project.check_window:
+            window[pk] = summary
+    if not checks:
+        return {}
+    agreed = agreed_sheets({summary for window in checks.values() for summary in window.values()})
+    given = given_sheets(Rating.objects.filter(pk__in={pk for window in checks.values() for pk in window}))
+    found = {}
+    for language, window in checks.items():
+        pairs = [(agreed[summary], given.get(summary, {})) for summary in window.values()]
+        found[language] = CheckAccuracy(language, len(pairs), decide(pairs, thresholds(rater.project)))
+    return found

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.gold.checks import CheckAccuracy, check_accuracy, unseen_gold
+from django.db.models import Count
+
+from annotation.gold.checks import CheckAccuracy, check_accuracies, unseen_gold
 from annotation.gold.qualification import Decision, QuestionResult
-from annotation.gold.rescoring import RescoredRound, rescored_round
-from annotation.gold.rounds import open_round, round_decision, rounds_used_up
+from annotation.gold.rescoring import RescoredRound, rescored_rounds
+from annotation.gold.rounds import are_used_up, round_decision
 from annotation.models import CheckSuspension, Project, Qualification, QualificationRound, Rater
 from annotation.protocol import Question
 
@@ -44,34 +46,52 @@ def qualification_record(rater: Rater) -> list[LanguageRecord]:
         each.language: each for each in rater.qualifications.select_related("round", "decided_by")
     }
     rounds: dict[str, list[RoundRecord]] = {}
-    for each in rater.rounds.select_related("allowed_by").order_by("number"):
-        each.rater = rater
-        rounds.setdefault(each.language, []).append(_round_record(each))
+    for each in _round_records(rater):
+        rounds.setdefault(each.round.language, []).append(each)
     suspensions = list(rater.check_suspensions.all())
     others = sorted(set(rounds) - set(rater.languages))
-    accuracy = {language: check_accuracy(rater, language) for language in [*rater.languages, *others]}
+    languages = [*rater.languages, *others]
+    accuracy = check_accuracies(rater, languages)
+    unseen = unseen_gold(rater, languages).order_by().values_list("article__language").annotate(Count("pk"))
+    unseen_in = dict(unseen)
     return [
         LanguageRecord(
             language,
             qualifications.get(language),
             rounds.get(language, []),
             manager_decides=language not in qualifications
-            and open_round(rater, language) is None
-            and rounds_used_up(rater, language),
-            checks=checks,
+            and _used_up(rater.project, rounds.get(language, [])),
+            checks=(checks := accuracy.get(language)),
             check_questions=with_questions(rater.project, checks.decision) if checks else [],
             suspensions=[each for each in suspensions if each.language == language],
-            unseen=unseen_gold(rater, [language]).count(),
+            unseen=unseen_in.get(language, 0),
         )
-        for language, checks in accuracy.items()
+        for language in languages
     ]
 
 
-def _round_record(current: QualificationRound) -> RoundRecord:
-    if current.decided_at is None:
-        return RoundRecord(current, [])
-    results = with_questions(current.rater.project, round_decision(current))
-    return RoundRecord(current, results, rescored_round(current))
+def _round_records(rater: Rater) -> list[RoundRecord]:
+    rounds = list(rater.rounds.select_related("allowed_by").order_by("number"))
+    for each in rounds:
+        each.rater = rater
+    rescored = rescored_rounds([each for each in rounds if each.decided_at is not None])
+    found = {each.round.pk: each for each in rescored}
+    return [
+        RoundRecord(each, with_questions(rater.project, _decision(found[each.pk])), found[each.pk])
+        if each.pk in found
+        else RoundRecord(each, [])
+        for each in rounds
+    ]
+
+
+def _decision(rescored: RescoredRound) -> Decision:
+    return round_decision(rescored.round) if rescored.round.results else rescored.today
+
+
+def _used_up(project: Project, rounds: Sequence[RoundRecord]) -> bool:
+    """Return whether none of a language's rounds is open and they are used up."""
+    passed = [each.round.passed for each in reversed(rounds)]
+    return None not in passed and are_used_up(project, passed)
 
 
 def with_questions(project: Project, decision: Decision) -> list[tuple[Question, QuestionResult]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from annotation.gold.qualification import Decision
-from annotation.gold.rounds import decision_today
+from annotation.gold.rounds import decisions_today
 from annotation.models import GoldAnswerChange, Project, QualificationRound
 
 
@@ -25,14 +25,22 @@ class RescoredRound:
 
 
 def rescored_round(decided: QualificationRound) -> RescoredRound:
-    changes = GoldAnswerChange.objects.filter(
-        gold__summary__in=decided.assignments.values("summary"), changed_at__gt=decided.decided_at
+    """Return a decided round compared with today's gold answers."""
+    return rescored_rounds([decided])[0]
+
+
+def rescored_rounds(rounds: Sequence[QualificationRound]) -> list[RescoredRound]:
+    """Return these decided rounds as `rescored_round`, in a fixed number of queries."""
+    in_round = "gold__summary__assignments__round"
+    changes: dict[int, list[GoldAnswerChange]] = {}
+    later = GoldAnswerChange.objects.filter(
+        **{f"{in_round}__in": rounds, "changed_at__gt": F(f"{in_round}__decided_at")}
     )
-    return RescoredRound(
-        decided,
-        decision_today(decided),
-        list(changes.select_related("question", "changed_by", "gold").order_by("changed_at", "pk")),
-    )
+    found = later.select_related("question", "changed_by", "gold").order_by("changed_at", "pk")
+    for change in found.annotate(of_round=F(in_round)):
+        changes.setdefault(change.of_round, []).append(change)
+    today = decisions_today(rounds)
+    return [RescoredRound(each, today[each.pk], changes.get(each.pk, [])) for each in rounds]
 
 
 def rounds_decided_differently(project: Project) -> list[RescoredRound]:
@@ -45,4 +53,4 @@ def rounds_decided_differently(project: Project) -> list[RescoredRound]:
         .order_by("rater__pseudonym", "number")
         .distinct()
     )
-    return [found for found in map(rescored_round, touched) if found.differs]
+    return [found for found in rescored_rounds(list(touched)) if found.differs]

@@ -141,15 +141,30 @@ class Follower:
 
 def followers_of(project: Project, version: GuidelinesVersion, current: CurrentGuidelines) -> list[Follower]:
     """Return the raters who follow this version: those who have a login and may rate or qualify."""
+    return followers_of_each(project, [version], current)[version.pk]
+
+
+def followers_of_each(
+    project: Project, versions: Collection[GuidelinesVersion], current: CurrentGuidelines
+) -> dict[int, list[Follower]]:
+    """Return as `followers_of` by the version's id, in a fixed number of queries."""
     raters = project.raters.filter(
         user__isnull=False, status__in=[Rater.Status.TRAINING, Rater.Status.QUALIFIED]
     ).select_related("user")
-    confirmed = dict(version.confirmations.values_list("rater", "confirmed_at"))
-    return [
-        Follower(rater, confirmed.get(rater.pk))
-        for rater in raters
-        if version in current.followed_in(rater.languages)
-    ]
+    confirmations = GuidelinesConfirmation.objects.filter(version__in=versions)
+    confirmed = {
+        (version_id, rater_id): at
+        for version_id, rater_id, at in confirmations.values_list("version", "rater", "confirmed_at")
+    }
+    followed = [(rater, set(current.followed_in(rater.languages))) for rater in raters]
+    return {
+        version.pk: [
+            Follower(rater, confirmed.get((version.pk, rater.pk)))
+            for rater, theirs in followed
+            if version in theirs
+        ]
+        for version in versions
+    }
 
 
 def raters_to_confirm(draft: GuidelinesVersion) -> list[Rater]:

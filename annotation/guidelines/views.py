@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.errors import DomainError, InvalidFields
 from annotation.guidelines.coverage import coverage
-from annotation.guidelines.following import Follower, current_guidelines, followers_of, raters_to_confirm
+from annotation.guidelines.following import Follower, current_guidelines, followers_of_each, raters_to_confirm
 from annotation.guidelines.forms import DefaultLanguageForm, DraftForm, DraftStateForm, StartDraftForm
 from annotation.guidelines.rendering import render_guidelines
 from annotation.guidelines.starting_points import starting_text
@@ -69,6 +69,7 @@ def guidelines_settings(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _language_rows(project: Project) -> list[LanguageRow]:
     current = current_guidelines(project)
+    followers = followers_of_each(project, current.by_language.values(), current)
     rated = ratings_by_version(project)
     every = list(project.guidelines.defer("text").select_related("author").order_by("language", "-number"))
     rows = []
@@ -80,7 +81,7 @@ def _language_rows(project: Project) -> list[LanguageRow]:
                 language,
                 next((version for version in own if version.number is None), None),
                 [(version, rated.get(version.pk, 0)) for version in own if version.number is not None],
-                followers_of(project, latest, current) if latest else [],
+                followers[latest.pk] if latest else [],
             )
         )
     return rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from annotation.gold.checks import CheckAccuracy, check_accuracy
+from annotation.gold.checks import CheckAccuracy, check_accuracies
 from annotation.gold.rounds import round_decision
 from annotation.models import Project, QualificationRound, Rater, Rating
 from annotation.progress.progress import seconds_by_stage
@@ -108,6 +108,7 @@ def rater_page(rater: Rater) -> RaterPage:
     has_ratings = rows[rater.pk].agreement is not None
     ratings = Rating.objects.filter(rater=rater, completed_at__isnull=False).order_by("completed_at")
     moments = ratings.values_list("completed_at", flat=True)
+    checks = check_accuracies(rater, rater.languages)
     return RaterPage(
         row=rows[rater.pk],
         questions=question_figures(summaries, human, place) if has_ratings else (),
@@ -116,9 +117,7 @@ def rater_page(rater: Rater) -> RaterPage:
             for each in (pair_figures(summaries, human, place) if has_ratings else ())
         ],
         rounds=[_round(each) for each in rater.rounds.filter(decided_at__isnull=False).order_by("number")],
-        checks=[
-            found for language in rater.languages if (found := check_accuracy(rater, language)) is not None
-        ],
+        checks=[checks[language] for language in rater.languages if language in checks],
         first_at=moments.first(),
         last_at=moments.last(),
         stages=_stages(
