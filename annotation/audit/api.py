@@ -11,11 +11,11 @@ from annotation.models import AuditEntry
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import (
     REFUSALS,
+    KeyedPageQuery,
     OneOf,
     Page,
-    PageQuery,
+    keyed_page_of,
     one_of,
-    page_of,
     read_only,
     read_query,
 )
@@ -34,7 +34,7 @@ class AuditEntryListSerializer(Page):
     results = AuditEntrySerializer(many=True)
 
 
-class AuditQuery(PageQuery):
+class AuditQuery(KeyedPageQuery):
     action = OneOf(Action.values, required=False)
     actor = serializers.CharField(required=False, help_text="A username, or `command`.")
     since = serializers.DateField(required=False, help_text="The first day.")
@@ -54,4 +54,5 @@ def audit_log(request: Request, slug: str) -> Response:
     filters = {name: query[name] for name in ("action", "actor", "since", "until") if name in query}
     if "actor" in filters:
         one_of("actor", filters["actor"], actors_of(project))
-    return Response(AuditEntryListSerializer(page_of(request, find_entries(project, **filters), query)).data)
+    page = keyed_page_of(request, find_entries(project, **filters), query, ["id"], is_descending=True)
+    return Response(AuditEntryListSerializer(page).data)

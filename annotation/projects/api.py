@@ -13,9 +13,11 @@ from annotation.permissions import Permission, project_for, projects_for
 from annotation.progress.progress import progress_of
 from annotation.web.api_pages import (
     REFUSALS,
+    KeyedPageQuery,
     Page,
     PageQuery,
     ProjectPage,
+    keyed_page_of,
     one_of,
     page_of,
     read_only,
@@ -116,7 +118,7 @@ class LabelListSerializer(ProjectPage):
     results = LabelledSummarySerializer(many=True)
 
 
-class LabelQuery(PageQuery):
+class LabelQuery(KeyedPageQuery):
     language = serializers.CharField(required=False)
     question = serializers.CharField(required=False)
 
@@ -171,7 +173,8 @@ def label_list(request: Request, slug: str) -> Response:
     if "language" in query:
         language = one_of("language", query["language"], article_languages(project))
         summaries = summaries.filter(article__language=language)
-    page = page_of(request, summaries.select_related("article", "system").order_by("pk"), query)
+    rows = summaries.select_related("article", "system").defer("text", "article__text")
+    page = keyed_page_of(request, rows, query, ["id"], revision=project.revision)
     page["results"] = _labelled(project, questions, page["results"])
     return Response(LabelListSerializer({"revision": project.revision, **page}).data)
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -24,6 +23,7 @@ from annotation.rating.refusal_views import show_refusals
 from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.sheet_form import read_answer
 from annotation.rating.submitting import correct_answer
+from annotation.web.ids_first import IdsFirstPaginator
 from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
 
@@ -47,7 +47,7 @@ class AnswerRow:
 @require_safe
 def history(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = open_as_rater(request, slug)
-    page = Paginator(finished_ratings(rater), RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
+    page = IdsFirstPaginator(finished_ratings(rater), RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "ratings": [past_rating(rating) for rating in page],

@@ -6,7 +6,7 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, 
 from django.db.models.functions import Substr
 
 from annotation.lookups import one_of
-from annotation.models import Answer, ArticleFlag, GuidelinesVersion, Project, Rater, Rating, Summary
+from annotation.models import Answer, Article, ArticleFlag, GuidelinesVersion, Project, Rater, Rating, Summary
 from annotation.progress.progress import seconds_in_stages
 
 EXCERPT = 400  # characters
@@ -32,7 +32,7 @@ def find_summaries(
     counted = Rating.objects.countable().filter(summary=OuterRef("pk"))
     found = Summary.objects.filter(project=project)
     if language:
-        found = found.filter(article__language=language)
+        found = found.filter(article__in=Article.objects.filter(project=project, language=language))
     if system:
         found = found.filter(system__name=system)
     if text:

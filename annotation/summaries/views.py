@@ -1,7 +1,6 @@
 """Pages of the project's summaries and of one summary."""
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -18,6 +17,7 @@ from annotation.summaries.find_summaries import (
 from annotation.summaries.forms import SummaryFilterForm
 from annotation.summaries.summary_trail import SummaryTrail
 from annotation.summaries.withdrawing import restore_summary, withdraw_summary
+from annotation.web.ids_first import IdsFirstPaginator
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -29,7 +29,7 @@ def summaries(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
     form = SummaryFilterForm(project, request.GET)
     found = find_summaries(project, **form.filters())
-    page = Paginator(found, SUMMARIES_ON_A_PAGE).get_page(request.GET.get("page"))
+    page = IdsFirstPaginator(found, SUMMARIES_ON_A_PAGE).get_page(request.GET.get("page"))
     listed = list(page)
     counts = rating_counts(listed)
     kept = request.GET.copy()

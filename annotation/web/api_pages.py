@@ -1,20 +1,23 @@
 """Requests to the API and its lists: checked parameters, bounded pages, one shape of refusal."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.core import signing
+from django.db.models import F, QuerySet
+from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
-from rest_framework.utils.urls import replace_query_param
+from rest_framework.utils.urls import remove_query_param, replace_query_param
 
 from annotation.errors import DomainError
 
 PAGE_ROWS = 200
 LARGEST_PAGE_ROWS = 1000
 LARGEST_OFFSET = 2**31 - 1  # what every database counts to
+LARGEST_KEYED_OFFSET = 10_000  # a database reads and drops every row before it
 
 read_only: Callable[[Callable[..., Any]], Any] = api_view(["GET", "HEAD"])
 
@@ -40,6 +43,29 @@ class PageQuery(serializers.Serializer):
     offset = serializers.IntegerField(
         default=0, min_value=0, max_value=LARGEST_OFFSET, help_text="Rows to skip."
     )
+
+
+class KeyedPageQuery(PageQuery):
+    """A page of a list that may be long: `next` leads on by the key of the last row."""
+
+    offset = serializers.IntegerField(
+        default=0,
+        min_value=0,
+        max_value=LARGEST_KEYED_OFFSET,
+        error_messages={
+            "max_value": f"found more than {LARGEST_KEYED_OFFSET:,}. For later rows, follow `next`, which "
+            "has a `cursor`."
+        },
+        help_text=f"Rows to skip, at most {LARGEST_KEYED_OFFSET:,}. For later rows, follow `next`.",
+    )
+    cursor = serializers.CharField(
+        required=False, help_text="Place in the list, as in `next` and `previous`. Not with `offset`."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "cursor" in attrs and attrs["offset"]:
+            raise serializers.ValidationError({"cursor": "given with `offset`; expected one of them"})
+        return attrs
 
 
 class Page(serializers.Serializer):
@@ -115,3 +141,76 @@ def page_of(request: Request, rows: QuerySet | Sequence, query: dict[str, Any]) 
         "previous": beside(max(0, offset - limit)) if offset > 0 else None,
         "results": list(rows[offset : offset + limit]),
     }
+
+
+class Cursor(NamedTuple):
+    """A place in a list: a row, the direction from it, and the list's length at a revision, if known."""
+
+    row: list[Any]
+    backwards: bool
+    total: int
+    revision: int | None
+
+
+def keyed_page_of(
+    request: Request,
+    rows: QuerySet,
+    query: dict[str, Any],
+    key: Sequence[str],
+    *,
+    is_descending: bool = False,
+    revision: int | None = None,
+) -> dict[str, Any]:
+    """Return the part of `rows`, by `key`, that a `KeyedPageQuery` asks for, with the fields of `page_of`.
+
+    The fields of `key` are unique together and best an index. From a cursor on, a page takes as long at any
+    depth. The rows are counted once for all pages of the same `revision`.
+    """
+    limit, offset = query["limit"], query["offset"]
+    cursor = _read_cursor(request, query["cursor"]) if "cursor" in query else None
+    is_counted = cursor is not None and revision is not None and cursor.revision == revision
+    count = cursor.total if cursor is not None and is_counted else rows.count()
+    backwards = cursor is not None and cursor.backwards
+    is_reversed = is_descending != backwards
+    ordered = rows.order_by(*(f"-{name}" if is_reversed else name for name in key))
+    if cursor is not None:
+        beyond = TupleLessThan if is_reversed else TupleGreaterThan
+        ordered = ordered.filter(beyond(Tuple(*map(F, key)), tuple(cursor.row)))
+        offset = 0
+    found = list(ordered[offset : offset + limit + 1])
+    has_more, found = len(found) > limit, found[:limit]
+    if backwards:
+        found.reverse()
+
+    def beside(row: Any, to_previous: bool) -> str:
+        place = Cursor([getattr(row, name) for name in key], to_previous, count, revision)
+        here = remove_query_param(request.build_absolute_uri(), "offset")
+        signed = signing.dumps(place, salt=_list_of(request))
+        return replace_query_param(replace_query_param(here, "limit", limit), "cursor", signed)
+
+    has_next = bool(found) and (has_more or backwards)
+    has_previous = bool(found) and (has_more if backwards else offset > 0 or cursor is not None)
+    return {
+        "count": count,
+        "next": beside(found[-1], to_previous=False) if has_next else None,
+        "previous": beside(found[0], to_previous=True) if has_previous else None,
+        "results": found,
+    }
+
+
+def _list_of(request: Request) -> str:
+    """Return what tells the list from others: its path and filters."""
+    filters = ((name, values) for name, values in request.query_params.lists() if name not in _PLACES)
+    return f"cursor of {request.path} {sorted(filters)}"
+
+
+_PLACES = ("limit", "offset", "cursor")
+
+
+def _read_cursor(request: Request, signed: str) -> Cursor:
+    try:
+        return Cursor(*signing.loads(signed, salt=_list_of(request)))
+    except signing.BadSignature as error:
+        raise DomainError(
+            "cursor: expected one from `next` or `previous` of a page of this list with the same filters"
+        ) from error

@@ -10,9 +10,11 @@ from annotation.database.consistent_read import consistent_read
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import (
     REFUSALS,
+    KeyedPageQuery,
     OneOf,
     PageQuery,
     ProjectPage,
+    keyed_page_of,
     one_of,
     page_of,
     read_only,
@@ -132,7 +134,7 @@ class RunQuery(PageQuery):
     status = OneOf(Run.Status.values, required=False)
 
 
-class ScoreQuery(PageQuery):
+class ScoreQuery(KeyedPageQuery):
     setup = serializers.IntegerField(required=False)
     run = serializers.IntegerField(required=False)
     dimension = serializers.CharField(required=False)
@@ -179,10 +181,10 @@ def run_detail(request: Request, slug: str, run_id: int) -> Response:
 @read_only
 @consistent_read()
 def score_list(request: Request, slug: str) -> Response:
-    """List scores, or the reasons why there are none."""
+    """List scores, or the reasons why there are none, by setup, dimension and summary."""
     project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     query = read_query(request, ScoreQuery)
-    scores = Score.objects.filter(setup__project=project)
+    scores = Score.objects.filter(setup__in=project.setups.order_by().values("pk"))
     if "setup" in query:
         scores = scores.filter(setup=_known("setup", query["setup"], project.setups))
     if "run" in query:
@@ -193,8 +195,12 @@ def score_list(request: Request, slug: str) -> Response:
             there = Score.objects.filter(setup__project=project).order_by("dimension")
             names = there.values_list("dimension", flat=True).distinct()
             one_of("dimension", query["dimension"], list(names))
-    rows = scores.select_related("summary__article", "summary__system")
-    page = page_of(request, rows.order_by("setup", "dimension", "summary"), query)
+    rows = scores.select_related("summary__article", "summary__system").defer(
+        "summary__text", "summary__article__text"
+    )
+    varying = {"setup": "setup_id", "dimension": "dimension", "summary": "summary_id"}
+    key = [field for name, field in varying.items() if name not in query]
+    page = keyed_page_of(request, rows, query, key, revision=project.revision)
     setups = Setup.objects.filter(pk__in={score.setup_id for score in page["results"]})
     return Response(ScoreListSerializer({"revision": project.revision, "setups": setups, **page}).data)
 

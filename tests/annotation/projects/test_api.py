@@ -157,10 +157,13 @@ def test_labels_can_be_filtered_by_language_and_question(researcher, project):
         ({"limit": ""}, "limit"),
         ({"offset": "-1"}, "offset"),
         ({"offset": str(10**30)}, "offset"),
+        ({"offset": "10001"}, "offset: found more than 10,000. For later rows, follow `next`"),
+        ({"cursor": "ten"}, "cursor: expected one from `next` or `previous`"),
+        ({"cursor": "ten", "offset": "1"}, "cursor: given with `offset`"),
         ({"question": "grammar\x00"}, "question"),
         (
             {"langauge": "de"},
-            "unknown parameter 'langauge'; expected one of limit, offset, language, question",
+            "unknown parameter 'langauge'; expected one of limit, offset, cursor, language, question",
         ),
         ({"language": ["de", "en"]}, "language: given twice"),
         ({"project__slug": "other"}, "unknown parameter"),
@@ -230,7 +233,7 @@ def test_every_address_and_parameter_is_documented():
         assert set(methods) == {"get"}, path
         [line] = [line for line in documented.splitlines() if line.startswith(f"| `{path}` |")]
         asked = {each["name"] for each in methods["get"].get("parameters", ()) if each["in"] == "query"}
-        assert {name for name in asked if f"`{name}`" in line} == asked - {"limit", "offset"}, path
+        assert {name for name in asked if f"`{name}`" in line} == asked - {"limit", "offset", "cursor"}, path
 
 
 def test_the_schema_needs_a_sign_in(client):
