@@ -193,10 +193,7 @@ def test_no_list_takes_more_statements_for_more_rows(pages):
     """Snapshots are kept, as by a server, because the scores of each setup are read by a statement."""
     pages.more.add(range(FEW))
     pages.read_what_is_kept()
-    few = {}
-    for name in LISTS:
-        pages.ask(name)
-        few[name] = pages.ask(name)
+    few = {name: pages.ask(name) for name in LISTS}
     pages.more.add(range(FEW, MANY))
     pages.read_what_is_kept()
     growing, same = [], []

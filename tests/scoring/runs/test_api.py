@@ -12,7 +12,7 @@ from scoring.endpoints.keys import set_key
 from scoring.models import Run, Score
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
-from tests.factories import make_article, make_member, make_project, make_summary, make_system
+from tests.factories import make_article, make_member, make_project, make_summary
 from tests.scoring.tiny_models import tiny_model
 
 pytestmark = pytest.mark.django_db
@@ -199,20 +199,6 @@ def test_runs_setups_and_scores_of_other_projects_are_hidden(researcher, project
         answer = researcher.get(f"/api/projects/{project.slug}/scores/", asked)
         assert answer.status_code == 400
         assert "(none yet)" in answer.json()["detail"]
-
-
-def test_number_of_queries_does_not_grow_with_scores_and_runs(
-    researcher, project, django_assert_max_num_queries
-):
-    for number in range(10):
-        make_summary(project, system=make_system(project, f"system-{number}"))
-    for evaluator in ("length", "copy_rate"):
-        scored(project, evaluator)
-    for limit in (2, 20):
-        with django_assert_max_num_queries(9):
-            ask(researcher, project, "scores/", limit=limit)
-        with django_assert_max_num_queries(8):
-            ask(researcher, project, "runs/", limit=limit)
 
 
 def test_run_has_its_exact_tokens_and_cost(researcher, project):

@@ -12,7 +12,6 @@ from scoring.contract.scores import Scored
 from scoring.models import Batch, Run, Score, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run, fail_run
-from scoring.runs.planning import plan_run
 from scoring.runs.recording import record_scores
 from scoring.workers.presence import sign
 from tests.factories import (
@@ -165,19 +164,6 @@ class TestList:
         assert "Imported scores" in page
         assert "not in the file" in page
         assert "Compare with human labels" in page
-
-    def test_number_of_queries_does_not_grow_with_runs(
-        self, project, researcher, django_assert_max_num_queries
-    ):
-        make_summary(project)
-        counts = []
-        for params in ([0.1, 0.2], [value / 100 for value in range(21, 39)]):
-            for share in params:
-                plan_run(project, "copy_rate", {"share": share})
-            with django_assert_max_num_queries(20) as counted:
-                researcher.get(address("runs", project))
-            counts.append(len(counted))
-        assert counts[0] == counts[1]
 
 
 class TestNewRun:
