@@ -2,10 +2,10 @@
 
     .venv/bin/python -m benchmarks.web.rating [--raters 1 8 32] [--tools touchstone potato] [--rounds 3]
 
-A step is the six answers of one item and the next item, in the requests that the tool's own page sends. Raters
-never pause. Every tool gets fresh data in each round. Each number of raters is measured with new raters, and
-their first steps are not counted. Prints a line for each measurement, then medians over the rounds and the
-ratio of Touchstone's steps per second to each peer's.
+A step is the six answers of one item and the next item, in the requests that the tool's own page sends.
+Raters never pause. Every tool gets fresh data in each round. Each number of raters is measured with new
+raters, whose first steps are not counted. Prints a line for each measurement, then medians over the rounds
+and the ratio of Touchstone's steps per second to each peer's.
 
 - `web MB` is the memory of the web server's processes, `all MB` that of all that the tool starts. Pages that
   processes share are counted once. PostgreSQL's own memory and processor time are not counted.
