@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks.web.load import HOST, PASSWORD, Client, Connection, OutOfItems
 from benchmarks.web.tools import ARTICLE, QUESTIONS, SUMMARY, Campaign, Tool, free_port
@@ -38,7 +39,7 @@ class PotatoClient:
         if found is None:
             raise OutOfItems
         answers = {f"{question}:yes": "yes" for question in QUESTIONS}
-        saved = {"instance_id": found[1], "annotations": answers, "span_annotations": []}
+        saved: dict[str, Any] = {"instance_id": found[1], "annotations": answers, "span_annotations": []}
         self.connection.request("POST", "/updateinstance", data=saved)
         move = {"action": "next_instance", "instance_id": found[1]}
         self.connection.request(

@@ -145,9 +145,7 @@ def percentile_95(values: Sequence[float]) -> float:
 
 def median_of(measurements: Sequence[Measurement]) -> Measurement:
     columns = zip(*(each.values for each in measurements), strict=True)
-    return Measurement(
-        tuple(None if None in column else statistics.median(column) for column in columns)  # type: ignore[type-var]
-    )
+    return Measurement(tuple(None if None in column else statistics.median(column) for column in columns))
 
 
 def print_row(name: str, raters: int, measurement: Measurement) -> None:
