@@ -23,6 +23,9 @@ GUNICORN = (
 SERVERS: dict[str, str | None] = {
     "gunicorn": None,
     "gunicorn-processes": f"{GUNICORN} --worker-class gthread --workers 4 --threads 1 --keep-alive 75",
+    # It needs `pip install granian`.
+    "granian": "{python} -m granian --interface wsgi --host 127.0.0.1 --port {port} --workers 2"
+    " --blocking-threads 4 --log-level warning touchstone.wsgi:application",
 }
 SERVE = """
 import sys
