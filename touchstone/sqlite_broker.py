@@ -81,13 +81,13 @@ class Channel(virtual.Channel):
             return store.execute("DELETE FROM message WHERE queue = ?", [queue]).rowcount
 
     def _change_counter(self) -> bytes:
-        """Return the counter; empty without a file, or with one that has no tables yet."""
+        """Return the counter; empty if the file cannot be read or has no tables yet."""
         start, size = CHANGE_COUNTER
         try:
             with open(self._path, "rb", buffering=0) as file:
                 file.seek(start)
                 return file.read(size)
-        except FileNotFoundError:
+        except OSError:  # opening the database says what is wrong
             return b""
 
     @property

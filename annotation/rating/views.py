@@ -166,7 +166,10 @@ def _item_page(
 
 @lru_cache(QUESTIONS_KEPT)
 def _question_html(row: QuestionRow) -> str:
-    """Render a question, which looks the same for every rater and takes half the time of their page."""
+    """Render a question once for all raters: with the same answer it looks the same.
+
+    Rendering the questions anew took half of a page's time.
+    """
     return render_to_string("annotation/_question.html", {"row": row, "question": row.asked.question})
 
 

@@ -49,6 +49,14 @@ def runs_of(project: Project) -> list[tuple[Run, RunProgress]]:
     return [(run, progress[run.pk]) for run in runs]
 
 
+def is_being_worked_on(run: Run) -> bool:
+    """Return whether a worker holds a batch, a retry is due later, or the endpoint has requests."""
+    now = timezone.now()
+    batches = run.batches.unfinished().filter(Q(leased_until__gt=now) | Q(not_before__gt=now))
+    collected = run.api_batches.unfinished().filter(leased_until__gt=now)
+    return any(each.exists() for each in (batches, collected, run.api_batches.at_endpoint()))
+
+
 def progress_of(run: Run) -> RunProgress:
     return progress_of_runs([run])[run.pk]
 

@@ -32,6 +32,7 @@ from scoring.runs.planning import plan, refuse_delivery, start
 from scoring.runs.probing import is_overdue, latest_probe, probe_of, seconds_expected, start_probe
 from scoring.runs.progress import (
     cut_in,
+    is_being_worked_on,
     pace_of,
     postponed_batches,
     progress_of,
@@ -179,7 +180,9 @@ def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpRespons
         "seconds_left": progress.left / pace if pace else None,
         "reasons": reasons_of(found),
         "cut": cut_in(found),
-        "waits_in_vain": found.is_unfinished and not is_served(queue_of(found.setup)),
+        "waits_in_vain": found.is_unfinished
+        and not is_served(queue_of(found.setup))
+        and not is_being_worked_on(found),
         "postponed": postponed_batches(found) if found.is_unfinished else {},
         "trial": found.trials.select_related("version").first(),
         "api_batches": found.api_batches.defer("requests", "summary_ids"),

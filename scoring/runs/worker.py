@@ -53,9 +53,9 @@ def work_on_run(run_id: int, slice_s: float = SLICE_S) -> None:
 
 
 def score_for(run_id: int, seconds: float) -> Run | None:
-    """Score batches of the run. Return it if the time was over before no batch could be claimed.
+    """Score batches of the run for so many seconds, besides those for loading the evaluator.
 
-    Loading the evaluator does not count.
+    Return the run if it may have more batches, and None if none can be claimed now.
     """
     run = Run.objects.select_related("setup__project").filter(pk=run_id).first()
     if run is None or not run.is_unfinished or run.api_batches.unfinished().exists():

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models import Q
-from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.imports.reading.records import FileRefused
@@ -25,7 +23,7 @@ from scoring.management.progress_bar import ProgressBar
 from scoring.models import Run
 from scoring.runs.estimates import RunEstimate, estimate, estimate_without_project
 from scoring.runs.planning import plan, run_in_progress, start
-from scoring.runs.progress import progress_of, reasons_of
+from scoring.runs.progress import is_being_worked_on, progress_of, reasons_of
 from scoring.runs.worker import score_for
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import queue_of
@@ -215,7 +213,7 @@ class Command(BaseCommand):
                     return
                 if run.api_batches.at_endpoint().count() > submitted:
                     submitted = self._tell_api_batches(run)
-                if _is_being_worked_on(run):
+                if is_being_worked_on(run):
                     idle_since = time.monotonic()
                 elif not warned:
                     warned = self._warn_if_idle(queue_of(run.setup), time.monotonic() - idle_since)
@@ -307,14 +305,6 @@ def _refuse(options: dict[str, Any], names: tuple[str, ...], other: str) -> None
     for name in names:
         if options[name]:
             raise CommandError(f"--{name.replace('_', '-')} needs {other}", returncode=BAD_ARGUMENTS)
-
-
-def _is_being_worked_on(run: Run) -> bool:
-    """Return whether a worker holds a batch, a retry is due later, or the endpoint has requests."""
-    now = timezone.now()
-    batches = run.batches.unfinished().filter(Q(leased_until__gt=now) | Q(not_before__gt=now))
-    collected = run.api_batches.unfinished().filter(leased_until__gt=now)
-    return any(each.exists() for each in (batches, collected, run.api_batches.at_endpoint()))
 
 
 def _page(run: Run) -> str:

@@ -378,6 +378,7 @@ class TestScoreFile:
                 ("length", "--set", "unit=x", "--input", "examples.jsonl", "--output", "s.jsonl"),
                 "expected one",
             ),
+            (("length", "--here", "--input", "e", "--output", "s"), "--here needs --project"),
             (("length", "--rated-only", "--input", "e", "--output", "s"), "--rated-only needs --project"),
         ],
     )

@@ -13,7 +13,7 @@ from scoring.models import Batch, Run, Score, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.recording import record_scores
-from scoring.workers.presence import sign
+from scoring.workers.presence import sign, sign_off
 from tests.factories import (
     make_article,
     make_member,
@@ -317,6 +317,9 @@ class TestRun:
         page = text_of(researcher.get(address("run", project, run.pk), **HTMX))
         assert there_is_none not in page
         assert "Waiting for a worker." in page
+        sign_off("worker")
+        claimed(run)  # by a command that scores in its own process
+        assert there_is_none not in text_of(researcher.get(address("run", project, run.pk), **HTMX))
 
     def test_page_says_how_many_batches_will_be_retried(self, monkeypatch, project, researcher):
         run = make_run(monkeypatch, project=project)
