@@ -10,7 +10,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subq
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 
-from annotation.database.joined_rows import ModelColumns
+from annotation.database.joined_rows import ModelColumns, prepared_cursor
 from annotation.database.portions import portions
 from annotation.models import Article, Assignment, Project, Rater, Rating, Summary
 
@@ -77,7 +77,7 @@ def claim_place(rater: Rater, languages: Sequence[str], *, spread: bool) -> Summ
         statement, values = _claim(rater.project.articles_once, len(languages), spread=spread, waits=waits)
         meant: dict[object, Any] = {RATER: rater.pk, PROJECT: rater.project_id}
         meant.update(zip(_stand_ins(len(languages)), languages, strict=True))
-        with connection.cursor() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(statement, [meant.get(value, value) for value in values])
             row = cursor.fetchone()
         if row is not None:

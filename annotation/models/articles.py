@@ -6,6 +6,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 
 from annotation.models.imported import Imported
 from annotation.models.projects import Project
@@ -70,9 +71,10 @@ class SummaryQuerySet(models.QuerySet["Summary"]):
 
         Summaries whose article has no text cannot be rated and are left out.
         """
+        none = RawSQL("0", ())  # written out, since a plan for any number cannot use the index of open places
         return (
             self.filter(
-                project=project, open_places__gt=0, gold__isnull=True, article__language__in=languages
+                project=project, open_places__gt=none, gold__isnull=True, article__language__in=languages
             )
             .exclude(article__text="")
             .order_by("shuffle_key", "pk")

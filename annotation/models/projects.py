@@ -4,11 +4,11 @@ from functools import cached_property
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models import Q
 
 from annotation import protocol
-from annotation.database.joined_rows import insert
+from annotation.database.joined_rows import insert, prepared_cursor
 from annotation.models.changes import KEPT_CHANGES, Changed, ProjectChange
 
 LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
@@ -227,7 +227,7 @@ class Project(models.Model):
         of the transaction, so revisions are in the order of commits.
         """
         with transaction.atomic(savepoint=False):
-            with connection.cursor() as cursor:
+            with prepared_cursor() as cursor:
                 cursor.execute(BUMP, [self.pk])
                 (revision,) = cursor.fetchone()
             if changed is not None:

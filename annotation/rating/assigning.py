@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from annotation.database.joined_rows import ModelColumns, database_value
+from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
 from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.checks import check_is_due, draw_check
 from annotation.gold.qualified_languages import qualified_languages, work_languages
@@ -100,7 +100,7 @@ def _lease(rater: Rater, summary: Summary, now: datetime, *, is_check: bool = Fa
         created_at=now,
     )
     values = [database_value(Assignment, name, getattr(lease, name)) for name in NEW]
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(LEASE, values)
         assignment = RETURNED.in_row(cursor.fetchone())
     assignment.rater, assignment.summary = rater, summary

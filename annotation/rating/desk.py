@@ -8,11 +8,11 @@ from itertools import accumulate
 from typing import Any, Self, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import connection, models
+from django.db import models
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.database.joined_rows import ModelColumns, database_value
+from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
 from annotation.database.kept import kept
 from annotation.errors import AssignmentGone
 from annotation.guidelines.following import CurrentGuidelines, require_confirmed
@@ -295,7 +295,7 @@ def _rows(statement: str, assignment_id: int, **values: Any) -> list[Sequence[An
         "assignment": min(assignment_id, LARGEST_ID),
         "midnight": database_value(Rating, "completed_at", midnight),
     }
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()
 

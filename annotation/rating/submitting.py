@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation import protocol
 from annotation.contradictions.rules import contradictions
-from annotation.database.joined_rows import database_value, insert, update
+from annotation.database.joined_rows import database_value, insert, prepared_cursor, update
 from annotation.errors import AssignmentGone, ContradictoryAnswers, InvalidAnswers, NotAllowed, StageClosed
 from annotation.gold.checks import settle_check
 from annotation.gold.qualified_languages import current_language
@@ -181,7 +181,7 @@ def _advance(step: _Step) -> _Advanced | None:
         changes=", ".join(f"{name} = %s" for name in changes),
         lock="FOR NO KEY UPDATE OF rater, assignment" if connection.features.has_select_for_update else "",
     )
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         was: list[Any] = [assignment.pk, assignment.state, assignment.stage, desk.published]
         cursor.execute(statement, [*values, *was])
         moved = cursor.fetchone()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import connection
 
-from annotation.database.joined_rows import ModelColumns, insert, update
+from annotation.database.joined_rows import ModelColumns, insert, prepared_cursor, update
 from annotation.models import Assignment, Rater
 from tests.factories import make_project, make_rater, make_summary
 
@@ -95,3 +95,23 @@ def test_a_row_without_the_object_gives_none(rater):
     part = ModelColumns(Rater, "r")
     assert part.if_any([1] + [None] * part.width, 1) is None
     assert part.if_any(read(part, rater), 1) == rater
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL plans each statement anew")
+def test_a_repeated_statement_is_planned_once(rater):
+    statement = "SELECT pseudonym FROM annotation_rater WHERE id = %s"
+    with prepared_cursor() as cursor:
+        for pk in range(rater.pk - 20, rater.pk + 1):
+            cursor.execute(statement, [pk])
+        assert cursor.fetchall() == [(rater.pseudonym,)]
+        cursor.execute(
+            "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE %s",
+            ["SELECT pseudonym%"],
+        )
+        ((planned_anew, planned_once),) = cursor.fetchall()
+    assert planned_anew <= 5 < planned_once
+
+
+def test_a_prepared_statement_counts_as_a_statement(rater, django_assert_num_queries):
+    with django_assert_num_queries(1), prepared_cursor() as cursor:
+        cursor.execute("SELECT 1")

@@ -3,7 +3,7 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -263,3 +263,22 @@ def test_eight_concurrent_raters_give_every_summary_its_wanted_ratings():
         given[summary_id] = given.get(summary_id, 0) + 1
     assert given == wanted
     assert not Summary.objects.filter(project=project, open_places__gt=0).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite plans for the values")
+def test_a_plan_for_any_rater_finds_open_places_by_their_index():
+    summaries = Summary.objects.with_open_places(make_project(), ["en"])
+    statement, values = summaries.query.sql_with_params()
+    numbered = statement % tuple(f"${number}" for number in range(1, len(values) + 1))
+    with connection.cursor() as cursor:
+        # A table of a few rows is faster to read as a whole.
+        for setting in (
+            "enable_seqscan = off",
+            "enable_bitmapscan = off",
+            "plan_cache_mode = force_generic_plan",
+        ):
+            cursor.execute(f"SET LOCAL {setting}")
+        cursor.execute(f"PREPARE places AS {numbered}")
+        cursor.execute(f"EXPLAIN EXECUTE places ({', '.join(['%s'] * len(values))})", values)
+        assert "summary_open_places" in str(cursor.fetchall())
