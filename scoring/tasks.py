@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from annotation.imports.jobs import wake_waiting_imports
 from scoring.batch_api import batch_api_worker
 from scoring.endpoints import known_models
 from scoring.learning_curves import model_scores
@@ -47,6 +48,7 @@ def work_on_registration(registration_id: int) -> None:
 
 @shared_task
 def sweep() -> None:
+    wake_waiting_imports()
     wake_ups.wake_waiting_runs()
     wake_ups.wake_waiting_api_batches()
     wake_waiting_trainings()

@@ -67,7 +67,6 @@ ROOMS: dict[str, dict[str, str]] = {
     "annotation": {
         "urls": "addresses of raters' and managers' pages",
         "api_urls": "addresses of the API",
-        "tasks": "Celery tasks",
         "admin": "users, groups and memberships for operators",
         "management": "create_project",
         "demo": "the demo project",

@@ -231,10 +231,9 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_ACCEPT_CONTENT = ["json"]  # whatever else reaches the broker is not unpickled
 CELERY_TIMEZONE = TIME_ZONE
-# A message is only a wake-up; the sweeps find work whose message was lost with a killed process.
+# A message is only a wake-up; the sweep finds work whose message was lost with a killed process.
 CELERY_BEAT_SCHEDULE = {
-    "sweep-runs": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
-    "sweep-imports": {"task": "annotation.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
+    "sweep": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
 }
 # Where workers may send prompts and keys for runs started on a page; * means anywhere.
 LLM_ENDPOINTS = env.list("LLM_ENDPOINTS", default=["*"] if LOCAL else ["https://api.openai.com/v1"])

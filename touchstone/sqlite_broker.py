@@ -15,7 +15,7 @@ from typing import Any
 from kombu.transport import virtual
 
 LONGEST_LIFE_S = 3600.0
-"""Seconds for which a message without an expiry is kept. By then the sweeps have sent others."""
+"""Seconds for which a message without an expiry is kept. By then the sweep has sent others."""
 LOCK_TIMEOUT_S = 30.0
 POLL_S = 0.2
 CHANGE_COUNTER = 24, 4

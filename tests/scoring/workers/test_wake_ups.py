@@ -5,12 +5,14 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.imports.jobs import TASK
+from annotation.models import ImportJob
 from scoring.models import Batch, Run, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run
 from scoring.tasks import sweep, work_on_run
 from scoring.workers.wake_ups import queue_of, wake_waiting_runs
-from tests.factories import make_member
+from tests.factories import make_member, make_project, make_user
 from tests.scoring.claims import LEASE, claimed, make_run, record, status_of
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +79,13 @@ def test_tasks_sweep_and_work_on_runs(monkeypatch, sent, django_capture_on_commi
     assert [message["args"] for message in sent("cpu")] == [[run.pk]]
     work_on_run(run.pk)
     assert status_of(run) == Run.Status.DONE
+
+
+def test_sweep_wakes_a_waiting_import(sent, django_capture_on_commit_callbacks):
+    job = ImportJob.objects.create(project=make_project(), created_by=make_user(), format="seahorse")
+    with django_capture_on_commit_callbacks(execute=True):
+        sweep()
+    assert [(message["task"], message["args"]) for message in sent("cpu")] == [(TASK, [job.pk])]
 
 
 def test_every_evaluator_has_a_queue_even_a_removed_one():
