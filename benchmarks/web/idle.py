@@ -9,8 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
-
+from benchmarks.web.load import cpu_s, memory, tree
 from benchmarks.web.tools import Campaign
 from benchmarks.web.touchstone import Touchstone
 
@@ -26,31 +25,21 @@ def main() -> None:
         try:
             tool.start(Path(folder), Campaign(0, 0))
             time.sleep(SETTLING_S)
-            root = psutil.Process(tool.processes[0].pid)
-            processes = [root, *root.children(recursive=True)]
-            before = {process: cpu_s(process) for process in processes}
+            processes = tree(process.pid for process in tool.processes)
+            before = {process: cpu_s([process]) for process in processes}
             time.sleep(seconds)
             print(f"{'process':<60}{'MB':>7}{'% of a core':>14}")
+            taken = {process: cpu_s([process]) - before[process] for process in processes}
             for process in processes:
                 short = [word for word in process.cmdline()[2:] if len(word) < 30]
-                show(" ".join(short)[:58], memory(process), (cpu_s(process) - before[process]) / seconds)
-            taken = sum(cpu_s(process) - before[process] for process in processes)
-            show("together", sum(map(memory, processes)), taken / seconds)
+                show(" ".join(short)[:58], memory([process]), taken[process] / seconds)
+            show("together", memory(processes), sum(taken.values()) / seconds)
         finally:
             tool.stop()
 
 
-def show(name: str, megabytes: float, share: float) -> None:
-    print(f"{name:<60}{megabytes:>7.0f}{share:>14.2%}")
-
-
-def memory(process: psutil.Process) -> float:
-    return float(process.memory_full_info().pss) / 2**20
-
-
-def cpu_s(process: psutil.Process) -> float:
-    """Return the processor time of the process and of those of its children that have ended."""
-    return float(sum(process.cpu_times()[:4]))
+def show(name: str, used: int, share: float) -> None:
+    print(f"{name:<60}{used / 2**20:>7.0f}{share:>14.2%}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -123,7 +123,7 @@ def _drive(
         # The first step of a rater may load what later steps find in caches.
         load.warm_up_steps = len(list(pool.map(lambda client: client.step(), clients)))
     stopped = threading.Event()
-    before, own_before = _cpu_s([web, *others]), time.process_time()
+    before, own_before = cpu_s(tree([web, *others])), time.process_time()
     began = time.perf_counter()
     threads = [
         threading.Thread(target=_rate, args=(client, began + seconds, stopped, load)) for client in clients
@@ -133,9 +133,9 @@ def _drive(
     for thread in threads:
         thread.join()
     load.seconds = time.perf_counter() - began
-    load.server_cpu_s = _cpu_s([web, *others]) - before
+    load.server_cpu_s = cpu_s(tree([web, *others])) - before
     load.own_cpu_s = time.process_time() - own_before
-    load.web_memory, load.memory = _memory([web]), _memory([web, *others])
+    load.web_memory, load.memory = memory(tree([web])), memory(tree([web, *others]))
     return load
 
 
@@ -159,16 +159,17 @@ def _recover(client: Client, stop_at: float) -> None:
             return
 
 
-def _tree(roots: list[int]) -> list[psutil.Process]:
+def tree(roots: Iterable[int]) -> list[psutil.Process]:
+    """Return these processes and all that they started."""
     found = [psutil.Process(root) for root in roots]
     return [*found, *(child for process in found for child in process.children(recursive=True))]
 
 
-def _cpu_s(roots: list[int]) -> float:
-    # The times of children that have ended are their parent's.
-    return sum(sum(process.cpu_times()[:4]) for process in _tree(roots))
+def cpu_s(processes: Iterable[psutil.Process]) -> float:
+    """Return the processor time of the processes and of those of their children that have ended."""
+    return float(sum(sum(process.cpu_times()[:4]) for process in processes))
 
 
-def _memory(roots: list[int]) -> int:
-    # Pages that processes share are divided among them.
-    return sum(process.memory_full_info().pss for process in _tree(roots))
+def memory(processes: Iterable[psutil.Process]) -> int:
+    """Return the bytes that the processes use. Pages that processes share are divided among them."""
+    return sum(process.memory_full_info().pss for process in processes)
