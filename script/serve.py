@@ -129,7 +129,8 @@ def prepare(with_demo: bool) -> str:
 def web_server(port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
-        *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        *("--bind", f"127.0.0.1:{port}", "--worker-class", "touchstone.web_server.BufferingWorker"),
+        *("--workers", "2", "--threads", "4"),
         *("--keep-alive", "75"),  # seconds; most raters submit sooner
         *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
     ]

@@ -34,6 +34,7 @@ from annotation.imports.upload_limit import too_large_message, too_large_upload
 from annotation.lookups import one_of
 from annotation.models import ImportJob, Project
 from annotation.permissions import Permission
+from annotation.web.body_limits import takes_files
 from annotation.web.csv_download import csv_download
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
@@ -43,6 +44,7 @@ ERRORS_ON_A_PAGE = 100
 ERROR_FIELDS = ("file", "line", "field", "found", "expected")
 
 
+@takes_files
 @require_http_methods(["GET", "HEAD", "POST"])
 def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the formats, the form of the chosen one, and past imports. POST queues an import."""

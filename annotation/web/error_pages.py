@@ -22,6 +22,7 @@ not_found = _page(404, "Page not found", "Nothing is at this address. Check it f
 wrong_method = _page(
     405, "Nothing to show here", "This address only receives a form. Go back and use the button on the page."
 )
+too_large = _page(413, "Too much was sent", "Go back and send less: a shorter text, or a smaller file.")
 form_refused = _page(
     403,
     "Form not accepted",

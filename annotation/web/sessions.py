@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from annotation.models import Session
@@ -36,3 +37,10 @@ class SessionStore(db.SessionStore):
             and user.is_active
             and constant_time_compare(self.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
         )
+
+
+def is_signed_in(session_key: str) -> bool:
+    """Return whether somebody who may use Touchstone is signed in by the session of this key."""
+    return Session.objects.filter(
+        session_key=session_key, expire_date__gt=timezone.now(), user__is_active=True
+    ).exists()

@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120)
     seconds = parser.parse_args().seconds
-    tool = Touchstone(Path(), "gunicorn")
+    tool = Touchstone(Path(), "own")
     with tempfile.TemporaryDirectory() as folder:
         try:
             tool.start(Path(folder), Campaign(0, 0))

@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--tools", nargs="+", choices=tools, default=tools)
     parser.add_argument("--databases", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite"])
     parser.add_argument("--postgresql", default="postgres://postgres@127.0.0.1:5432/postgres", metavar="URL")
-    parser.add_argument("--server", nargs="+", choices=list(SERVERS), default=["gunicorn"])
+    parser.add_argument("--server", nargs="+", choices=list(SERVERS), default=["own"])
     parser.add_argument("--environments", type=Path, default=Path("~/.cache/touchstone-benchmarks"))
     options = parser.parse_args()
     wanted = dict(chosen(options))

@@ -21,7 +21,8 @@ GUNICORN = (
 )
 # What replaces the command of `web_server` in script/serve.py. None leaves the product's own.
 SERVERS: dict[str, str | None] = {
-    "gunicorn": None,
+    "own": None,
+    "gunicorn-threads": f"{GUNICORN} --worker-class gthread --workers 2 --threads 4 --keep-alive 75",
     "gunicorn-processes": f"{GUNICORN} --worker-class gthread --workers 4 --threads 1 --keep-alive 75",
     # It needs `pip install granian`.
     "granian": "{python} -m granian --interface wsgi --host 127.0.0.1 --port {port} --workers 2"

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.errors import NotFound
 from annotation.imports.upload_limit import too_large_upload
 from annotation.permissions import Permission
+from annotation.web.body_limits import takes_files
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest, SignedInRequest
 from metaeval.training.model_forms import RegistrationForm
@@ -22,6 +23,7 @@ from scoring.training.registry import import_model, model_of, register_model
 from scoring.weights.model_archives import MIB, packed
 
 
+@takes_files
 @require_http_methods(["GET", "HEAD", "POST"])
 def model_register(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form of a model to register, filled in from the address, and have a worker try it."""
@@ -93,6 +95,7 @@ def model_archive(request: SignedInRequest, slug: str, model_name: str) -> Strea
     return response
 
 
+@takes_files
 @require_POST
 def model_import(request: SignedInRequest, slug: str) -> HttpResponse:
     """Install an uploaded archive of a trained model, under the name of the file."""

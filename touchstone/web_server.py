@@ -1,0 +1,132 @@
+"""The worker of gunicorn that reads a request completely before a thread takes it.
+
+gunicorn keeps the processes, and waitress the connections of each. A client that never finishes what it sends
+costs a connection and no thread, and can send no more than the address may receive. So the server needs no
+proxy in front that buffers requests.
+"""
+
+import resource
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.db import close_old_connections
+from django.http.cookie import parse_cookie
+from django.urls import Resolver404, resolve
+from gunicorn.workers.base import Worker
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, TransferEncodingNotImplemented
+from waitress.server import BaseWSGIServer, create_server
+
+from annotation.web.body_limits import STRANGERS_BYTES, body_limit
+
+PATIENCE_S = 60.0
+"""A request without files has to arrive completely within this time."""
+HEADER_BYTES = 32 * 1024
+UNSENT_BYTES = 64 * 1024 * 1024
+"""A thread waits for its client while so much of the answer is still unsent."""
+
+
+class Request(HTTPRequestParser):
+    """A request as it arrives. One that may not send its body is answered without reading it."""
+
+    def __init__(self, adj: Any) -> None:
+        super().__init__(adj)
+        self.due = time.monotonic() + PATIENCE_S
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.chunked:
+            raise TransferEncodingNotImplemented("Send the body with a Content-Length.")
+        if self.content_length <= STRANGERS_BYTES:
+            return
+        if self.content_length > self._limit():
+            # The application sees the length, and refuses it in its own words.
+            self.body_rcv = None
+            self.expect_continue = False
+            self.headers["CONNECTION"] = "close"
+        elif self.content_length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            self.due = float("inf")
+
+    def _limit(self) -> int:
+        # gunicorn imports this module before Django has its models.
+        from annotation.web.sessions import is_signed_in
+
+        try:
+            view = resolve(self.path.encode("latin-1").decode("utf-8", "replace")).func
+        except Resolver404:
+            return 0
+        cookies = parse_cookie(self.headers.get("COOKIE", ""))
+        close_old_connections()
+        try:
+            return body_limit(view, lambda: is_signed_in(cookies.get(settings.SESSION_COOKIE_NAME, "")))
+        finally:
+            close_old_connections()
+
+
+class Connection(HTTPChannel):
+    parser_class = Request
+
+
+class BufferingWorker(Worker):
+    """Takes gunicorn's --threads, --keep-alive (seconds) and --worker-connections."""
+
+    def run(self) -> None:
+        # A connection has a socket, and a file for a long body or a long answer.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4 * self.cfg.worker_connections), most))
+        self.connections: dict[int, wasyncore.dispatcher] = {}
+        self.server = create_server(
+            self.wsgi,
+            map=self.connections,
+            sockets=[each.sock for each in self.sockets],
+            threads=self.cfg.threads,
+            connection_limit=self.cfg.worker_connections,
+            channel_timeout=self.cfg.keepalive,
+            max_request_header_size=HEADER_BYTES,
+            max_request_body_size=sys.maxsize,  # `Request` has the limits
+            outbuf_high_watermark=UNSENT_BYTES,
+            clear_untrusted_proxy_headers=False,  # the application knows whether there is a proxy
+            asyncore_use_poll=True,
+            ident="",
+        )
+        self.listeners = [each for each in self.connections.values() if isinstance(each, BaseWSGIServer)]
+        for listener in self.listeners:
+            listener.channel_class = Connection
+        self.next_look = 0.0
+        while self.alive:
+            self._turn()
+        self._finish()
+
+    def _turn(self) -> None:
+        self.notify()
+        wasyncore.loop(timeout=1, map=self.connections, use_poll=True, count=1)
+        now = time.monotonic()
+        if now < self.next_look:
+            return
+        self.next_look = now + 1
+        for channel in self._channels():
+            if channel.request is not None and channel.request.due < now:
+                channel.will_close = True
+
+    def _finish(self) -> None:
+        """Answer what has arrived, for as long as gunicorn's --graceful-timeout."""
+        until = time.monotonic() + self.cfg.graceful_timeout
+        for listener in self.listeners:
+            listener.accepting = False
+        while time.monotonic() < until and any(
+            channel.requests or channel.total_outbufs_len for channel in self._channels()
+        ):
+            self._turn()
+        self.server.close()
+
+    def _channels(self) -> list[HTTPChannel]:
+        return [each for each in self.connections.values() if isinstance(each, HTTPChannel)]
+
+    def handle_exit(self, sig: signal.Signals, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.listeners[0].pull_trigger()
