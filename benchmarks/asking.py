@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from openai import OpenAI
 
-from scoring.contract.requests import Address, Request
+from scoring.contract.requests import Address, Reach, Request
 from scoring.llm.client import HostedModel
 
 IN_FLIGHT = (1, 8, 32)
@@ -92,7 +92,9 @@ def main() -> None:
     here, there = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(options.latency, there))
     server.start()
-    address = Address(f"http://127.0.0.1:{here.recv()}/v1", "m", "chat", "A_API_KEY")
+    address = Address(
+        f"http://127.0.0.1:{here.recv()}/v1", "m", "chat", "A_API_KEY", reach=Reach.THIS_MACHINE
+    )
     requests = [Request(f"{'word ' * 800}{number}") for number in range(options.requests)]
     few = requests[: max(1, options.requests // 8)]
 

@@ -237,8 +237,10 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
 }
-# Where workers may send prompts and keys for runs started on a page; * means anywhere.
-LLM_ENDPOINTS = env.list("LLM_ENDPOINTS", default=["*"] if LOCAL else ["https://api.openai.com/v1"])
+# Where workers may send prompts and keys; * means any public address, loopback this machine.
+LLM_ENDPOINTS = env.list(
+    "LLM_ENDPOINTS", default=["*", "loopback"] if LOCAL else ["https://api.openai.com/v1"]
+)
 CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # seconds until a killed worker's batch is free again
 
 LOGGING = {

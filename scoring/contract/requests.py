@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Protocol, runtime_checkable
 
 from scoring.contract.digests import sha256_of
@@ -71,6 +71,15 @@ class Reply:
     """The model's name as the endpoint states it."""
 
 
+class Reach(Enum):
+    """The network addresses that connections to an endpoint may lead to."""
+
+    PUBLIC = "public"
+    THIS_MACHINE = "this machine"
+    """Public ones and loopback."""
+    ANYWHERE = "anywhere"
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """The address of a hosted model."""
@@ -82,6 +91,8 @@ class Address:
     api_key_env: str
     """Environment variable with the key, if the project stores none."""
     timeout_s: float = 60.0
+    reach: Reach = Reach.PUBLIC
+    """Wider only where the operator allows it."""
 
 
 class Asking(Protocol):

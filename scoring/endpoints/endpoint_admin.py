@@ -10,7 +10,7 @@ from annotation.errors import DomainError
 from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.endpoints.offered_addresses import refusal_of
-from scoring.llm.addresses import is_endpoint_address, same_address
+from scoring.llm.addresses import problem_of, same_address
 from scoring.models import Endpoint, EndpointModel
 
 APIS = ("chat", "completions")
@@ -34,11 +34,8 @@ def add_endpoint(project: Project, base_url: str, user: User) -> Endpoint:
     """
     require(user, project, Permission.MANAGE_PROJECT)
     address = same_address(base_url)
-    if not is_endpoint_address(address):
-        raise DomainError(
-            f"Found {base_url!r}, expected an http or https address without user and password, "
-            "for example https://api.openai.com/v1."
-        )
+    if problem := problem_of(address):
+        raise DomainError(f"Found {base_url!r}, expected {problem}, for example https://api.openai.com/v1.")
     path = next((path for path in PATHS_OF_REQUESTS if address.endswith(path)), None)
     if path:
         raise DomainError(f"Leave out {path}, which requests add: {address.removesuffix(path)}")

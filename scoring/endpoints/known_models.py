@@ -15,7 +15,7 @@ from scoring.contract.evaluator import Evaluator, EvaluatorError
 from scoring.contract.params import read_params
 from scoring.contract.requests import Address
 from scoring.endpoints.keys import key_for
-from scoring.endpoints.offered_addresses import refusal_of
+from scoring.endpoints.offered_addresses import refusal_of, within_reach
 from scoring.errors import InvalidRun
 from scoring.evaluators import load_evaluator
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
@@ -159,7 +159,9 @@ def check(model_id: int) -> None:
     model = EndpointModel.objects.select_related("endpoint").filter(pk=model_id).first()
     if model is None:
         return
-    address = Address(model.endpoint.base_url, model.name, model.api, KEY_VARIABLE, CHECK_TIMEOUT_S)
+    address = within_reach(
+        Address(model.endpoint.base_url, model.name, model.api, KEY_VARIABLE, CHECK_TIMEOUT_S)
+    )
     try:
         store_abilities(model, find_abilities(address, key_for(model.endpoint.project_id, address)))
         return

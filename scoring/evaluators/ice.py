@@ -7,7 +7,7 @@ from pathlib import Path
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import EvaluatorError, Need, Queue
 from scoring.contract.items import Item, PoolExample
-from scoring.contract.requests import Address, Asking, Reply, Request
+from scoring.contract.requests import Address, Asking, Reach, Reply, Request
 from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
 from scoring.contract.seen import Seen
 from scoring.contract.setup_names import model_name
@@ -190,7 +190,8 @@ class Ice(AskingEvaluator):
     @cached_property
     def _model(self) -> Asking:
         if self.address is not None:
-            return HostedModel(self.address)
+            # Workers put a store in front; only who has a shell here asks the model itself.
+            return HostedModel(replace(self.address, reach=Reach.ANYWHERE))
         from scoring.neural.causal_lm import LocalModel
 
         return LocalModel(self._folder, self.params.precision, is_chat=self.params.api == "local_chat")

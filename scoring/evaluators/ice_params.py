@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from annotation.declared.settings import setting
 from scoring.evaluators.bases.model_evaluator import precision_setting
 from scoring.judge.dimensions import Dimension, described, seen_beside
 from scoring.judge.prompt_marks import MARKS
+from scoring.llm.addresses import problem_of
 
 LOCAL_APIS = ("local_chat", "local_completions")
 """APIs of models on this machine."""
@@ -212,12 +212,8 @@ class IceParams:
     def __post_init__(self) -> None:
         if not self.model:
             raise ValueError("parameter 'model': found '', expected a model's name")
-        address = urlsplit(self.base_url)
-        if address.scheme not in ("http", "https") or not address.hostname or address.username:
-            raise ValueError(
-                f"parameter 'base_url': found {self.base_url!r}, expected an http or https address "
-                "without user and password"
-            )
+        if problem := problem_of(self.base_url):
+            raise ValueError(f"parameter 'base_url': found {self.base_url!r}, expected {problem}")
         # Whoever chooses parameters must not be able to send other secrets of the worker away.
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", self.api_key_env):
             raise ValueError(

@@ -1,26 +1,30 @@
 """The Batch API over the wire: a file of requests, answered as files within a day at a lower price."""
 
+import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Reply, Request
 from scoring.llm import openai_format
-from scoring.llm.addresses import is_on_this_machine
 from scoring.llm.capabilities import Abilities
 from scoring.llm.errors import failure, refusal_in
-from scoring.llm.one_request import certificates, secret_of
+from scoring.llm.one_request import MOST_BYTES, client_for, secret_of
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import AsyncOpenAI
 
 LISTED = 2_000
 """Batches to search for one; endpoints list the latest first."""
+FILE_S = 900.0
+"""Seconds that a file, or the search for a batch, may take if its parts arrive in time."""
+MOST_FILE_BYTES = 512 * 2**20
+"""Bytes of one file of replies, which is read line by line: 26 kB for each of 20,000."""
+
+T = TypeVar("T")
 
 
 class UnknownBatch(EvaluatorError):
@@ -77,20 +81,36 @@ class BatchFiles:
         Names of requests have at most 64 characters, such as digests.
         """
         file = ("requests.jsonl", self.lines(requests))
-        with self._client() as client:
-            return client.files.create(file=file, purpose="batch").id
+
+        async def upload(client: "AsyncOpenAI") -> str:
+            return (await client.files.create(file=file, purpose="batch")).id
+
+        return self._done(upload, FILE_S)
 
     def start(self, file: str) -> str:
         """Start a batch over an uploaded file and return its name."""
         path: Any = f"/v1{openai_format.path(self.address.api)}"
-        with self._client() as client:
-            return client.batches.create(input_file_id=file, endpoint=path, completion_window="24h").id
+
+        async def start(client: "AsyncOpenAI") -> str:
+            batch = await client.batches.create(input_file_id=file, endpoint=path, completion_window="24h")
+            return batch.id
+
+        return self._done(start)
 
     def find(self, file: str) -> str | None:
         """Return the batch started over this file, if it is among the first LISTED ones."""
-        with self._client() as client:
-            listed = islice(client.batches.list(limit=100), LISTED)
-            return next((each.id for each in listed if each.input_file_id == file), None)
+
+        async def find(client: "AsyncOpenAI") -> str | None:
+            seen = 0
+            async for each in client.batches.list(limit=100):
+                seen += 1
+                if each.input_file_id == file:
+                    return each.id
+                if seen == LISTED:
+                    break
+            return None
+
+        return self._done(find, FILE_S)
 
     def lines(self, requests: Mapping[str, Request]) -> bytes:
         """Return the content of the file: one line of JSON per request."""
@@ -111,8 +131,7 @@ class BatchFiles:
         from openai import NotFoundError
 
         try:
-            with self._client() as client:
-                found = client.batches.retrieve(batch)
+            found = self._done(lambda client: client.batches.retrieve(batch))
         except EvaluatorError as error:
             if isinstance(error.__cause__, NotFoundError):
                 raise UnknownBatch(str(error), permanent=True) from error
@@ -131,38 +150,68 @@ class BatchFiles:
         """Return replies to the submitted requests; only some if the batch expired or was cancelled."""
         replies: dict[str, Reply] = {}
         failures: dict[str, str] = {}
-        with self._client() as client:
+
+        async def fetch(client: "AsyncOpenAI") -> None:
             for file in status.files:
-                for row in map(json.loads, client.files.content(file).content.splitlines()):
-                    name = row["custom_id"]
-                    found = _reply_in(row, requests[name]) if name in requests else None
-                    if isinstance(found, Reply):
-                        replies[name] = found
-                    elif found is not None:
-                        failures[name] = found
+                async with client.files.with_streaming_response.content(file) as response:
+                    async for line in _lines(response.iter_bytes()):
+                        name, found = _found_in(line, requests)
+                        if isinstance(found, Reply):
+                            replies[name] = found
+                        elif found is not None:
+                            failures[name] = found
+
+        self._done(fetch, FILE_S, MOST_FILE_BYTES)
         return BatchReplies(replies, failures)
 
     def cancel(self, batch: str) -> None:
-        with self._client() as client:
-            client.batches.cancel(batch)
+        self._done(lambda client: client.batches.cancel(batch))
 
-    @contextmanager
-    def _client(self) -> Iterator["OpenAI"]:
-        from openai import DefaultHttpxClient, OpenAI
+    def _done(
+        self,
+        work: "Callable[[AsyncOpenAI], Awaitable[T]]",
+        limit_s: float = 0.0,
+        most_bytes: int = MOST_BYTES,
+    ) -> T:
+        """Return what `work` returns within the address's timeout, or within `limit_s` if that is longer."""
+        secret = secret_of(self.address, self.key)
+        address = replace(self.address, timeout_s=max(self.address.timeout_s, limit_s))
 
-        base_url, secret = self.address.base_url, secret_of(self.address, self.key)
-        client = OpenAI(
-            base_url=base_url,
-            api_key=secret,
-            max_retries=0,
-            timeout=self.address.timeout_s,
-            http_client=DefaultHttpxClient(verify=certificates(), trust_env=not is_on_this_machine(base_url)),
-        )
-        with client:
+        async def with_client() -> T:
             try:
-                yield client
+                async with (
+                    asyncio.timeout(address.timeout_s),
+                    client_for(address, secret, most_bytes) as client,
+                ):
+                    return await work(client.with_options(timeout=self.address.timeout_s))
             except Exception as error:
-                raise failure(error, self.address, secret) from error
+                raise failure(error, address, secret) from error
+
+        return asyncio.run(with_client())
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines that are not blank. Raises ValueError for one too long to be a reply."""
+    begun = b""
+    async for piece in pieces:
+        *lines, begun = (begun + piece).split(b"\n")
+        for line in lines:
+            if line.strip():
+                yield line
+        if len(begun) > MOST_BYTES:
+            raise ValueError(f"a line of more than {MOST_BYTES:,} bytes")
+    if begun.strip():
+        yield begun
+
+
+def _found_in(line: bytes, requests: Mapping[str, Request]) -> tuple[str, Reply | str | None]:
+    """Return the request's name, and its reply or why there is none; None for an unknown name."""
+    row = json.loads(line)
+    try:
+        name = row["custom_id"]
+        return name, _reply_in(row, requests[name]) if name in requests else None
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a line has another form ({error})") from error
 
 
 def _reply_in(row: Mapping[str, Any], request: Request) -> Reply | str:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Request, Wanted
 from scoring.judge.prompt_marks import MARKS
 from scoring.llm import openai_format
@@ -201,7 +202,7 @@ class _Probe:
                 return await self.client.get(path, cast_to=object)
         except openai.APIStatusError as error:
             return False if error.status_code in _UNKNOWN_TO_IT else None
-        except (openai.APIError, TimeoutError, ValueError):
+        except (openai.APIError, EvaluatorError, TimeoutError, ValueError):
             return None
 
     async def _tried(
@@ -214,7 +215,7 @@ class _Probe:
             answer = await self._ask(request, manner, choices)
         except openai.APIStatusError as error:
             return False if error.status_code in _UNKNOWN_TO_IT else None
-        except (openai.APIError, TimeoutError, ValueError):
+        except (openai.APIError, EvaluatorError, TimeoutError, ValueError):
             return None
         return answer if isinstance(answer, dict) and answer.get("choices") else None
 

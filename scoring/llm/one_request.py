@@ -3,22 +3,21 @@
 import os
 import re
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Request, Wanted
 from scoring.llm import openai_format
-from scoring.llm.addresses import NO_KEY, is_nearby, is_on_this_machine
+from scoring.llm.addresses import NO_KEY, is_nearby
 from scoring.llm.errors import names, refusal_of_this_prompt, words_of
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from openai import APIStatusError, AsyncOpenAI
 
 KEY = re.compile(r"[!-~]+")
 """The characters that a header can carry. Libraries quote a header that they refuse, key and all."""
+MOST_BYTES = 4 * 2**20
+"""Bytes of one decoded answer. Read as JSON, an answer can take more than twenty times its size in memory."""
 _manners: dict[Address, openai_format.Manner] = {}
 """The manners that models accepted after they refused another; lives as long as the process."""
 
@@ -46,27 +45,22 @@ def secret_of(address: Address, key: str | None) -> str:
     return secret
 
 
-def client_for(address: Address, secret: str) -> "AsyncOpenAI":
+def client_for(address: Address, secret: str, most_bytes: int = MOST_BYTES) -> "AsyncOpenAI":
     """Return a client without retries and timeouts, which the caller has.
 
-    It reaches this machine without the environment's proxy.
+    Its answers have at most `most_bytes` bytes, and otherwise it is limited as EndpointTransport says.
     """
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+    import httpx2
+    from openai import AsyncOpenAI
 
-    http_client = DefaultAsyncHttpxClient(
-        verify=certificates(), trust_env=not is_on_this_machine(address.base_url)
+    from scoring.llm.transport import EndpointTransport
+
+    http_client = httpx2.AsyncClient(
+        transport=EndpointTransport(address, most_bytes), follow_redirects=False, trust_env=False
     )
     return AsyncOpenAI(
         base_url=address.base_url, api_key=secret, max_retries=0, timeout=None, http_client=http_client
     )
-
-
-@cache
-def certificates() -> "SSLContext":
-    """Return the certificates, read once since that takes longer than many an answer."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
 
 
 async def ask(

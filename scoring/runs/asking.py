@@ -13,6 +13,7 @@ from scoring.contract.evaluator import Evaluator, EvaluatorError
 from scoring.contract.requests import Address, Request, Wanted
 from scoring.endpoints.keys import key_for
 from scoring.endpoints.known_models import NO_BATCHES, abilities_found, abilities_of, model_at
+from scoring.endpoints.offered_addresses import within_reach
 from scoring.endpoints.prices import price_of
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.llm.batch_api import BatchFiles
@@ -62,6 +63,7 @@ def files_for(model: EndpointModel, address: Address) -> BatchFiles:
     Lines of a file cannot be retried in another form, so the model's capabilities are checked first. Raises
     EvaluatorError, permanent if there is no key or no batch API.
     """
+    address = within_reach(address)
     key = key_for(model.endpoint.project_id, address)
     abilities = abilities_found(model, address, key)
     if abilities.batches is False:
@@ -75,7 +77,7 @@ def sender_for(model: EndpointModel, address: Address, requests: Sequence[Reques
     Capabilities that `requests` depend on are checked if unknown. Raises EvaluatorError, permanent if the
     model lacks one or there is no key.
     """
-    endpoint = model.endpoint
+    endpoint, address = model.endpoint, within_reach(address)
     key = key_for(endpoint.project_id, address)
     limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute, _stores(key))
     abilities = abilities_of(model)

@@ -22,7 +22,7 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 @pytest.fixture
 def labelled(db, settings):
-    settings.LLM_ENDPOINTS = ["*"]
+    settings.LLM_ENDPOINTS = ["*", "loopback"]
     return make_labelled(articles=40)
 
 

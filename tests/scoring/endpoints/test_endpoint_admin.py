@@ -55,9 +55,17 @@ def test_other_projects_may_have_the_same_address(endpoint):
     assert add_endpoint(other, ADDRESS, make_member(other, "manager")).pk != endpoint.pk
 
 
-@pytest.mark.parametrize("address", ["llm.example.org", "ftp://x", "https://me:secret@llm.example.org/v1"])
-def test_invalid_address_is_refused(project, manager, address):
-    with pytest.raises(DomainError, match="expected an http or https address"):
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("llm.example.org", "an http or https address"),
+        ("ftp://x", "an http or https address"),
+        ("https://me:secret@llm.example.org/v1", "an address without user and password"),
+        ("https://llm.example.org:99999/v1", "a port from 1 to 65535"),
+    ],
+)
+def test_invalid_address_is_refused(project, manager, address, expected):
+    with pytest.raises(DomainError, match=f"expected .*{expected}"):
         add_endpoint(project, address, manager)
     assert not Endpoint.objects.exists()
 

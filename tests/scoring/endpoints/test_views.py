@@ -73,13 +73,34 @@ def test_manager_adds_an_endpoint_with_its_key(manager, project):
     assert stored_key(project) == KEY
 
 
-@pytest.mark.parametrize("address", ["llm.example.org", "http://[", "https://me:pw@llm.example.org"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "llm.example.org",
+        "ftp://llm.example.org",
+        "http://[",
+        "https://me:pw@llm.example.org",
+        "https://llm.example.org:99999/v1",
+        "https://llm.example.org:0/v1",
+        "https://llm.example.org/v 1",
+        "https://llm.example.org/v1?a=b",
+        "https://llm.example.org/v1#a",
+    ],
+)
 def test_form_shows_an_invalid_address_again_but_not_the_key(manager, project, address):
     response = manager.post(at("endpoints", project), {"base_url": address, "key": KEY})
     assert response.status_code == 422
     assert "base_url" in response.context["form"].errors
     assert address in text_of(response)
     assert KEY not in text_of(response)
+    assert not Endpoint.objects.exists()
+
+
+@pytest.mark.parametrize("sign", ["\r", "\n", "\r\n", "\t", "\0"])
+def test_control_characters_in_an_address_are_refused_at_its_field(manager, project, sign):
+    response = manager.post(at("endpoints", project), {"base_url": f"https://llm.example.org/{sign}v1"})
+    assert response.status_code == 422
+    assert "base_url" in response.context["form"].errors
     assert not Endpoint.objects.exists()
 
 

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 def endpoint(monkeypatch, settings):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    settings.LLM_ENDPOINTS = ["*"]
+    settings.LLM_ENDPOINTS = ["*", "loopback"]
     with ScriptedEndpoint(lambda _: Reply("0.5")) as server:
         yield server
 

@@ -9,7 +9,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
-from scoring.contract.requests import Address
+from scoring.contract.requests import Address, Reach
 from tests.scoring.llm.stored_batches import StoredBatches
 from tests.scoring.socket_server import QuietHandler, SocketServer
 from tests.scoring.tiny_models import tiny_model
@@ -93,7 +93,7 @@ class ModelServer(SocketServer):
         return f"{self.origin}/v1"
 
     def address(self, api: str = "chat", timeout_s: float = 20.0) -> Address:
-        return Address(self.base_url, MODEL, api, "TINY_API_KEY", timeout_s)
+        return Address(self.base_url, MODEL, api, "TINY_API_KEY", timeout_s, Reach.THIS_MACHINE)
 
     def interruption(self) -> Interruption:
         with self.lock:

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from scoring.contract.evaluator import EvaluatorError
-from scoring.contract.requests import TOO_LONG, Address, Request, Wanted
+from scoring.contract.requests import TOO_LONG, Address, Reach, Request, Wanted
 from scoring.llm.capabilities import Abilities
 from scoring.llm.client import HostedModel
 from scoring.llm.concurrency_window import window_of
@@ -214,7 +214,13 @@ class TestMinimalServer:
 
         with HTTPServer(("127.0.0.1", 0), Handler) as plain:
             threading.Thread(target=plain.serve_forever, args=(0.02,), daemon=True).start()
-            address = Address(f"http://localhost:{plain.server_port}/v1/", "m", "chat", "NO_API_KEY")
+            address = Address(
+                f"http://localhost:{plain.server_port}/v1/",
+                "m",
+                "chat",
+                "NO_API_KEY",
+                reach=Reach.THIS_MACHINE,
+            )
             replies = HostedModel(address, patience_s=PATIENCE_S).replies(some_requests(64))
             plain.shutdown()
         assert [reply.text for reply in replies] == [str(number) for number in range(64)]

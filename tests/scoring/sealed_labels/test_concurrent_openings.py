@@ -14,7 +14,7 @@ from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 def test_concurrent_attempts_give_one_trial_and_one_counted_opening(monkeypatch, settings):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    settings.LLM_ENDPOINTS = ["*"]
+    settings.LLM_ENDPOINTS = ["*", "loopback"]
     with ScriptedEndpoint(lambda _: Answer("0.5")) as endpoint:
         project, user = make_labelled(articles=12)
         split(project, user)

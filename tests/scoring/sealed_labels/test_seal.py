@@ -45,7 +45,7 @@ def endpoint(monkeypatch, settings):
     for name in ("OPENAI_API_KEY", "OTHER_API_KEY"):
         monkeypatch.setenv(name, "any")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    settings.LLM_ENDPOINTS = ["*"]
+    settings.LLM_ENDPOINTS = ["*", "loopback"]
     with ScriptedEndpoint(lambda _: Reply("0.5")) as server:
         yield server
 
