@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "annotation.web.body_limits.BodyLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "annotation.web.hostile_input.HostileInputMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "annotation.rating.desk_middleware.DeskMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",

@@ -19,7 +19,7 @@ from django.urls import Resolver404, resolve
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, TransferEncodingNotImplemented
+from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
 from waitress.server import BaseWSGIServer, create_server
 
 from annotation.web.body_limits import STRANGERS_BYTES, body_limit
@@ -31,7 +31,7 @@ UNSENT_BYTES = 64 * 1024 * 1024
 """A thread waits for its client while so much of the answer is still unsent."""
 
 
-class Request(HTTPRequestParser):
+class ArrivingRequest(HTTPRequestParser):
     """A request as it arrives. One that may not send its body is answered without reading it."""
 
     def __init__(self, adj: Any) -> None:
@@ -39,7 +39,10 @@ class Request(HTTPRequestParser):
         self.due = time.monotonic() + PATIENCE_S
 
     def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:  # a length of thousands of digits
+            raise ParsingError("Content-Length is invalid") from error
         if self.chunked:
             raise TransferEncodingNotImplemented("Send the body with a Content-Length.")
         if self.content_length <= STRANGERS_BYTES:
@@ -69,7 +72,7 @@ class Request(HTTPRequestParser):
 
 
 class Connection(HTTPChannel):
-    parser_class = Request
+    parser_class = ArrivingRequest
 
 
 class BufferingWorker(Worker):
@@ -88,7 +91,7 @@ class BufferingWorker(Worker):
             connection_limit=self.cfg.worker_connections,
             channel_timeout=self.cfg.keepalive,
             max_request_header_size=HEADER_BYTES,
-            max_request_body_size=sys.maxsize,  # `Request` has the limits
+            max_request_body_size=sys.maxsize,  # `ArrivingRequest` has the limits
             outbuf_high_watermark=UNSENT_BYTES,
             clear_untrusted_proxy_headers=False,  # the application knows whether there is a proxy
             asyncore_use_poll=True,

@@ -15,6 +15,7 @@ from annotation.guidelines.following import (
     followed_versions,
 )
 from annotation.guidelines.rendering import RenderedGuidelines, render_guidelines
+from annotation.lookups import read_number
 from annotation.models import Rater
 from annotation.texts.word_diff import Piece, changed_passages
 from annotation.web.navigation import open_as_rater
@@ -51,7 +52,8 @@ def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _confirm(request: SignedInRequest, rater: Rater) -> HttpResponse:
-    ids = {int(pk) for pk in request.POST.getlist("version") if pk.isdecimal()}
+    sent = map(read_number, request.POST.getlist("version"))
+    ids = {pk for pk in sent if pk is not None}
     try:
         confirm_guidelines(rater, ids)
     except DomainError as refused:

@@ -1,5 +1,7 @@
 """The address of a client, for counting failed sign-ins."""
 
+from ipaddress import ip_address
+
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -7,10 +9,23 @@ from django.http import HttpRequest
 def client_address(request: HttpRequest) -> str:
     """Return the client's address; behind a proxy, the address that the proxy has seen.
 
-    Anybody can send X-Forwarded-For. The proxy appends to it, so only the last entry is trusted.
+    Anybody can send X-Forwarded-For. The proxy appends to it, so only the last entry is trusted. An entry
+    that is no address, such as `unknown`, is passed over; a port is left out.
     """
     seen_here = request.META.get("REMOTE_ADDR", "")
     if not settings.BEHIND_HTTPS_PROXY:
         return seen_here
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    return forwarded[-1].strip() or seen_here
+    return _without_port(forwarded[-1].strip()) or seen_here
+
+
+def _without_port(entry: str) -> str:
+    """Return the address of `203.0.113.9`, `203.0.113.9:80`, `2001:db8::1` or `[2001:db8::1]:80`, or ""."""
+    if entry.startswith("["):
+        entry = entry[1:].partition("]")[0]
+    elif entry.count(":") == 1:
+        entry = entry.partition(":")[0]
+    try:
+        return str(ip_address(entry.partition("%")[0]))
+    except ValueError:
+        return ""

@@ -16,6 +16,7 @@ from annotation.database.joined_rows import ModelColumns, database_value, prepar
 from annotation.database.kept import kept
 from annotation.errors import AssignmentGone
 from annotation.guidelines.following import CurrentGuidelines, require_confirmed
+from annotation.lookups import LARGEST_ID
 from annotation.models import (
     Answer,
     Article,
@@ -33,7 +34,6 @@ from annotation.rating.assigning import require_active, why_gone
 M = TypeVar("M", bound=models.Model)
 
 LONGEST_COMMENT = 2000  # characters
-LARGEST_ID = 2**63 - 1  # databases refuse larger ones
 NOT_ASSIGNED = "This summary is not assigned to you."
 
 

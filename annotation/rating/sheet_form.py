@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from annotation.errors import DomainError
+from annotation.lookups import read_number
 from annotation.rating.desk import GivenAnswer
 from annotation.rating.shown_item import ShownAnswer, ShownItem
 
@@ -23,13 +24,13 @@ class StageSheet:
 
 def read_sheet(data: QueryDict) -> StageSheet:
     """Return the submitted stage. Raises DomainError if the form does not name one."""
-    stage = data.get("stage", "")
-    if not stage.isdecimal():
+    stage = read_number(data.get("stage", ""))
+    if stage is None:
         raise DomainError(
             "The form does not say which stage it answers. Reload the page and submit it again."
         )
     keys = [name.split("-", 1)[1] for name in data if name.startswith((ANSWER, COMMENT))]
-    return StageSheet(int(stage), {key: read_answer(data, key) for key in keys}, "contradictions" in data)
+    return StageSheet(stage, {key: read_answer(data, key) for key in keys}, "contradictions" in data)
 
 
 def read_answer(data: QueryDict, key: str) -> GivenAnswer:

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
+from annotation.lookups import read_number
+
 LONGEST_TRAIL = 100  # summaries
-LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,10 @@ class SummaryTrail:
     def read(cls, query: QueryDict, slug: str) -> Self:
         """Read a trail from the address, without impossible ids and lists outside the project."""
         given = query.get("among", "").split("-")[:LONGEST_TRAIL]
-        ids = (int(each) for each in given if each.isascii() and each.isdecimal() and len(each) < 20)
+        ids = tuple(pk for pk in map(read_number, given) if pk is not None)
         back = query.get("back", "")
         inside = back.startswith(reverse("progress", args=[slug]))
-        return cls(tuple(each for each in ids if each <= LARGEST_ID), back if inside else "")
+        return cls(ids, back if inside else "")
 
     @property
     def query(self) -> str:

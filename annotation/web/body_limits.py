@@ -12,6 +12,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from annotation.lookups import read_number
 from annotation.web.error_pages import too_large
 
 STRANGERS_BYTES = 64 * 1024
@@ -60,9 +61,9 @@ class BodyLimitMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         if not getattr(view, "takes_files", False):
             request.upload_handlers = [NoFiles(request)]
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdecimal() and int(length) <= STRANGERS_BYTES:
-            return None
-        if length.isdecimal() and int(length) <= body_limit(view, lambda: request.user.is_authenticated):
+        length = read_number(request.META.get("CONTENT_LENGTH") or "0")
+        if length is None:
+            return too_large(request)
+        if length <= STRANGERS_BYTES or length <= body_limit(view, lambda: request.user.is_authenticated):
             return None
         return too_large(request)

@@ -17,6 +17,12 @@ def _page(status: int, title: str, message: str) -> Callable[..., HttpResponse]:
 
 
 bad_request = _page(400, "Request not understood", "Go back, reload the page and try again.")
+bad_address = _page(
+    400, "Address not understood", "The address has a NUL character. Check it for typing errors, or go back."
+)
+bad_encoding = _page(
+    400, "Request not understood", "The request names another encoding than UTF-8. Send UTF-8."
+)
 not_allowed = _page(403, "Access denied", "You may not open this page.")
 not_found = _page(404, "Page not found", "Nothing is at this address. Check it for typing errors.")
 wrong_method = _page(

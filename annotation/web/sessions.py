@@ -17,6 +17,10 @@ class SessionStore(db.SessionStore):
     def get_model_class(cls) -> type[Session]:
         return Session
 
+    def _validate_session_key(self, key: str | None) -> bool:
+        """Refuse a cookie with a NUL, which PostgreSQL cannot look up."""
+        return bool(key and "\0" not in key and super()._validate_session_key(key))  # type: ignore[misc]
+
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         stored = cast(Session, super().create_model_instance(data))
         stored.user_id = data.get(SESSION_KEY)

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.errors import DomainError, NotFound
+from annotation.lookups import read_number
 from annotation.models import Project
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
@@ -86,9 +87,10 @@ def judge_version(request: SignedInRequest, slug: str, judge_id: int, number: in
 def _compared_with(judge: Judge, version: JudgeVersion, chosen: str) -> JudgeVersion | None:
     if not chosen:
         return version.parent
-    if not chosen.isascii() or not chosen.isdecimal() or len(chosen) > 9:
-        raise DomainError(f"with: found {chosen!r}, expected a version number")
-    return version_of(judge, int(chosen))
+    number = read_number(chosen)
+    if number is None:
+        raise DomainError(f"with: found {chosen[:20]!r}, expected a version number")
+    return version_of(judge, number)
 
 
 def _from_parent(project: Project, parent: JudgeVersion, given: dict[str, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.errors import NotFound
+from annotation.lookups import read_number
 from annotation.permissions import Permission
 from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
@@ -77,9 +78,10 @@ def _days(request: SignedInRequest) -> int | None:
     given = request.POST.get("days", "").strip()
     if not given:
         return None
-    if not given.isascii() or not given.isdecimal() or len(given) > 9:
+    days = read_number(given)
+    if days is None:
         raise InvalidRun(f"days: found {given[:20]!r}, expected a whole number from 1 to {MOST_DAYS}")
-    return int(given)
+    return days
 
 
 def _budget(request: SignedInRequest) -> Decimal | None:

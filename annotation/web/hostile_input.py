@@ -1,0 +1,57 @@
+"""Middleware that keeps from every view what no person types and no database stores."""
+
+import codecs
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.utils.deprecation import MiddlewareMixin
+
+from annotation.lookups import LARGEST_ID
+from annotation.web.error_pages import bad_address, bad_encoding
+
+NUL = "\0"
+
+
+class HostileInputMiddleware(MiddlewareMixin):
+    """Must come after the check of forgeries, which reads forms first, and before all others that read them.
+
+    A NUL in a form is dropped, so that pasted text is not lost. One in an address was not typed by anybody,
+    so the address is refused; so is text that is not UTF-8. A number too large for an id leads nowhere.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if not _is_utf8(request.encoding):
+            request.encoding = "utf-8"
+            return bad_encoding(request)
+        if NUL in request.path_info or _has_nul(request.GET):
+            return bad_address(request)
+        return None
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view: Callable[..., Any],  # noqa: ARG002
+        args: tuple[object, ...],  # noqa: ARG002
+        kwargs: dict[str, Any],
+    ) -> None:
+        if any(isinstance(value, int) and value > LARGEST_ID for value in kwargs.values()):
+            raise Http404
+        if _has_nul(request.POST):
+            request.POST = _without_nul(request.POST)  # type: ignore[assignment]
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return encoding is None or codecs.lookup(encoding).name == "utf-8"
+
+
+def _has_nul(given: QueryDict) -> bool:
+    return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())
+
+
+def _without_nul(given: QueryDict) -> QueryDict:
+    cleaned = QueryDict(mutable=True, encoding=given.encoding)
+    for name, values in given.lists():
+        cleaned.setlist(name.replace(NUL, ""), [value.replace(NUL, "") for value in values])
+    cleaned._mutable = False  # as Django leaves a form
+    return cleaned
