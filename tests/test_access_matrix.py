@@ -690,7 +690,7 @@ def test_missing_projects_and_objects_are_not_found(world):
         expected = {address_of(row.name, {**ids, "slug": "no-such-project"}): "404"}
         if has_object(row.name):
             huge = address_of(row.name, {**ids, **{key: 10**30 for key in ids if key.endswith("_id")}})
-            expected[huge] = "409" if row.name in CONFLICT_IF_NOT_ASSIGNED else "404"
+            expected[huge] = "404"
         for address, status in expected.items():
             answer = world.ask(allowed_roles(row)[0], row.method, row.name, address)
             if (answer.status, answer.written) != (status, []):

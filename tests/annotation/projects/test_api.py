@@ -160,7 +160,7 @@ def test_labels_can_be_filtered_by_language_and_question(researcher, project):
         ({"offset": "10001"}, "offset: found more than 10,000. For later rows, follow `next`"),
         ({"cursor": "ten"}, "cursor: expected one from `next` or `previous`"),
         ({"cursor": "ten", "offset": "1"}, "cursor: given with `offset`"),
-        ({"question": "grammar\x00"}, "question"),
+        ({"question": "grammar\x00"}, "NUL character"),
         (
             {"langauge": "de"},
             "unknown parameter 'langauge'; expected one of limit, offset, cursor, language, question",

@@ -168,7 +168,7 @@ def test_an_empty_project_has_an_empty_comparison(client):
         ("evaluator-card", {"evaluator": "999999"}, "evaluator: found '999999', expected one of "),
         ("evaluator-card", {"labels": "x"}, "labels: found 'x', expected one of mean, majority"),
         ("comparison", {"only": "999999"}, "found '999999', expected one of "),
-        ("comparison", {"only": ["1", "x\x00"]}, "only"),
+        ("comparison", {"only": ["1", "x\x00"]}, "NUL character"),
         ("comparison", {"level": ["pooled", "system"]}, "level: given twice"),
         ("comparison", {"evaluator__params": "x"}, "unknown parameter 'evaluator__params'"),
         ("agreement", {"language": "fr"}, "language: found 'fr', expected one of all, de, en"),

@@ -96,7 +96,7 @@ def test_form_shows_an_invalid_address_again_but_not_the_key(manager, project, a
     assert not Endpoint.objects.exists()
 
 
-@pytest.mark.parametrize("sign", ["\r", "\n", "\r\n", "\t", "\0"])
+@pytest.mark.parametrize("sign", ["\r", "\n", "\r\n", "\t"])
 def test_control_characters_in_an_address_are_refused_at_its_field(manager, project, sign):
     response = manager.post(at("endpoints", project), {"base_url": f"https://llm.example.org/{sign}v1"})
     assert response.status_code == 422
