@@ -104,7 +104,12 @@ class _Questions(BaseFormSet):
 
 
 QuestionFormSet = formset_factory(
-    QuestionForm, formset=_Questions, extra=MOST_QUESTIONS, max_num=MOST_QUESTIONS, validate_max=True
+    QuestionForm,
+    formset=_Questions,
+    extra=MOST_QUESTIONS,
+    max_num=MOST_QUESTIONS,
+    absolute_max=MOST_QUESTIONS,
+    validate_max=True,
 )
 
 

@@ -9,20 +9,23 @@ from django.template.loader import render_to_string
 
 def _page(status: int, title: str, message: str) -> Callable[..., HttpResponse]:
     def page(request: HttpRequest, exception: object = None, reason: str = "") -> HttpResponse:  # noqa: ARG001
-        if _is_api(request):
-            return JsonResponse({"detail": message}, status=status)
-        return render(request, "refused.html", {"title": title, "message": message}, status=status)
+        return _answer(request, status, title, message)
 
     return page
 
 
+def _answer(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
+    if _is_api(request):
+        return JsonResponse({"detail": message}, status=status)
+    return render(request, "refused.html", {"title": title, "message": message}, status=status)
+
+
+def not_understood(request: HttpRequest, message: str) -> HttpResponse:
+    """Respond with 400 to a request that no page sends. `message` says what is wrong with it."""
+    return _answer(request, 400, "Request not understood", message)
+
+
 bad_request = _page(400, "Request not understood", "Go back, reload the page and try again.")
-bad_address = _page(
-    400, "Address not understood", "The address has a NUL character. Check it for typing errors, or go back."
-)
-bad_encoding = _page(
-    400, "Request not understood", "The request names another encoding than UTF-8. Send UTF-8."
-)
 not_allowed = _page(403, "Access denied", "You may not open this page.")
 not_found = _page(404, "Page not found", "Nothing is at this address. Check it for typing errors.")
 wrong_method = _page(

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.deprecation import MiddlewareMixin
 
 from annotation.lookups import LARGEST_ID
-from annotation.web.error_pages import bad_address, bad_encoding
+from annotation.web.error_pages import not_understood
 
 NUL = "\0"
 
@@ -23,9 +23,13 @@ class HostileInputMiddleware(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if not _is_utf8(request.encoding):
             request.encoding = "utf-8"
-            return bad_encoding(request)
-        if NUL in request.path_info or _has_nul(request.GET):
-            return bad_address(request)
+            return not_understood(request, "The request names another encoding than UTF-8. Send it as UTF-8.")
+        wrong = [name for name, values in request.GET.lists() if NUL in "".join([name, *values])]
+        if wrong or NUL in request.path_info:
+            where = ", ".join(wrong).replace(NUL, "") or "address"
+            return not_understood(
+                request, f"{where}: found a NUL character. Correct the address, or go back."
+            )
         return None
 
     def process_view(
@@ -37,7 +41,7 @@ class HostileInputMiddleware(MiddlewareMixin):
     ) -> None:
         if any(isinstance(value, int) and value > LARGEST_ID for value in kwargs.values()):
             raise Http404
-        if _has_nul(request.POST):
+        if request.POST:
             request.POST = _without_nul(request.POST)  # type: ignore[assignment]
 
 
@@ -45,13 +49,9 @@ def _is_utf8(encoding: str | None) -> bool:
     return encoding is None or codecs.lookup(encoding).name == "utf-8"
 
 
-def _has_nul(given: QueryDict) -> bool:
-    return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())
-
-
 def _without_nul(given: QueryDict) -> QueryDict:
     cleaned = QueryDict(mutable=True, encoding=given.encoding)
     for name, values in given.lists():
         cleaned.setlist(name.replace(NUL, ""), [value.replace(NUL, "") for value in values])
-    cleaned._mutable = False  # as Django leaves a form
+    cleaned._mutable = False
     return cleaned

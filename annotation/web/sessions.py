@@ -18,8 +18,8 @@ class SessionStore(db.SessionStore):
         return Session
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """Refuse a cookie with a NUL, which PostgreSQL cannot look up."""
-        return bool(key and "\0" not in key and super()._validate_session_key(key))  # type: ignore[misc]
+        """Refuse a cookie with a NUL, which PostgreSQL cannot look up, as Django refuses short ones."""
+        return bool(super()._validate_session_key(key)) and "\0" not in str(key)  # type: ignore[misc]
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         stored = cast(Session, super().create_model_instance(data))

@@ -19,7 +19,7 @@ def campaign(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[C
     with uploads, django_db_blocker.unblock(), transaction.atomic():
         made = make_campaign(PAYLOAD)
         made.project.description = PAYLOAD
-        made.project.save()
+        made.project.save(update_fields=["description"])
         made.project.imports.update(
             errors=[{"file": PAYLOAD, "line": 1, "field": PAYLOAD, "found": PAYLOAD, "expected": PAYLOAD}],
             failure=PAYLOAD,
