@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class AnnotationConfig(AppConfig):
     name = "annotation"
+
+    def ready(self) -> None:
+        from annotation.web import deployment  # noqa: F401 - registers its check

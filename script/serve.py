@@ -44,9 +44,7 @@ def main() -> int:
     print("Starting the web server and the workers ...", flush=True)
     commands = {
         "web server": web_server(arguments.port),
-        "worker": worker(
-            "cpu,gpu,llm", WORKER_PROCESSES, "--beat", "--schedule", str(VAR_DIR / "beat-schedule")
-        ),
+        "worker": worker("cpu,gpu,llm", WORKER_PROCESSES, "--beat"),
         # A training holds its process to the end, so it has one of its own.
         "training worker": worker("training", 1, "--hostname", "training@%h"),
     }
@@ -111,6 +109,8 @@ def is_running(pid: int) -> bool:
 def prepare(with_demo: bool) -> str:
     """Migrate, load the demo project, and return who can sign in."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+    if "SECRET_KEY" in os.environ:  # which keeps settings from reading the mode in var/local.env
+        os.environ.setdefault("TOUCHSTONE_MODE", "local")
     import django
     from django.core.management import call_command
     from django.db import connections

@@ -46,7 +46,6 @@ Only thorough runs ask such an address twice.
 # "in": sent to sign in. Numbers: HTTP status. POST sends FORMS[name].
 TABLE = """
                           anonymous trainee annotator researcher manager removed stranger superuser
-GET   healthz                   200     200       200        200     200     200      200       200
 GET   favicon                   302     302       302        302     302     302      302       302
 GET   home                       in     200       200        200     200     200      200       200
 GET   components                 in     200       200        200     200     200      200       200
@@ -339,7 +338,6 @@ OPEN_WHEN_PUBLISHED = {
 }
 """Addresses that anybody may read once a manager has published the results."""
 OPEN_TO_ALL = {
-    "healthz",
     "favicon",
     "home",
     "sign_in",
@@ -404,7 +402,7 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_limits": {"most_in_flight": 8},
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
-ANY_METHOD = {"healthz", "sign_in", "sign_out"}  # Django's own views, and one that only reads
+ANY_METHOD = {"sign_in", "sign_out"}  # Django's own views
 CONFLICT_IF_NOT_ASSIGNED = {
     "rate_item",
     "rate_draft",

@@ -98,7 +98,7 @@ LISTS = {
 }
 """Name of the address -> what it lists."""
 OTHERS = """
-healthz favicon components sign_in oidc_return invitation password_forgotten password_reset api_schema
+favicon components sign_in oidc_return invitation password_forgotten password_reset api_schema
 project_new questionnaire_new project_settings project_archive project_archived project_delete
 results_publish api_exports
 rate rate_item rating_stop check_review history_rating guidelines

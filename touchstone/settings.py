@@ -1,8 +1,8 @@
 """Settings from the environment. docs/operators.md lists every variable.
 
-Production is the default. It has no default secrets and stops with a clear error if one is missing.
-`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key.
-It is not read if the environment sets TOUCHSTONE_MODE.
+Production is the default. It has no default secrets and stops with a clear error if one is missing or short.
+`script/up` and `script/test` write var/local.env, which holds this machine's local mode and random key. It
+is not read if the environment has a mode or a key, nor by a web server that `script/up` did not start.
 """
 
 import os
@@ -14,9 +14,15 @@ from csp.constants import NONE, SELF
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
-if "TOUCHSTONE_MODE" not in os.environ:
+if not {"TOUCHSTONE_MODE", "SECRET_KEY"} & os.environ.keys():
     env.read_env(BASE_DIR / "var" / "local.env")
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # the embedded defaults write here
+try:
+    VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+except OSError as error:
+    raise environ.ImproperlyConfigured(
+        f"VAR_DIR: {error}. Set it to a folder that can be written."
+    ) from error
 
 MODE = env.str("TOUCHSTONE_MODE", default="production")
 if MODE not in ("production", "local"):
@@ -24,8 +30,26 @@ if MODE not in ("production", "local"):
 LOCAL = MODE == "local"
 
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY")
-ENDPOINT_KEYS_SECRET = env.str("ENDPOINT_KEYS_SECRET", default="")  # empty: SECRET_KEY encrypts them
+if DEBUG and not LOCAL:
+    raise environ.ImproperlyConfigured(
+        "DEBUG: it shows code and settings to everybody, so it needs TOUCHSTONE_MODE=local"
+    )
+
+
+def secret(name: str, **options: str) -> str:
+    """Return a secret of the environment, which production refuses if it can be guessed."""
+    value = env.str(name, **options)
+    weak = len(value) < 50 or len(set(value)) < 5 or value.startswith("django-insecure-")
+    if value and weak and not LOCAL:
+        raise environ.ImproperlyConfigured(
+            f"{name}: production needs at least 50 random characters. Make them with: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(50))'"
+        )
+    return value
+
+
+SECRET_KEY = secret("SECRET_KEY")
+ENDPOINT_KEYS_SECRET = secret("ENDPOINT_KEYS_SECRET", default="")  # empty: SECRET_KEY encrypts them
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -49,6 +73,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "annotation.web.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -175,7 +200,6 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "annotation.web.error_pages.form_refused"
 # Plain http is for local mode only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = not LOCAL
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else env.int("HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not LOCAL
 BEHIND_HTTPS_PROXY = env.bool("BEHIND_HTTPS_PROXY", default=False)
@@ -234,6 +258,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_ACCEPT_CONTENT = ["json"]  # whatever else reaches the broker is not unpickled
 CELERY_TIMEZONE = TIME_ZONE
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # keeps no file of when its one task is due
 # A message is only a wake-up; the sweep finds work whose message was lost with a killed process.
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "scoring.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
@@ -248,7 +273,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"strangers": {"()": "annotation.web.hostile_input.ShortLog"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["strangers"]}
+    },
     "loggers": {"waitress.queue": {"level": "ERROR"}},  # it warns of each request that waits for a thread
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }

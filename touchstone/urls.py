@@ -1,11 +1,10 @@
-"""All addresses: pages by app, the API under /api/, and the health check for operators."""
+"""All addresses: pages by app, and the API under /api/. /healthz is in annotation/web/health.py."""
 
 from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation.projects.views import favicon
-from annotation.web.health import healthz
 
 handler400 = "annotation.web.error_pages.bad_request"
 handler403 = "annotation.web.error_pages.not_allowed"
@@ -13,7 +12,6 @@ handler404 = "annotation.web.error_pages.not_found"
 handler500 = "annotation.web.error_pages.server_error"
 
 urlpatterns = [
-    path("healthz", healthz, name="healthz"),
     path("favicon.ico", favicon, name="favicon"),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),

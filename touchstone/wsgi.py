@@ -7,6 +7,9 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+# A server without settings must not start, even where `script/up` has left var/local.env. What it starts has
+# its mode in the environment.
+os.environ.setdefault("TOUCHSTONE_MODE", "production")
 
 # A thread gives up the interpreter at each SQL statement and gets it back when another's interval ends, by
 # default after 5 ms. Meanwhile it holds SQLite's only write lock.

@@ -1,6 +1,7 @@
-"""Middleware that keeps from every view what no person types and no database stores."""
+"""Middleware that keeps from every view what no person types and no database stores, and the log of it."""
 
 import codecs
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -55,3 +56,12 @@ def _without_nul(given: QueryDict) -> QueryDict:
         cleaned.setlist(name.replace(NUL, ""), [value.replace(NUL, "") for value in values])
     cleaned._mutable = False
     return cleaned
+
+
+class ShortLog(logging.Filter):
+    """Logs a refused request, such as one for an unknown host, in one line instead of a traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security"):
+            record.exc_info = None
+        return True

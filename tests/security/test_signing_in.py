@@ -9,7 +9,7 @@ from tests.security.pages import pages
 
 pytestmark = pytest.mark.django_db
 
-OPEN_TO_ALL = {"healthz", "sign_in", "invitation", "password_forgotten", "password_reset"}
+OPEN_TO_ALL = {"sign_in", "invitation", "password_forgotten", "password_reset"}
 
 
 def try_to_sign_in(client, username, password="wrong", address="198.51.100.7", **headers):

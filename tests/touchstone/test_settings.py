@@ -1,10 +1,19 @@
-"""Production settings, each in a separate process."""
+"""Settings of a fresh checkout, and the server and commands of production."""
 
-import json
 import os
+import runpy
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+from celery.beat import Service
+from environ import ImproperlyConfigured
+
+from touchstone.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
@@ -12,12 +21,100 @@ PRODUCTION = {
     "SECRET_KEY": "k9$Vw2" * 12,
     "ALLOWED_HOSTS": "touchstone.example.org",
 }
+Load = Callable[..., dict[str, Any]]
 
 
-def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    """Return a function that loads the settings of a fresh checkout in `tmp_path` in an environment."""
+    (tmp_path / "touchstone").mkdir()
+    copy = shutil.copy(ROOT / "touchstone" / "settings.py", tmp_path / "touchstone")
+
+    def load(**environment: str) -> dict[str, Any]:
+        with monkeypatch.context() as patched:
+            for name in {*PRODUCTION, "DEBUG", "VAR_DIR", "DATABASE_URL", "BROKER_URL"}:
+                patched.setenv(name, "")  # so that what the settings set is undone
+                patched.delenv(name)
+            for name, value in environment.items():
+                patched.setenv(name, value)
+            return runpy.run_path(copy)
+
+    return load
+
+
+@pytest.fixture
+def left_over(tmp_path: Path) -> None:
+    """Leave the local mode of `script/up` in the fresh checkout."""
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "local.env").write_text("TOUCHSTONE_MODE=local\nSECRET_KEY=left-over\n")
+
+
+def test_production_is_secure_by_default(load):
+    found = load(**PRODUCTION)
+    expected = {
+        "DEBUG": False,
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_SECURE": True,
+        "SECURE_SSL_REDIRECT": True,
+        "ALLOWED_HOSTS": ["touchstone.example.org"],
+        "CELERY_ACCEPT_CONTENT": ["json"],
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_production_does_not_start_without_a_secret_key(load):
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
+        load(TOUCHSTONE_MODE="production")
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "ENDPOINT_KEYS_SECRET"])
+@pytest.mark.parametrize("guessed", ["k9$Vw2" * 8, "ab" * 30, "django-insecure-" + "k9$Vw2" * 12])
+def test_production_refuses_a_secret_that_can_be_guessed(load, name, guessed):
+    with pytest.raises(ImproperlyConfigured, match=f"{name}: production needs at least 50 random characters"):
+        load(**{**PRODUCTION, name: guessed})
+
+
+def test_production_refuses_to_show_tracebacks(load):
+    with pytest.raises(ImproperlyConfigured, match=r"DEBUG: .* needs TOUCHSTONE_MODE=local"):
+        load(**PRODUCTION, DEBUG="true")
+
+
+def test_an_unknown_mode_is_refused(load):
+    with pytest.raises(ImproperlyConfigured, match="expected 'production' or 'local'"):
+        load(**{**PRODUCTION, "TOUCHSTONE_MODE": "staging"})
+
+
+@pytest.mark.usefixtures("left_over")
+def test_a_key_in_the_environment_means_production_whatever_script_up_left(load):
+    found = load(SECRET_KEY=PRODUCTION["SECRET_KEY"])
+    assert found["MODE"] == "production"
+    assert found["SECRET_KEY"] == PRODUCTION["SECRET_KEY"]
+    assert found["SESSION_COOKIE_SECURE"]
+
+
+@pytest.mark.usefixtures("left_over")
+def test_a_command_without_settings_uses_what_script_up_left(load):
+    found = load()
+    assert (found["MODE"], found["SECRET_KEY"]) == ("local", "left-over")
+
+
+def test_the_folder_of_the_embedded_defaults_is_made_for_its_owner_alone(load, tmp_path):
+    found = load(**PRODUCTION)
+    database = Path(found["DATABASES"]["default"]["NAME"])
+    assert database.parent == tmp_path / "var"
+    assert database.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_cannot_be_made_is_named(load, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ImproperlyConfigured, match=r"VAR_DIR: .*file/var.* Set it to a folder"):
+        load(**PRODUCTION, VAR_DIR=str(tmp_path / "file" / "var"))
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env={**clean, **environment},
         capture_output=True,
@@ -27,35 +124,40 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_the_deployment_check_is_clean_in_production():
-    done = manage("check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
-    assert done.returncode == 0, done.stderr
-    assert "no issues" in done.stdout
-
-
-def test_production_does_not_start_without_a_secret_key():
-    without_key = {name: value for name, value in PRODUCTION.items() if name != "SECRET_KEY"}
-    done = manage("check", **without_key)
+def test_a_server_without_settings_does_not_start_on_what_script_up_left():
+    done = run("-c", "import touchstone.wsgi")
     assert done.returncode != 0
     assert "SECRET_KEY" in done.stderr
 
 
-def test_an_unknown_mode_is_refused():
-    done = manage("check", **{**PRODUCTION, "TOUCHSTONE_MODE": "staging"})
-    assert done.returncode != 0
-    assert "expected 'production' or 'local'" in done.stderr
-
-
-def test_production_is_secure_by_default():
-    expected = {
-        "DEBUG": False,
-        "SESSION_COOKIE_SECURE": True,
-        "CSRF_COOKIE_SECURE": True,
-        "SECURE_SSL_REDIRECT": True,
-        "ALLOWED_HOSTS": ["touchstone.example.org"],
-        "CELERY_ACCEPT_CONTENT": ["json"],
-    }
-    told = f"import json; print(json.dumps({{name: getattr(settings, name) for name in {list(expected)}}}))"
-    done = manage("shell", "--no-imports", "-c", f"from django.conf import settings; {told}", **PRODUCTION)
+def test_commands_of_production(tmp_path):
+    """One process makes the checks that must find nothing, and refuses the demo."""
+    (tmp_path / "staticfiles.json").touch()
+    done = run(
+        *("manage.py", "shell", "--no-imports", "-c"),
+        f"""
+from pathlib import Path
+from django.conf import settings
+from django.core.management import CommandError, call_command
+settings.STATIC_ROOT = settings.BASE_DIR = Path({str(tmp_path)!r})
+call_command("check", deploy=True, fail_level="WARNING")
+try:
+    call_command("load_demo")
+except CommandError as error:
+    print(error)
+""",
+        **PRODUCTION,
+        VAR_DIR=str(tmp_path / "fresh" / "var"),
+    )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == expected
+    assert "no issues" in done.stdout
+    assert "load_demo makes accounts that belong to nobody" in done.stdout
+
+
+def test_the_clock_writes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    clock = Service(app, scheduler_cls=app.Beat().scheduler_cls)
+    clock.scheduler.tick()
+    clock.sync()
+    assert "sweep" in clock.scheduler.schedule
+    assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
 
 from annotation.demo.load import SLUG, load_demo_project
 from annotation.models import Project
@@ -20,6 +21,10 @@ class Command(BaseCommand):
     help = "Load the demo project, print its logins once, and queue its first runs. Safe to run twice."
 
     def handle(self, *args: Any, **options: Any) -> str:
+        if not settings.LOCAL:
+            raise CommandError(
+                "load_demo makes accounts that belong to nobody, so it needs TOUCHSTONE_MODE=local."
+            )
         logins = load_demo_project()
         if not logins:
             return (

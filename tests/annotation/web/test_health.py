@@ -10,7 +10,7 @@ pytestmark = pytest.mark.database
 ROOT = Path(__file__).resolve().parents[3]
 ASK = """
 from django.test import Client
-response = Client().get("/healthz", headers={"host": "localhost"})
+response = Client().get("/healthz", headers={"host": "10.1.2.3"})  # as load balancers ask
 print(response.status_code, response.json())
 """
 

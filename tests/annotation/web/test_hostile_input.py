@@ -1,5 +1,8 @@
 """What no person types and no database stores: NUL characters, endless numbers, other encodings."""
 
+import logging
+from io import StringIO
+
 import pytest
 from django.urls import reverse
 
@@ -66,3 +69,16 @@ def test_a_form_in_another_encoding_is_refused(browser, assignment):
 def test_a_session_with_a_nul_is_none(client):
     client.cookies["sessionid"] = "a" * 20 + "\0"
     assert client.get(reverse("account")).status_code == 302
+
+
+def test_an_unknown_host_takes_one_line_of_the_log(client):
+    console = next(each for each in logging.getLogger().handlers if type(each) is logging.StreamHandler)
+    log = StringIO()
+    before = console.setStream(log)
+    try:
+        assert client.get("/sign-in/", headers={"host": "10.1.2.3"}).status_code == 400
+    finally:
+        console.setStream(before)
+    refused = [line for line in log.getvalue().splitlines() if "Invalid HTTP_HOST" in line]
+    assert len(refused) == 1
+    assert "Traceback" not in log.getvalue()
