@@ -12,32 +12,31 @@ A section ends with the next heading of its own or a higher level.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
-from xml.etree.ElementTree import Element
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import nh3
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from markdown import Markdown
-from markdown.extensions import Extension
-from markdown.treeprocessors import Treeprocessor
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 
 from annotation.protocol import Question
 from annotation.templatetags.texts import answer_label, direction
 
 ID_PREFIX = "guidelines-"
 """Comes before ids of sections, so that they differ from all ids of the page."""
-HEADING = re.compile(r"h([1-6])")
-HIGHEST = 2  # the page around the guidelines has the heading of level 1
+ATTRIBUTES = re.compile(r"\{:?[ ]*+((?:(?:#|lang=)[\w-]++[ ]*+)++)\}$")
 TAGS = {
     *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h2", "h3", "h4", "h5"),
     *("h6", "hr", "i", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "s", "section", "span", "strong"),
     *("sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul"),
 }
 CLASSES = {"example", "yes", "no", "unsure"}
-PLACED_AFTER_ATTRIBUTES = 4  # priority among Markdown's processors; the one that reads {...} has 8
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,8 @@ Asked = tuple[tuple[str, str, tuple[str, ...]], ...]
 @lru_cache(maxsize=32)
 def _render(text: str, asked: Asked, languages: frozenset[str] | None, id_prefix: str) -> RenderedGuidelines:
     sections = _Sections(asked, languages)
-    converter = Markdown(extensions=["attr_list", "sane_lists", "tables", _SectionExtension(sections)])
-    unsafe = converter.convert(text)
+    tokens = list(sections.arranged(_markdown.parse(text)))
+    unsafe = _markdown.renderer.render(tokens, _markdown.options, {})
     html = nh3.clean(
         unsafe,
         tags=TAGS,
@@ -110,107 +109,124 @@ def _render(text: str, asked: Asked, languages: frozenset[str] | None, id_prefix
     return RenderedGuidelines(mark_safe(html), found, tuple(sections.examples))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Section:
     """An open section of the text, with what it inherits from those around it."""
 
-    element: Element
-    level: int
+    level: int = 0
     question: str = ""
     language: str = ""
-
-    def append(self, content: Element) -> None:
-        self.element.append(content)
-        for quotation in content.iter("blockquote") if self.language else ():
-            quotation.attrib |= {"lang": self.language, "dir": direction(self.language)}
+    shown: bool = True
 
 
 @dataclass
 class _Sections:
-    """Puts the elements after each heading that means something into a section."""
+    """Puts what follows each heading that means something into a section."""
 
     asked: Asked
     languages: frozenset[str] | None
     questions: list[str] = field(default_factory=list)
     examples: list[AnswerExample] = field(default_factory=list)
 
-    def arrange(self, root: Element) -> None:
-        """Rearrange the children of `root`, and note what they are."""
-        _tidy(root)
-        content = list(root)
-        for element in content:
-            root.remove(element)
-        open_sections = [_Section(root, level=0)]
-        for element in content:
-            heading = HEADING.fullmatch(element.tag)
-            if heading:
-                level = int(heading[1])
-                while open_sections[-1].level >= level:
-                    open_sections.pop()
-                section = self._section(element, level, open_sections[-1])
-                if section is not None:
-                    open_sections.append(section)
-            open_sections[-1].append(element)
+    def arranged(self, tokens: Sequence[Token]) -> Iterator[Token]:
+        """Yield the tokens that are shown, with those of the sections, and note what they are."""
+        around = [_Section()]
+        for place, token in enumerate(tokens):
+            if token.type == "heading_open" and token.level == 0:
+                level = int(token.tag[1])
+                while around[-1].level >= level:
+                    yield from _close(around.pop())
+                yield from self._open(token, tokens[place + 1], level, around)
+            if token.type == "blockquote_open" and around[-1].language:
+                token.attrs |= {"lang": around[-1].language, "dir": direction(around[-1].language)}
+            if around[-1].shown:
+                yield token
+        while around:
+            yield from _close(around.pop())
 
-    def _section(self, heading: Element, level: int, around: _Section) -> _Section | None:
-        """Return the section that the heading begins; None if it is only a heading."""
-        title = "".join(heading.itertext()).strip()
-        language = heading.attrib.pop("lang", "")
-        key = heading.attrib.pop("id", "")
-        question = next((each for each, name, _ in self.asked if each == key or name == title), "")
-        answer = "" if question else self._answer(title, around.question)
-        if not (question or language or answer or key):
-            return None
-        section = _Section(
-            Element("section"), level, question or around.question, language or around.language
+    def _open(self, heading: Token, content: Token, level: int, around: list[_Section]) -> Iterator[Token]:
+        """Add the section that the heading begins to those around it; none if it is only a heading."""
+        title = "".join(
+            each.content for each in content.children or () if each.type in ("text", "code_inline")
         )
+        language, key = heading.meta.get("lang", ""), heading.meta.get("#", "")
+        question = next((each for each, name, _ in self.asked if each == key or name == title), "")
+        answer = "" if question else self._answer(title, around[-1].question)
+        if not (question or language or answer or key):
+            return
+        inherited = around[-1]
+        language = language or inherited.language
+        shown = self.languages is None or not language or language in self.languages
+        section = _Section(level, question or inherited.question, language, inherited.shown and shown)
+        around.append(section)
+        attributes: dict[str, str | int | float] = {}
         if question and question not in self.questions:
-            section.element.set("id", question)
+            attributes["id"] = question
             self.questions.append(question)
         elif key and key not in self.questions:
-            section.element.set("id", key)
+            attributes["id"] = key
         if answer:
-            section.element.set("class", f"example {answer}")
-        shown = self.languages is None or not section.language or section.language in self.languages
-        if shown:
-            around.element.append(section.element)
+            attributes["class"] = f"example {answer}"
+        if section.shown:
             if answer:
                 self.examples.append(AnswerExample(section.question, section.language, answer))
-        return section
+            yield Token("section_open", "section", 1, attrs=attributes)
 
     def _answer(self, title: str, question: str) -> str:
         """Return the answer with which the heading begins, to this question or else to any."""
         for key, _, answers in self.asked:
             for answer in answers if question in ("", key) else ():
-                if re.match(rf"{re.escape(answer_label(answer))}\b(?!-)", title, re.IGNORECASE):
+                if _beginning(answer).match(title):
                     return answer
         return ""
 
 
-def _tidy(root: Element) -> None:
-    """Lower headings below the page's own, let links open elsewhere, and replace images by their text."""
-    for element in root.iter():
-        if element.tag == "h1":
-            element.tag = f"h{HIGHEST}"
-        elif element.tag == "a" and not element.get("href", "").startswith("#"):
-            element.set("target", "_blank")
-        elif element.tag == "img":
-            element.tag, element.text = "em", element.get("alt", "")
+@cache
+def _beginning(answer: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(answer_label(answer))}\b(?!-)", re.IGNORECASE)
 
 
-class _SectionProcessor(Treeprocessor):
-    def __init__(self, sections: _Sections) -> None:
-        super().__init__()
-        self.sections = sections
-
-    def run(self, root: Element) -> None:
-        self.sections.arrange(root)
+def _close(section: _Section) -> Iterator[Token]:
+    if section.level and section.shown:
+        yield Token("section_close", "section", -1)
 
 
-class _SectionExtension(Extension):
-    def __init__(self, sections: _Sections) -> None:
-        super().__init__()
-        self.sections = sections
+def _read_headings(state: StateCore) -> None:
+    """Take {...} from the ends of headings, and lower the highest, as the page around has that level."""
+    for place, token in enumerate(state.tokens):
+        if token.tag == "h1":
+            token.tag = "h2"
+        if token.type == "heading_open":
+            content = state.tokens[place + 1]
+            found = ATTRIBUTES.search(content.content)
+            if found:
+                content.content = content.content[: found.start()].rstrip()
+                token.meta = {
+                    "#" if each[0] == "#" else "lang": each.removeprefix("#").removeprefix("lang=")
+                    for each in found[1].split()
+                }
 
-    def extendMarkdown(self, md: Markdown) -> None:
-        md.treeprocessors.register(_SectionProcessor(self.sections), "sections", PLACED_AFTER_ATTRIBUTES)
+
+def _open_elsewhere(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    place: int,
+    options: Any,
+    env: Any,
+) -> str:
+    if not str(tokens[place].attrs.get("href", "")).startswith("#"):
+        tokens[place].attrs["target"] = "_blank"
+    return renderer.renderToken(tokens, place, options, env)
+
+
+def _replace_by_text(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any
+) -> str:
+    return f"<em>{escape(renderer.renderInlineAsText(tokens[place].children, options, env))}</em>"
+
+
+# Its time grows with the length of a text alone, whatever brackets, stars and quotations are in it.
+_markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
+_markdown.core.ruler.after("block", "headings", _read_headings)
+_markdown.add_render_rule("link_open", _open_elsewhere)
+_markdown.add_render_rule("image", _replace_by_text)

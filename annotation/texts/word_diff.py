@@ -6,6 +6,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+COMPARED_CLOSELY = 400
+"""Of more lines or words, frequent ones are no anchors: comparing 2,000 words and spaces could take 20 s."""
+COMPARED = 3000
+"""More lines or words are shown as replaced altogether."""
 LINES_AROUND = 1
 """Unchanged lines that are shown before and after a change."""
 
@@ -26,10 +30,10 @@ def word_pieces(before: str, after: str) -> tuple[Piece, ...]:
 
     Changes that only white space separates are joined, for readability.
     """
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    old, new, comparison = _compared(_WORDS.findall(before), _WORDS.findall(after))
     pieces: list[Piece] = []
     removed = added = ""
-    for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, False).get_opcodes():
+    for tag, old_from, old_to, new_from, new_to in comparison.get_opcodes():
         was, now = "".join(old[old_from:old_to]), "".join(new[new_from:new_to])
         if tag == "equal" and was.strip():
             pieces += [Piece(Kind.REMOVED, removed), Piece(Kind.ADDED, added), Piece(Kind.SAME, was)]
@@ -45,12 +49,19 @@ def changed_passages(before: str, after: str) -> list[tuple[Piece, ...]]:
 
     Lines are compared first and words only within changed lines, so that long texts take little time.
     """
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new, comparison = _compared(before.splitlines(keepends=True), after.splitlines(keepends=True))
     passages = []
-    for passage in SequenceMatcher(None, old, new, False).get_grouped_opcodes(LINES_AROUND):
+    for passage in comparison.get_grouped_opcodes(LINES_AROUND):
         pieces: list[Piece] = []
         for tag, old_from, old_to, new_from, new_to in passage:
             was, now = "".join(old[old_from:old_to]), "".join(new[new_from:new_to])
             pieces += [Piece(Kind.SAME, was)] if tag == "equal" else word_pieces(was, now)
         passages.append(tuple(pieces))
     return passages
+
+
+def _compared(old: list[str], new: list[str]) -> tuple[list[str], list[str], SequenceMatcher[str]]:
+    longest = max(len(old), len(new))
+    if longest > COMPARED:
+        old, new = ["".join(old)], ["".join(new)]
+    return old, new, SequenceMatcher(None, old, new, longest > COMPARED_CLOSELY)

@@ -1,4 +1,5 @@
 import re
+import time
 from html.parser import HTMLParser
 
 import pytest
@@ -99,6 +100,27 @@ def test_nothing_unsafe_is_left(text):
         r"<(script|img|style|iframe|form|button|svg)|alert|\son\w+=|style=|javascript:|data:|\"item\"|card"
     )
     assert re.search(forbidden, re.sub(r">[^<]*<", "><", html)) is None, html
+
+
+@pytest.mark.parametrize("piece", ["[", "![", "> ", "{#a ", "a|\n-|\n", "*_", "`` ` "])
+def test_time_grows_with_the_length_alone(piece):
+    began = time.process_time()
+    shown("# " + piece * (20_000 // len(piece)))
+    assert time.process_time() - began < 10  # a fifth of a second, where minutes are possible
+
+
+def test_braces_that_are_no_attributes_stay_in_the_heading():
+    html = shown("# Use {name} {lang=de}\n# Use {name}\n# Grammatical {#grammar lang=de}").html
+    assert "<h2>Use {name}</h2>" in html
+    assert "lang=de" not in html
+    assert '<section id="guidelines-grammar"><h2>Grammatical</h2>' in html
+
+
+def test_a_part_for_another_language_hides_all_that_is_in_it():
+    rendered = shown("# German {lang=de}\n### A {#a}\n#### Yes {lang=en}\nHidden.\n# Next\nShown.", ["en"])
+    assert "Hidden" not in rendered.html
+    assert "Shown" in rendered.html
+    assert rendered.examples == ()
 
 
 class Seen(HTMLParser):

@@ -1,5 +1,8 @@
 """The differences of two texts, from which both can be rebuilt."""
 
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +23,17 @@ def test_both_texts_can_be_rebuilt_from_the_pieces(before, after):
     assert made_of(pieces, Kind.SAME, Kind.REMOVED) == before
     assert made_of(pieces, Kind.SAME, Kind.ADDED) == after
     assert all(piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize("words", [600, 4000])
+def test_long_texts_are_compared_within_seconds(words):
+    before = "".join(f"a{n} " for n in range(words))
+    after = f"{before}and " + " ".join(f"b{n}" for n in range(words))
+    began = time.process_time()
+    for pieces in (word_pieces(before, after), *changed_passages(before, after)):
+        assert made_of(pieces, Kind.SAME, Kind.REMOVED) == before
+        assert made_of(pieces, Kind.SAME, Kind.ADDED) == after
+    assert time.process_time() - began < 10  # half a second, where an hour is possible
 
 
 def test_neighbouring_changes_are_merged():
