@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.adjudication.decisions import adjudicator_numbers
 from annotation.models import Adjudication, GoldRating, Project, Summary
 from annotation.summaries.find_summaries import find_summaries
 from annotation.templatetags.texts import answer_label
@@ -166,9 +167,7 @@ def queue_rows(project: Project, queue: Queue, places: Sequence[int]) -> list[Qu
     votes = [votes_on(queue.snapshot.human, each, places, queue.choices.group) for each in queue.questions]
     decisions = {
         (each.summary_id, each.question.key): each
-        for each in Adjudication.objects.current()
-        .filter(summary__in=ids.values())
-        .select_related("question", "decided_by")
+        for each in Adjudication.objects.current().filter(summary__in=ids.values()).select_related("question")
     }
     return [
         QueueRow(
@@ -185,7 +184,8 @@ def queue_rows(project: Project, queue: Queue, places: Sequence[int]) -> list[Qu
 
 
 def queue_as_rows(project: Project, queue: Queue) -> Iterator[dict[str, object]]:
-    """Yield the whole queue as rows of a file, one for each question in dispute."""
+    """Yield the whole queue as rows of a file, one for each question in dispute. It names nobody."""
+    numbers = adjudicator_numbers(project)
     for number, row in enumerate(queue_rows(project, queue, queue.listed.tolist()), start=1):
         for dispute in row.disputes:
             decision = dispute.decision
@@ -199,6 +199,6 @@ def queue_as_rows(project: Project, queue: Queue) -> Iterator[dict[str, object]]
                 "answers": "; ".join(f"{answer} {times}" for answer, times in dispute.votes.answers),
                 "decision": decision.value if decision else "",
                 "note": decision.note if decision else "",
-                "decided_by": decision.decided_by.get_username() if decision and decision.decided_by else "",
+                "adjudicator": f"adjudicator-{numbers[decision.decided_by_id]}" if decision else "",
                 "decided_at": decision.decided_at.isoformat() if decision else "",
             }

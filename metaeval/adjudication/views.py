@@ -122,5 +122,6 @@ def _item_page(
         "address": queue.choices.address(),
         "first": queue.choices.question,
         "may_decide": Permission.ADJUDICATE in project.reader_may,
+        "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }
     return render(request, "metaeval/adjudicate.html", context, status=422 if errors else 200)

@@ -1,11 +1,11 @@
 """Files that name the articles which a model has seen: by text, by text digest, or by id in a project."""
 
-import json
 import re
 from collections.abc import Iterable
 
 from annotation.database.portions import portions
 from annotation.models import Article, Project
+from annotation.texts.nested_json import read_json
 from annotation.texts.text_digests import text_digest
 from scoring.errors import InvalidTraining
 from scoring.inputs.items import CHUNK
@@ -35,7 +35,7 @@ class SeenFile:
             text = line.strip()
             try:
                 if text.startswith("{"):
-                    self._read_object(number, json.loads(text))
+                    self._read_object(number, read_json(text))
                 elif DIGEST.fullmatch(text.lower()):
                     self.roles.setdefault(text.lower(), SPLITS[0])
                 elif text:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from annotation.imports.reading.blank_texts import is_blank
+from annotation.texts.nested_json import read_json
 from scoring.contract.items import Item, PoolExample
 
 PROMPTS = Path(__file__).parent.parent / "evaluators" / "prompts"
@@ -130,7 +131,7 @@ def write_descriptions(table: Mapping[str, str]) -> str:
 def _read_json(entries: str) -> dict[str, str] | None:
     """Return the table, or None if it is no JSON object. Raises ValueError for values other than texts."""
     try:
-        found = json.loads(entries)
+        found = read_json(entries)
     except ValueError:
         return None
     if not isinstance(found, dict):

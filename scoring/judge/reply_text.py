@@ -1,8 +1,8 @@
 """A language model's reply, prepared for reading: without markup and mentions of the scale."""
 
-import json
 import re
 
+from annotation.texts.nested_json import read_json
 from scoring.judge.score_marks import FIGURES, NUMBER, WORD, MarkScale, number_of
 
 _FENCED_OBJECT = re.compile(r"(?:[^{]*```\w*)?\s*(\{.*\})\s*(?:```.*)?", re.DOTALL)
@@ -94,8 +94,8 @@ def json_entry(reply: str, name: re.Pattern[str]) -> str | None:
     if not found:
         return None
     try:
-        entries = json.loads(found[1])
-    except (ValueError, RecursionError):
+        entries = read_json(found[1])
+    except ValueError:
         return None
     values = [value for key, value in entries.items() if name.fullmatch(key)]
     return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int | float) else None

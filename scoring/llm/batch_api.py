@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from annotation.texts.nested_json import read_json
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Reply, Request
 from scoring.llm import openai_format
@@ -206,7 +207,7 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 def _found_in(line: bytes, requests: Mapping[str, Request]) -> tuple[str, Reply | str | None]:
     """Return the request's name, and its reply or why there is none; None for an unknown name."""
-    row = json.loads(line)
+    row = read_json(line)
     try:
         name = row["custom_id"]
         return name, _reply_in(row, requests[name]) if name in requests else None

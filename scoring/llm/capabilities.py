@@ -1,12 +1,12 @@
 """The abilities of a model behind an endpoint, found out with a few short requests."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from annotation.texts.nested_json import read_json
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Request, Wanted
 from scoring.judge.prompt_marks import MARKS
@@ -172,7 +172,7 @@ class _Probe:
         if reply.problem and reply.text.lstrip()[:1] in ("", "{"):
             return None  # truncated too early to tell
         try:
-            score = json.loads(reply.text)
+            score = read_json(reply.text)
         except ValueError:
             return False
         return isinstance(score, dict) and set(score) == {"score"} and isinstance(score["score"], int)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.texts.nested_json import read_json
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Reply, Request, Usage, Wanted
 from scoring.judge.score_marks import Unread
@@ -99,7 +100,7 @@ def replies(answer: object, request: Request) -> list[Reply]:
     """
     if isinstance(text := answer, str):  # the server did not declare its content as JSON
         try:
-            answer = json.loads(text)
+            answer = read_json(text)
         except ValueError:
             raise ValueError(f"not JSON: {text[:40]!r}") from None
     choices = answer.get("choices") if isinstance(answer, dict) else None

@@ -1,6 +1,5 @@
 """Trained models as one file, a plain tar: written without a copy, and read without trust. Loads no torch."""
 
-import json
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from annotation.texts.nested_json import read_json
 from scoring.texts.near_duplicates import Sketches
 from scoring.weights.model_card import NAME, ModelCard, read_card
 from scoring.weights.model_files import MissingWeights, weights_digest
@@ -106,7 +106,7 @@ def _checked(folder: Path) -> ModelCard:
     for path in folder.iterdir():
         try:
             if path.suffix == ".json":
-                json.loads(path.read_text(encoding="utf-8"))
+                read_json(path.read_text(encoding="utf-8"))
             elif path.suffix == ".safetensors":
                 with safe_open(path, framework="numpy"):
                     pass

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from annotation.texts.nested_json import read_json
 from scoring.weights.model_files import MissingWeights, places
 
 NAME = "touchstone.json"
@@ -69,14 +70,14 @@ def read_card(folder: Path) -> ModelCard | None:
     if not path.is_file():
         return None
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = read_json(path.read_text(encoding="utf-8"))
         if not isinstance(stated, dict):
             raise ValueError("it is no object")
         if stated.get("format") != FORMAT:
             raise ValueError(f"found format {stated.get('format')!r}, expected {FORMAT}")
         return as_card(stated)
     except (ValueError, TypeError, AttributeError) as error:
-        raise MissingWeights(f"The card {path} cannot be read: {error}") from error
+        raise MissingWeights(f"The card of {folder.name} cannot be read: {error}") from error
 
 
 def as_card(stated: Mapping[str, Any]) -> ModelCard:

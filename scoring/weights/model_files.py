@@ -129,7 +129,10 @@ def locate_offered(model: str) -> Path:
             f"found {shortened(model)!r}, expected the id of a downloaded model (owner/name) or the name of "
             "a folder or table in the server's WEIGHTS_DIR."
         )
-    return locate(model)
+    try:
+        return locate(model)
+    except MissingWeights as error:
+        raise MissingWeights(str(error).replace(str(weights_dir()), "WEIGHTS_DIR")) from error
 
 
 def has_chat_template(folder: Path) -> bool:

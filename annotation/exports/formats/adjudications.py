@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from annotation.adjudication.decisions import adjudicator_numbers
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks, utc
 from annotation.exports.filters import SummaryFilters
@@ -39,9 +40,7 @@ class AdjudicationsExporter(Exporter):
 
     def _rows(self) -> Iterator[Sequence[object]]:
         of_project = Adjudication.objects.filter(summary__project=self.project)
-        numbers: dict[int | None, int] = {}
-        for user in of_project.order_by("pk").values_list("decided_by", flat=True):
-            numbers.setdefault(user, len(numbers) + 1)
+        numbers = adjudicator_numbers(self.project)
         chosen = of_project.filter(self.options.summaries("summary__")).order_by("pk")
         rows = chosen.select_related("summary__article", "summary__system", "question")
         for each in rows.defer("summary__text", "summary__article__text").iterator(chunk_size=500):

@@ -3,18 +3,17 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from annotation.imports.reading.kinds import require_no_table
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, shown
+from annotation.texts.nested_json import MOST_LEVELS, TOO_DEEP, check_levels
 
 MOST_KEYS = 10_000  # in one object
-MOST_LEVELS = 100  # of nested objects and lists
 LARGEST_EXPLAINED = 64 * 1024 * 1024  # bytes of a document that is parsed to explain its fault
 
-_TOO_DEEP = f"JSON nested too deeply, over {MOST_LEVELS} levels"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _OPENS_A_DOCUMENT = re.compile(r"\s*(\[|\{\s*$)")
 
@@ -44,17 +43,8 @@ def _decoded(text: str) -> Any:
 
 def _check_levels(value: object, text: str, start: int, end: int) -> None:
     """Raise ValueError if the value of `text[start:end]` is nested too deeply."""
-    if text.count("[", start, end) + text.count("{", start, end) <= MOST_LEVELS:
-        return
-    level = [value]
-    for _ in range(MOST_LEVELS + 1):
-        level = [member for each in level if isinstance(each, list | dict) for member in _members_of(each)]
-    if level:
-        raise ValueError(_TOO_DEEP)
-
-
-def _members_of(value: list[object] | dict[str, object]) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value
+    if text.count("[", start, end) + text.count("{", start, end) > MOST_LEVELS:
+        check_levels(value)
 
 
 def json_lines(file: TextFile) -> Iterator[Row | Rejected]:
@@ -94,7 +84,7 @@ def json_lines(file: TextFile) -> Iterator[Row | Rejected]:
 def _what(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"malformed JSON at column {error.colno}: {error.msg}"
-    return _TOO_DEEP if isinstance(error, RecursionError) else str(error)
+    return TOO_DEEP if isinstance(error, RecursionError) else str(error)
 
 
 def _refuse_document(file: TextFile) -> NoReturn:

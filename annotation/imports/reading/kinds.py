@@ -1,12 +1,12 @@
 """Telling tables from JSON by a file's content, and refusing one where the other is needed."""
 
-import json
 from collections.abc import Collection
 from itertools import islice
 from typing import Literal, NoReturn
 
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import FileRefused, Problem
+from annotation.texts.nested_json import read_json
 
 Kind = Literal["table", "JSON"]
 
@@ -49,8 +49,8 @@ def require_no_table(file: TextFile) -> None:
 def refuse_json(file: TextFile, first_line: str, delimiter: str) -> NoReturn:
     """Raise OtherKind for JSON in place of a table."""
     try:
-        value = json.loads(first_line)
-    except (ValueError, RecursionError):
+        value = read_json(first_line)
+    except ValueError:
         value = None
     expected = f"a {_table_name(delimiter)} file with a header line"
     problem = Problem(file.name, 1, "file", "what seems to be JSON", expected)

@@ -132,6 +132,23 @@ def test_deciding_shows_all_answers_and_goes_on_to_the_next_summary(client, proj
     assert Adjudication.objects.current().count() == 1
 
 
+def test_only_who_sees_names_sees_who_decided(client, project, manager, summaries):
+    grammar = {"grammar": DecidedAnswer("no")}
+    decide_answers(project, manager, summaries[0].pk, grammar)
+    decide_answers(project, manager, summaries[0].pk, {"grammar": DecidedAnswer("yes")})
+    addresses = [item(project, summaries[0]), reverse("adjudication_csv", args=[project.slug]) + "?state=all"]
+    client.force_login(make_member(project, "researcher"))
+    page, file = (client.get(address).content.decode() for address in addresses)
+    assert "Decided: ✓ Yes" in " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "adjudicator-1" in file
+    for shown in (page, file):
+        assert manager.get_username() not in shown
+    client.force_login(manager)
+    page, file = (client.get(address).content.decode() for address in addresses)
+    assert page.count(manager.get_username()) >= 3  # of the decision, the one before, and who ended it
+    assert manager.get_username() not in file
+
+
 def test_a_note_without_an_answer_is_refused_and_kept(client, project, manager, summaries):
     client.force_login(manager)
     answer = client.post(item(project, summaries[0]), {"note-grammar": "Hm.", "answer-attribution": "no"})

@@ -37,6 +37,7 @@ def test_articles_are_named_by_text_digest_or_id():
         ),
         ("bare", "line 2: found 'bare', expected a digest, or the id of an article with text"),
         ('{"article": ', "line 2: Expecting value"),
+        ('{"article": ' + "[" * 90_000, "line 2: JSON nested too deeply"),
         ('{"summary": "s"}', "line 2: found no article, expected one of the fields article, text_digest"),
         ('{"article": "a", "split": "dev"}', "line 2: split: found 'dev', expected one of train, validation"),
         ('{"text_digest": "12"}', "line 2: text_digest: found '12', expected a text or 64 hex digits"),

@@ -75,6 +75,11 @@ def test_json_object_with_other_values_is_refused(wrong):
         read_descriptions(wrong)
 
 
+def test_json_nested_too_deeply_is_no_json():
+    with pytest.raises(ValueError, match="expected"):
+        read_descriptions('{"focus": ' * 20_000)
+
+
 def test_braces_alone_are_not_json():
     assert read_descriptions("{a}=Is it?; b={}") == {"{a}": "Is it?", "b": "{}"}
 

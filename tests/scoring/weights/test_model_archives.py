@@ -130,6 +130,15 @@ def test_a_card_with_wrong_kinds_is_refused(model, wrong):
     assert "fields of the wrong kind" in refused(changed)
 
 
+@pytest.mark.parametrize("levels", [500, 100_000])
+@pytest.mark.parametrize(
+    ("name", "said"), [("touchstone.json", "cannot be read"), ("config.json", "nested too deeply")]
+)
+def test_files_nested_too_deeply_are_refused(model, name, said, levels):
+    content = (model.folder / name).read_bytes().rstrip()[:-1] + b', "data": ' + b"[" * levels
+    assert said in refused(archive(*files_of(model, **{name: content + b"]" * levels + b"}"})))
+
+
 @pytest.mark.parametrize("damaged", ["no Base64!", "", "AAAA", sketch("one two three four five six")[:-4]])
 def test_a_card_with_damaged_sketches_is_refused(model, damaged):
     card = json.loads((model.folder / "touchstone.json").read_text()) | {"sketches": [damaged]}

@@ -41,6 +41,14 @@ def test_pages_refuse_existing_paths(project, weights_dir):
         plan(project, "similarity", {"model": str(tiny_model("bert")), "against": "article"})
 
 
+@pytest.mark.parametrize("model", ["trained", "owner/unknown", "unknown"])
+def test_refusals_on_pages_show_no_path_of_the_server(project, weights_dir, model):
+    (weights_dir / "trained").mkdir()
+    with pytest.raises(InvalidRun, match="parameter 'model'") as refused:
+        plan(project, "similarity", {"model": model, "against": "article"})
+    assert str(weights_dir) not in str(refused.value)
+
+
 def test_models_of_the_operator_are_accepted(project, weights_dir):
     researcher = make_member(project, "researcher")
     planned = plan(project, "similarity", {"model": "small", "against": "article"})
