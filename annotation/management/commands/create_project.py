@@ -3,17 +3,18 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation import protocol
 from annotation.errors import DomainError
 from annotation.management.named_project import BAD_ARGUMENTS
+from annotation.management.own_command import OwnCommand
 from annotation.models import Questionnaire
 from annotation.projects.settings import create_project
 from annotation.protocol import BUILT_IN
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Create an empty project."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.declared.settings import Setting, SettingsRefused, settings_of
 from annotation.errors import DomainError
@@ -14,9 +14,10 @@ from annotation.exports.exporter import exporter_class, open_export
 from annotation.exports.formats import EXPORTERS
 from annotation.exports.gzipped import open_for_writing
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Write a project's ratings, texts or scores to a file. Without --output it goes to the standard "
         "output. Removed raters are left out unless --rater-status names them. Exit code 2: nothing written."

@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.management.named_project import BAD_ARGUMENTS
+from annotation.management.own_command import OwnCommand
 from annotation.people.passwords import password_link
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Print a link on which a user chooses a new password. It works once, for 24 hours."
 
     def add_arguments(self, parser: CommandParser) -> None:

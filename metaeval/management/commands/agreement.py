@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError
 from annotation.imports.reading.proposal import CannotPropose
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
 from metaeval.agreement.report import agreement_report, agreement_rows
 from metaeval.export.formats import FORMATS, written
@@ -19,7 +20,7 @@ from metaeval.stats.method import NONE
 from metaeval.stats.result import each_once
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Print agreement between raters on each question, for each language and for all together: "
         "Krippendorff's alpha, Gwet's AC1 or AC2, pairwise agreement and others, with intervals. The ratings "

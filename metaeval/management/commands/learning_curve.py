@@ -4,11 +4,12 @@ import sys
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.text import capfirst
 
 from annotation.errors import DomainError
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 from metaeval.export.formats import FORMATS, written
 from metaeval.learning_curves.choices import CurveChoices
 from metaeval.learning_curves.page import whole_page
@@ -31,7 +32,7 @@ FAILED, INTERRUPTED = 1, 130
 LOOK_EVERY_S = 0.5
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Train a method on growing shares of a project's training articles in this process, score the test "
         "articles with each model, and print their agreement with people beside other evaluators. After "

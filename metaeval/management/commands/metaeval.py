@@ -6,11 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import DomainError
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 from metaeval.comparison.comparison import compare, table_of
 from metaeval.comparison.report import comparison_rows
 from metaeval.export.formats import FORMATS, written
@@ -30,7 +31,7 @@ from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Print how well evaluators agree with human labels on each dimension. Labels and scores come from a "
         "project, or from files (--input, --scores) without a database. Exit code 2: bad arguments."

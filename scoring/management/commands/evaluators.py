@@ -3,15 +3,16 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from annotation.management.own_command import OwnCommand
 from scoring.evaluators import UnknownEvaluator
 from scoring.evaluators.catalogue import as_markdown, describe
 
 BAD_ARGUMENTS = 2
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Describe evaluators: what they need, what they score, their parameters and defaults."
     requires_system_checks = ()
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.declared.settings import Setting, SettingsRefused, settings_of
 from annotation.errors import DomainError
@@ -16,13 +16,14 @@ from annotation.imports.reading.records import FileRefused
 from annotation.imports.rejected_rows import rejected_rows_path
 from annotation.imports.report import Report
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 from scoring.management.progress_bar import ProgressBar
 from scoring.runs.imported_scores import ImportedScores
 
 FAILED_IN_PART = 1
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         f"Import a file into a project. Formats: {', '.join(IMPORTERS)}. If any row is "
         "invalid, nothing is imported and every invalid row is listed. Exit code 0: imported; 1: invalid "

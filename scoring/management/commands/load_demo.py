@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.demo.load import SLUG, load_demo_project
+from annotation.management.own_command import OwnCommand
 from annotation.models import Project
 from scoring.runs.planning import plan_run
 
@@ -17,7 +18,7 @@ FIRST_RUNS: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = "Load the demo project, print its logins once, and queue its first runs. Safe to run twice."
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import DomainError
+from annotation.management.own_command import OwnCommand
 from scoring.errors import RunBusy
 from scoring.models import Run
 from scoring.runs.reparsing import Reparsing, reparse, store_reparsed
@@ -13,7 +14,7 @@ from scoring.runs.reparsing import Reparsing, reparse, store_reparsed
 FAILED_IN_PART, BAD_ARGUMENTS = 1, 2
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Read a run's stored replies again with the present reader, without asking the model. The scores "
         "become a new run; the old ones stay. "

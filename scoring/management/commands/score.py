@@ -8,11 +8,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import DomainError
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import named_project
+from annotation.management.own_command import OwnCommand
 from scoring.contract.evaluator import EvaluatorError
 from scoring.endpoints.prices import in_dollars
 from scoring.errors import RunBusy
@@ -34,7 +35,7 @@ PATIENCE_S = 10
 """Seconds within which a worker should have claimed a batch."""
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Run an evaluator over a project's summaries, on the workers or --here, and show progress until it "
         "ends; or over an examples file (--input, --output) in this process, without database or broker. "

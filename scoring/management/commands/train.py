@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.text import capfirst
 
 from annotation.errors import DomainError
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
+from annotation.management.own_command import OwnCommand
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.files.training_items import read_training_items
@@ -27,7 +28,7 @@ from scoring.weights.model_card import read_card
 FAILED, INTERRUPTED = 1, 130
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "Train an evaluator in this process: on a project's summaries, which installs the model as "
         "trained/NAME, or on an examples file, which writes it to a folder. After Ctrl-C the training can be "

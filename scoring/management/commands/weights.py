@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.errors import suggestion
+from annotation.management.own_command import OwnCommand
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidTraining
 from scoring.management.progress_bar import ProgressBar
@@ -20,7 +21,7 @@ from scoring.weights.model_files import TRAINED, MissingWeights, digest, size
 from scoring.weights.trained_models import trained_model, trained_models
 
 
-class Command(BaseCommand):
+class Command(OwnCommand):
     help = (
         "List the models on this machine, download one from the Hugging Face hub, convert a pickled "
         "checkpoint to safetensors, register a model that was trained elsewhere, or take a trained model to "

@@ -1,0 +1,9 @@
+"""What Touchstone's own commands have in common."""
+
+from django.core.management.base import BaseCommand
+
+
+class OwnCommand(BaseCommand):
+    """A command without Django's checks, which import every page and take a second. `check` makes them."""
+
+    requires_system_checks = ()
