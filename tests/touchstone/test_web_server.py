@@ -1,17 +1,26 @@
-"""The web server with clients that send slowly, too much, or never finish."""
+"""The web server and docs/nginx.conf with clients that send slowly, too much, or never finish."""
 
+import datetime
+import re
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from annotation.web.body_limits import MOST_FILES
 from tests.factories import make_member, make_project
 from tests.scoring.processes import PATIENCE_S, ROOT, surroundings, wait_for
 
@@ -61,6 +70,13 @@ class Server:
             return False
 
 
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def status(connection: socket.socket) -> int:
     """Return the status of the answer, or 0 if the connection ends without one."""
     begin = connection.recv(12)
@@ -70,9 +86,7 @@ def status(connection: socket.socket) -> int:
 @pytest.fixture(scope="module")
 def server(django_db_setup, tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("web_server")
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     program = PROGRAM.format(port=port, patience=SHORT_PATIENCE_S)
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, env=surroundings(folder))
     try:
@@ -128,3 +142,137 @@ def session_of(user: User) -> str:
     client = Client()
     client.force_login(user)
     return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+CONFIGURATION = ROOT / "docs" / "nginx.conf"
+AROUND = """
+daemon off;
+pid {folder}/pid;
+error_log stderr;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include {folder}/touchstone.conf;
+}}
+"""
+
+
+class Proxy(Server):
+    """nginx with the documented configuration, and with a certificate that nobody trusts."""
+
+    def __init__(self, port: int, plain_port: int) -> None:
+        super().__init__(port)
+        self.plain = Server(plain_port)
+        self.trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self.trusting.check_hostname = False
+        self.trusting.verify_mode = ssl.CERT_NONE
+
+    def connect(self) -> socket.socket:
+        return self.trusting.wrap_socket(super().connect())
+
+
+@pytest.fixture(scope="module")
+def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if not nginx:
+        pytest.skip("nginx is not installed")
+    folder = tmp_path_factory.mktemp("nginx")
+    make_certificate(folder)
+    proxy = Proxy(free_port(), free_port())
+    text = CONFIGURATION.read_text().replace("/etc/ssl/", f"{folder}/")
+    text = re.sub(r"listen \[::\].*;", "", text)  # a machine may lack IPv6
+    for before, after in (
+        ("listen 443", f"listen 127.0.0.1:{proxy.port}"),
+        ("listen 80", f"listen 127.0.0.1:{proxy.plain.port}"),
+        ("127.0.0.1:8000", f"127.0.0.1:{server.port}"),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    (folder / "touchstone.conf").write_text(text)
+    (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
+    process = subprocess.Popen([nginx, "-e", "stderr", "-c", str(folder / "nginx.conf")])
+    try:
+        wait_for(proxy.answers, process)
+        yield proxy
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE_S) == 0
+
+
+def make_certificate(folder: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "rate.example.org")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "rate.example.org.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    (folder / "rate.example.org.key").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+
+
+def test_the_proxy_leads_from_http_to_https(proxy):
+    with closing(proxy.plain.send("GET", "/sign-in/")) as connection:
+        answer = connection.recv(4096).decode()
+    assert answer.startswith("HTTP/1.1 308 ")
+    assert "Location: https://localhost/sign-in/" in answer
+
+
+def test_the_proxy_keeps_nothing_that_may_not_be_sent(proxy):
+    project = make_project()
+    manager = make_member(project, "manager")
+    session = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session_of(manager)}"}
+    imports = reverse("imports", args=[project.slug])
+    for path, headers in (("/sign-in/", {}), (imports, {}), (f"/projects/{project.slug}/", session)):
+        with closing(proxy.send("POST", path, b"", BIG, **headers)) as connection:
+            assert status(connection) == 413, path
+    with closing(proxy.send("POST", imports, b"", BIG, **session)) as connection:
+        connection.settimeout(1)
+        with pytest.raises(TimeoutError):  # it waits for the file
+            status(connection)
+
+
+def test_the_proxy_limits_the_connections_of_one_address(proxy):
+    connections = [proxy.send("POST", "/sign-in/", b"--b", 1000) for _ in range(70)]
+    try:
+        refused = [status(connection) for connection in connections[64:]]
+        assert refused == [429] * len(refused)
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_the_proxy_expects_files_where_views_take_them():
+    taking = {
+        f"/{pattern.replace('<slug:slug>', 'a-project')}"
+        for pattern, view in patterns_of(get_resolver())
+        if getattr(view, "takes_files", False)
+    }
+    (expected,) = re.findall(r"location ~ (\S+) {", CONFIGURATION.read_text())
+    assert len(taking) == 3
+    assert all(re.search(expected, path) for path in taking)
+    assert not re.search(expected, "/projects/a-project/imports/1/")
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.UPLOAD_MAX_BYTES
+    assert f"client_max_body_size {most // 2**20}m;" in CONFIGURATION.read_text()
+
+
+def patterns_of(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, object]]:
+    for each in resolver.url_patterns:
+        path = prefix + str(each.pattern)
+        if isinstance(each, URLPattern):
+            yield path, each.callback
+        else:
+            yield from patterns_of(each, path)
