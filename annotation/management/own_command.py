@@ -1,4 +1,4 @@
-"""What Touchstone's own commands have in common."""
+"""The base of Touchstone's commands."""
 
 from django.core.management.base import BaseCommand
 

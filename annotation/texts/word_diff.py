@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 COMPARED_CLOSELY = 400
-"""Of more lines or words, frequent ones are no anchors: comparing 2,000 words and spaces could take 20 s."""
+"""Lines or words. In more, frequent ones are no anchors: comparing 2,000 words and spaces could take 20 s."""
 COMPARED = 3000
-"""More lines or words are shown as replaced altogether."""
+"""Lines or words. More are shown as replaced altogether."""
 LINES_AROUND = 1
 """Unchanged lines that are shown before and after a change."""
 
