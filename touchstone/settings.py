@@ -277,6 +277,5 @@ LOGGING = {
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["strangers"]}
     },
-    "loggers": {"waitress.queue": {"level": "ERROR"}},  # it warns of each request that waits for a thread
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }

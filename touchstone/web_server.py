@@ -5,10 +5,13 @@ costs a connection and no thread, and can send no more than the address may rece
 proxy in front that buffers requests.
 """
 
+import logging
 import resource
 import signal
 import sys
+import threading
 import time
+from collections import deque
 from types import FrameType
 from typing import Any
 
@@ -24,11 +27,15 @@ from waitress.server import BaseWSGIServer, create_server
 
 from annotation.web.body_limits import STRANGERS_BYTES, body_limit
 
+logger = logging.getLogger(__name__)
+
 PATIENCE_S = 60.0
 """A request without files has to arrive completely within this time."""
 HEADER_BYTES = 32 * 1024
 UNSENT_BYTES = 64 * 1024 * 1024
 """A thread waits for its client while so much of the answer is still unsent."""
+LONG_S = 0.05
+"""Seconds after which another thread takes the next request."""
 
 
 class ArrivingRequest(HTTPRequestParser):
@@ -75,6 +82,91 @@ class Connection(HTTPChannel):
     parser_class = ArrivingRequest
 
 
+class OneAtATime:
+    """Gives requests to one thread, and to the next one only while a request takes longer than LONG_S.
+
+    Threads that compute at once wait for each other, even while one holds SQLite's only write lock, and each
+    has a connection to the database that reads anew what another has changed. So short requests, such as
+    raters send, are answered sooner one by one.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._lock = threading.Lock()
+        self._requests: deque[HTTPChannel] = deque()
+        self._idle: list[threading.Condition] = []
+        """Threads that wait. The last one, which has worked most recently, is woken first."""
+        self._latest: tuple[float, threading.Condition] | None = None
+        """Time at which the latest request began, and its thread; None after it has ended."""
+        self._is_watched = False
+        """True while an idle thread waits for the latest request to become long."""
+        self._stops = False
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def add_task(self, request: HTTPChannel) -> None:
+        with self._lock:
+            self._requests.append(request)
+            self._wake_one()
+
+    def shutdown(self, *, cancel_pending: bool = True, timeout: float = 5) -> bool:
+        """Return whether requests were dropped. The threads end after the requests that they have begun."""
+        with self._lock:
+            self._stops = True
+            dropped = list(self._requests) if cancel_pending else []
+            self._requests.clear()
+            for idle in self._idle:
+                idle.notify()
+        until = time.monotonic() + timeout
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        for request in dropped:
+            request.cancel()
+        return bool(dropped)
+
+    def _work(self) -> None:
+        awake = threading.Condition(self._lock)
+        with self._lock:
+            while not self._stops:
+                pause_s = self._pause_s()
+                if pause_s is None or pause_s > 0:
+                    self._wait(awake, pause_s)
+                    continue
+                request = self._requests.popleft()
+                self._latest = begun = (time.monotonic(), awake)
+                self._wake_one()
+                self._lock.release()
+                try:
+                    request.service()
+                except Exception:
+                    logger.exception("The connection failed.")
+                finally:
+                    self._lock.acquire()
+                if self._latest is begun:
+                    self._latest = None
+
+    def _pause_s(self) -> float | None:
+        """Return the seconds until the next request may be taken; None if there is none."""
+        if not self._requests:
+            return None
+        return 0 if self._latest is None else self._latest[0] + LONG_S - time.monotonic()
+
+    def _wait(self, awake: threading.Condition, pause_s: float | None) -> None:
+        watches = pause_s is not None and not self._is_watched
+        self._is_watched |= watches
+        self._idle.append(awake)
+        awake.wait(pause_s if watches else None)
+        if awake in self._idle:
+            self._idle.remove(awake)
+        if watches:
+            self._is_watched = False
+
+    def _wake_one(self) -> None:
+        """Wake a thread if there is a request to take, now or once the latest is long."""
+        if self._requests and self._idle and (self._latest is None or not self._is_watched):
+            self._idle.pop().notify()
+
+
 class BufferingWorker(Worker):
     """Takes gunicorn's --threads, --keep-alive (seconds) and --worker-connections."""
 
@@ -86,8 +178,8 @@ class BufferingWorker(Worker):
         self.server = create_server(
             self.wsgi,
             map=self.connections,
+            _dispatcher=OneAtATime(self.cfg.threads),
             sockets=[each.sock for each in self.sockets],
-            threads=self.cfg.threads,
             connection_limit=self.cfg.worker_connections,
             channel_timeout=self.cfg.keepalive,
             max_request_header_size=HEADER_BYTES,

@@ -97,15 +97,6 @@ def decisions_on(summary: Summary) -> AdjudicationQuerySet:
     return made.select_related("question", "decided_by", "ended_by")
 
 
-def adjudicator_numbers(project: Project) -> dict[int | None, int]:
-    """Return id of each person who decided -> their number from 1, which stands for their name in files."""
-    numbers: dict[int | None, int] = {}
-    of_project = Adjudication.objects.filter(summary__project=project)
-    for user in of_project.order_by("pk").values_list("decided_by", flat=True):
-        numbers.setdefault(user, len(numbers) + 1)
-    return numbers
-
-
 def settled_answers(project: Project) -> Iterator[tuple[int, str, str]]:
     """Yield (summary id, question key, answer) of each decision and each gold answer.
 

@@ -7,10 +7,18 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.articles import Summary
-from annotation.models.projects import Question
+from annotation.models.projects import Project, Question
 
 
 class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    def adjudicators(self, project: Project) -> dict[int | None, int]:
+        """Return id of each person who decided -> their number from 1, which stands for a name in files."""
+        numbers: dict[int | None, int] = {}
+        of_project = self.filter(summary__project=project).order_by("pk")
+        for user in of_project.values_list("decided_by", flat=True):
+            numbers.setdefault(user, len(numbers) + 1)
+        return numbers
+
     def current(self) -> Self:
         return self.filter(ended_at__isnull=True)
 

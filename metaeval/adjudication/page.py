@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.adjudication.decisions import adjudicator_numbers
 from annotation.models import Adjudication, GoldRating, Project, Summary
 from annotation.summaries.find_summaries import find_summaries
 from annotation.templatetags.texts import answer_label
@@ -185,7 +184,7 @@ def queue_rows(project: Project, queue: Queue, places: Sequence[int]) -> list[Qu
 
 def queue_as_rows(project: Project, queue: Queue) -> Iterator[dict[str, object]]:
     """Yield the whole queue as rows of a file, one for each question in dispute. It names nobody."""
-    numbers = adjudicator_numbers(project)
+    numbers = Adjudication.objects.adjudicators(project)
     for number, row in enumerate(queue_rows(project, queue, queue.listed.tolist()), start=1):
         for dispute in row.disputes:
             decision = dispute.decision

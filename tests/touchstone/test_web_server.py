@@ -7,7 +7,8 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from annotation.web.body_limits import MOST_FILES
 from tests.factories import make_member, make_project
 from tests.scoring.processes import PATIENCE_S, ROOT, surroundings, wait_for
+from touchstone import web_server
+from touchstone.web_server import OneAtATime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -142,6 +145,91 @@ def session_of(user: User) -> str:
     client = Client()
     client.force_login(user)
     return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+class Request:
+    """What a thread answers by calling a function."""
+
+    def __init__(self, answer: Callable[[], object]) -> None:
+        self.answer = answer
+        self.ended = threading.Event()
+        self.was_cancelled = False
+
+    def service(self) -> None:
+        try:
+            self.answer()
+        finally:
+            self.ended.set()
+
+    def cancel(self) -> None:
+        self.was_cancelled = True
+
+
+@pytest.fixture
+def threads() -> Iterator[OneAtATime]:
+    made = OneAtATime(4)
+    yield made
+    made.shutdown()
+
+
+def test_short_requests_are_answered_one_by_one(threads, monkeypatch):
+    monkeypatch.setattr(web_server, "LONG_S", PATIENCE_S)
+    alone = threading.Lock()
+    met: list[bool] = []
+
+    def answer() -> None:
+        met.append(alone.acquire(blocking=False))
+        alone.release()
+
+    requests = [Request(answer) for _ in range(200)]
+    for request in requests:
+        threads.add_task(request)
+    assert all(request.ended.wait(PATIENCE_S) for request in requests)
+    assert met == [True] * 200
+
+
+@pytest.mark.parametrize("n_long", [1, 3])
+def test_long_requests_hold_up_no_short_ones(threads, n_long):
+    go_on = threading.Event()
+    long = [Request(lambda: go_on.wait(PATIENCE_S)) for _ in range(n_long)]
+    short = [Request(lambda: None) for _ in range(20)]
+    for request in (*long, *short):
+        threads.add_task(request)
+    assert all(request.ended.wait(PATIENCE_S) for request in short)
+    assert not any(request.ended.is_set() for request in long)
+    go_on.set()
+    assert all(request.ended.wait(PATIENCE_S) for request in long)
+
+
+def test_a_request_that_fails_ends_no_thread(threads, caplog):
+    requests = [Request(lambda: 1 / 0) for _ in range(8)]
+    for request in requests:
+        threads.add_task(request)
+    assert all(request.ended.wait(PATIENCE_S) for request in requests)
+    after = Request(lambda: None)
+    threads.add_task(after)
+    assert after.ended.wait(PATIENCE_S)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_stopping_ends_what_has_begun_and_drops_the_rest(monkeypatch):
+    monkeypatch.setattr(web_server, "LONG_S", PATIENCE_S)
+    threads = OneAtATime(2)
+    has_begun, go_on = threading.Event(), threading.Event()
+
+    def answer() -> None:
+        has_begun.set()
+        go_on.wait(PATIENCE_S)
+
+    first, second = Request(answer), Request(lambda: None)
+    for request in (first, second):
+        threads.add_task(request)
+    assert has_begun.wait(PATIENCE_S)
+    threading.Timer(0.1, go_on.set).start()
+    assert threads.shutdown(timeout=PATIENCE_S)
+    assert first.ended.is_set()
+    assert second.was_cancelled
+    assert not second.ended.is_set()
 
 
 CONFIGURATION = ROOT / "docs" / "nginx.conf"

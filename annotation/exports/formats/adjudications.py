@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from annotation.adjudication.decisions import adjudicator_numbers
 from annotation.exports.exporter import Exporter
 from annotation.exports.files import csv_chunks, utc
 from annotation.exports.filters import SummaryFilters
@@ -40,7 +39,7 @@ class AdjudicationsExporter(Exporter):
 
     def _rows(self) -> Iterator[Sequence[object]]:
         of_project = Adjudication.objects.filter(summary__project=self.project)
-        numbers = adjudicator_numbers(self.project)
+        numbers = Adjudication.objects.adjudicators(self.project)
         chosen = of_project.filter(self.options.summaries("summary__")).order_by("pk")
         rows = chosen.select_related("summary__article", "summary__system", "question")
         for each in rows.defer("summary__text", "summary__article__text").iterator(chunk_size=500):
