@@ -109,20 +109,19 @@ class OneAtATime:
             self._requests.append(request)
             self._wake_one()
 
-    def shutdown(self, *, cancel_pending: bool = True, timeout: float = 5) -> bool:
-        """Return whether requests were dropped. The threads end after the requests that they have begun."""
+    def shutdown(self, timeout_s: float = 5) -> None:
+        """Drop the requests that wait, and let the threads end those that they have begun."""
         with self._lock:
             self._stops = True
-            dropped = list(self._requests) if cancel_pending else []
+            dropped = list(self._requests)
             self._requests.clear()
             for idle in self._idle:
                 idle.notify()
-        until = time.monotonic() + timeout
+        until = time.monotonic() + timeout_s
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
         for request in dropped:
             request.cancel()
-        return bool(dropped)
 
     def _work(self) -> None:
         awake = threading.Condition(self._lock)

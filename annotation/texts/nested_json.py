@@ -1,4 +1,4 @@
-"""JSON from outside, with few levels: what Python can read deeper it may fail to show, store or compare."""
+"""JSON from outside, with a limit on nesting: Python reads deeper values than it can store or show."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The checks that `manage.py check --deploy` makes besides Django's. Settings refuse what must never be."""
+"""The checks that `manage.py check --deploy` makes besides Django's. Settings refuse what is never safe."""
 
 import os
 from collections.abc import Iterator

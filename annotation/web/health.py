@@ -11,7 +11,7 @@ BROKER_TIMEOUT_S = 2
 
 
 class HealthMiddleware(MiddlewareMixin):
-    """Must come first: load balancers ask by IP address and without TLS, which is refused after it."""
+    """Must come first: load balancers ask by IP address and without TLS, which later middleware refuses."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         return healthz() if request.path_info == ADDRESS else None

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +28,15 @@ def free_port() -> int:
 
 
 def serve(folder: Path, port: int) -> subprocess.Popen[str]:
-    """Start script/serve.py with its data in the folder."""
+    """Start script/serve.py with its data in the folder, and with a key but no mode."""
     environment = {
         **os.environ,
+        "SECRET_KEY": "a-key",
         "VAR_DIR": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / 'touchstone.sqlite3'}",
         "BROKER_URL": f"sqlite:///{folder / 'broker.sqlite3'}",
     }
+    environment.pop("TOUCHSTONE_MODE", None)
     command = [sys.executable, "script/serve.py", "--no-demo", "--port", str(port)]
     return subprocess.Popen(
         command,
@@ -93,6 +96,8 @@ def test_nothing_outlives_the_platform_however_it_ends(tmp_path, migrated_sqlite
     platform = serve(tmp_path, port)
     with reaped(platform):
         wait_until_running(platform)
+        with urllib.request.urlopen(f"http://localhost:{port}/sign-in/", timeout=PATIENCE_S) as page:
+            assert page.status == 200, "plain http, as in local mode"
         started = descendants(platform)
         assert len(started) >= 10, "three supervisors, a web server and two workers with theirs"
 
