@@ -1,19 +1,23 @@
 """UMSE trained on a small encoder without any rating, and how it agrees with SummEval's experts.
 
-    OMP_NUM_THREADS=1 python benchmarks/training/umse.py DATA ENCODER WORK > docs/results_umse.md
+    OMP_NUM_THREADS=1 python benchmarks/training/umse.py DATA ENCODER WORK --jobs 2 > docs/results_umse.md
 
 DATA has the folders summeval, cnndm_llm_summaries, goyal2022 and scitldr; ENCODER is a folder with
 all-MiniLM-L6-v2, as in benchmarks/summeval_results.py. Each network and its scores are kept in a folder of
 WORK and not made again, and a training that was stopped goes on. `--only GROUP` makes the networks of one
-group, `--only length-32` one network, `--only report` none; the report has all that are in WORK.
+group, `--only length-32` one network, `--only report` none; the report has all that are in WORK. On a CPU the
+networks take a day; `--articles 600 --seeds 1` tries them on little data.
 """
 
 import argparse
 import gzip
 import json
+import multiprocessing
+import shutil
 import sys
-import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +25,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from annotation.declared.settings import read_settings
 from benchmarks.summeval_results import measure, read_rows
+from benchmarks.training.umse_changes import CHANGES
 from benchmarks.training.umse_networks import BY_SENTENCE, GROUPS, TRAINING, Network, Work
 from benchmarks.training.umse_report import report
 from scoring.contract.items import Item
 from scoring.trainers import load_trainer
 from scoring.trainers.contract import Point, TrainingItem
+from scoring.trainers.loop import CHECKPOINTS
+from scoring.weights.model_card import read_card
 
 BASELINES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("ROUGE-1, first reference", "rouge", {"variant": "1", "stem": "yes", "references": "first"}),
@@ -44,31 +51,38 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     names = [network.name for networks in GROUPS.values() for network in networks]
     parser.add_argument("--only", choices=[*GROUPS, *names, "baselines", "report"], action="append")
-    parser.add_argument("--articles", type=int, default=3000, help="to train the main network")
-    parser.add_argument("--ablation-articles", type=int, default=600, help="to train each other network")
+    parser.add_argument("--articles", type=int, default=3000, help="to train each network")
     parser.add_argument("--test-articles", type=int, default=100, help="of SummEval")
-    parser.add_argument("--seeds", type=int, default=1, help="networks of each setting")
+    parser.add_argument("--seeds", type=int, default=3, help="networks of each setting")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings at once")
     given = parser.parse_args()
     wanted = given.only or [*GROUPS, "baselines"]
     rows = read_rows(given.data / "summeval")[: given.test_articles]
-    bench = Bench(Work(given.work, len(rows)), given.encoder, rows, training_items(given.data))
-    for group, networks in GROUPS.items():
-        articles = given.articles if group == "main" else given.ablation_articles
-        for seed in range(given.seeds):
-            for network in networks:
-                if not {group, network.name}.isdisjoint(wanted):
-                    bench.train_and_score(network, articles, seed)
-    if "baselines" in wanted:
-        bench.score_baselines()
+    bench = Bench(given.work, given.encoder, given.data, given.test_articles, given.articles)
+    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("spawn")) as pool:
+        started = [pool.submit(bench.score_baselines)] if "baselines" in wanted else []
+        started += [
+            pool.submit(bench.train_and_score, network, seed)
+            for seed in range(given.seeds)
+            for group, networks in GROUPS.items()
+            for network in networks
+            if not {group, network.name}.isdisjoint(wanted)
+        ]
+        for each in started:
+            each.result()
     sys.stdout.write(report(bench.work, rows))
 
 
-def training_items(data: Path) -> list[list[TrainingItem]]:
-    """Return the articles of each source with their references, without those of SummEval."""
+@cache
+def training_items(data: Path, more: bool = False) -> list[list[TrainingItem]]:
+    """Return the articles of each source with their references, without those of SummEval.
+
+    `more` adds the summaries by GPT-3 as second references, and SciTLDR's other parts.
+    """
     tested = read_rows(data / "summeval")
     ids = {row["id"].rpartition("-")[2] for row in tested}
     beginnings = {letters(row["src"]) for row in tested}
-    sources = [list(cnndm(data)), list(goyal(data)), list(scitldr(data))]
+    sources = [list(cnndm(data, more)), list(goyal(data)), list(scitldr(data, more))]
     return [
         [each for each in found if each.id not in ids and letters(each.article) not in beginnings]
         for found in sources
@@ -80,9 +94,13 @@ def letters(text: str) -> str:
     return "".join(each for each in text.lower() if each.isalnum())[:300]
 
 
-def cnndm(data: Path) -> Iterator[TrainingItem]:
-    for number, row in enumerate(lines(data / "cnndm_llm_summaries" / "gpt4.train.jsonl.gz")):
-        yield training_item(f"cnndm-{number}", row["article"], [row["abstract"]])
+def cnndm(data: Path, more: bool) -> Iterator[TrainingItem]:
+    folder = data / "cnndm_llm_summaries"
+    others = lines(folder / "gpt3.train.jsonl.gz")
+    second = {row["article"]: [row["abstract"]] for row in others} if more else {}
+    for number, row in enumerate(lines(folder / "gpt4.train.jsonl.gz")):
+        references = [row["abstract"], *second.get(row["article"], [])]
+        yield training_item(f"cnndm-{number}", row["article"], references)
 
 
 def goyal(data: Path) -> Iterator[TrainingItem]:
@@ -92,9 +110,10 @@ def goyal(data: Path) -> Iterator[TrainingItem]:
                 yield training_item(row["id"], row["article"], [row["reference"]])
 
 
-def scitldr(data: Path) -> Iterator[TrainingItem]:
-    for row in lines(data / "scitldr" / "SciTLDR-A.train.jsonl.gz"):
-        yield training_item(row["paper_id"], " ".join(row["source"]), row["target"])
+def scitldr(data: Path, more: bool) -> Iterator[TrainingItem]:
+    for part in ("train", "dev", "test") if more else ("train",):
+        for row in lines(data / "scitldr" / f"SciTLDR-A.{part}.jsonl.gz"):
+            yield training_item(row["paper_id"], " ".join(row["source"]), row["target"])
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -121,44 +140,42 @@ class Progress:
 class Bench:
     """Makes what is missing in a work folder."""
 
-    def __init__(
-        self, work: Work, encoder: Path, rows: list[dict[str, Any]], sources: list[list[TrainingItem]]
-    ) -> None:
-        self.work = work
+    def __init__(self, work: Path, encoder: Path, data: Path, test_articles: int, articles: int) -> None:
+        self.work = Work(work, test_articles)
         self._encoder = encoder
-        self._sources = sources
-        self._items = [
-            Item(
-                f"{row['id']}/{system}",
-                each["sys_summ"],
-                "en",
-                row["src"],
-                tuple(row["ref_summs"][:1]),
-                row["id"],
-            )
-            for row in rows
-            for system, each in row["sys_summs"].items()
-        ]
+        self._data = data
+        self._test_articles = test_articles
+        self._articles = articles
 
-    def train_and_score(self, network: Network, articles: int, seed: int) -> None:
-        """Train the network on so many articles, a third from each source, and score SummEval with it."""
-        folder = self.work.folder(network, articles, seed)
+    def train_and_score(self, network: Network, seed: int) -> None:
+        """Train the network, with as many articles from each source, and score SummEval with it."""
+        folder = self.work.folder(network, self._articles, seed)
         path = self.work.scores(folder)
         scores = json.loads(path.read_text()) if path.exists() else {}
         if scores.keys() >= set(network.ways):
             return
         print(f"{folder.name}: {network.title}", file=sys.stderr)
         if not (folder / "model").exists():
-            items = [item for source in self._sources for item in source[: articles // len(self._sources)]]
-            trainer_class = load_trainer("umse")
-            settings = {"model": str(self._encoder), **TRAINING, **network.settings, "seed": seed}
-            trainer = trainer_class(read_settings(trainer_class.Params, settings, of="umse"))
-            started = time.process_time()
-            trainer.train(trainer.prepare(items), folder, Progress(), ORIGIN)
-            self.work.cpu_seconds(folder).write_text(f"{time.process_time() - started:.0f}")
+            self._train(network, seed, folder)
         missing = [each for each in network.ways if each not in scores]
         scores |= {each: self._scored(folder / "model", each) for each in missing}
         path.write_text(json.dumps(scores))
+
+    def _train(self, network: Network, seed: int, folder: Path) -> None:
+        sources = training_items(self._data, network.more)
+        share = None if network.more else self._articles // len(sources)
+        trainer_class = load_trainer("umse")
+        settings = {"model": str(self._encoder), **TRAINING, **network.settings, "seed": seed}
+        trainer = trainer_class(read_settings(trainer_class.Params, settings, of="umse"))
+        with CHANGES[network.change]():
+            data = trainer.prepare([item for source in sources for item in source[:share]])
+            trainer.train(data, folder, Progress(), ORIGIN)
+        card = read_card(folder / "model")
+        assert card is not None
+        self.work.training(folder).write_text(
+            json.dumps({"data": card.data, "trained_with": card.trained_with, "measures": card.measures})
+        )
+        shutil.rmtree(folder / CHECKPOINTS)
 
     def score_baselines(self) -> None:
         path = self.work.baselines
@@ -168,6 +185,21 @@ class Bench:
                 for name, evaluator, settings in BASELINES
             }
             path.write_text(json.dumps(found))
+
+    @property
+    def _items(self) -> list[Item]:
+        return [
+            Item(
+                f"{row['id']}/{system}",
+                each["sys_summ"],
+                "en",
+                row["src"],
+                tuple(row["ref_summs"][:1]),
+                row["id"],
+            )
+            for row in read_rows(self._data / "summeval")[: self._test_articles]
+            for system, each in row["sys_summs"].items()
+        ]
 
     def _scored(self, model: Path, way: str) -> list[float]:
         granularity = "sentences" if way in BY_SENTENCE else "whole"

@@ -36,6 +36,10 @@ class Network:
     title: str
     settings: dict[str, Any] = field(default_factory=dict)
     ways: tuple[str, ...] = ("sum_ref", "sum_doc")
+    change: str = "none"
+    """A key of CHANGES."""
+    more: bool = False
+    """It learns from all articles and references at hand."""
 
 
 _PREFIXES = (
@@ -51,6 +55,24 @@ _PREFIXES = (
         {"prefix_form": "keys", "prefix_sharing": "separate"},
     ),
 )
+LENGTHS = (8, 16, 32, 64, 128)
+_TRIALS: tuple[tuple[str, str, dict[str, Any], str, bool], ...] = (
+    ("negatives", "three mismatches for each match", {"negatives": 3, "batch_size": 16}, "none", False),
+    ("epochs", "three epochs", {"epochs": 3}, "none", False),
+    ("rates", "a third of the rates", {"learning_rate": 3e-4, "encoder_rate": 3e-5}, "none", False),
+    ("batch", "batches of 32", {"batch_size": 32}, "none", False),
+    ("lead", "the paper's matches of three sentences", {"lead": "three"}, "none", False),
+    ("random", "mismatches from any article", {}, "random_articles", False),
+    ("swapped", "half of a mismatch's sentences replaced", {}, "half_replaced", False),
+    ("sentences", "single sentences with the article", {}, "single_sentences", False),
+    ("warm", "loss at temperature 2", {}, "temperature_2", False),
+    ("cold", "loss at temperature .5", {}, "temperature_half", False),
+    ("contrast", "contrast over the batch added", {"batch_size": 32}, "contrast", False),
+    ("sharp-contrast", "the same at temperature .2", {"batch_size": 32}, "sharp_contrast", False),
+    ("more", "all texts at hand, two references for some", {}, "none", True),
+)
+"""Name, title, parameters, change, more data; beside the network of `ablation-input-perturbed`."""
+_TRIED_WAYS = ("sum_ref", "sum_doc", "sum_doc, by sentence")
 GROUPS: dict[str, tuple[Network, ...]] = {
     "main": (Network("main", "one network", {"max_length": 380}, (*SCENARIOS, "sum_doc, by sentence")),),
     "ablation": tuple(Network(f"ablation-{name}", title, settings) for name, title, settings in _PREFIXES),
@@ -64,7 +86,13 @@ GROUPS: dict[str, tuple[Network, ...]] = {
         ),
     ),
     "length": tuple(
-        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows}) for rows in (8, 32, 64, 128)
+        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows})
+        for rows in LENGTHS
+        if rows != TRAINING["prefix_length"]
+    ),
+    "trials": tuple(
+        Network(f"trial-{name}", title, settings, _TRIED_WAYS, change, more)
+        for name, title, settings, change, more in _TRIALS
     ),
 }
 
@@ -87,8 +115,8 @@ class Work:
     def scores(self, folder: Path) -> Path:
         return folder / self._scores
 
-    def cpu_seconds(self, folder: Path) -> Path:
-        return folder / "cpu_seconds"
+    def training(self, folder: Path) -> Path:
+        return folder / "training.json"
 
     def scored(self, network: Network) -> Iterator[tuple[Path, dict[str, list[float]]]]:
         """Yield the folders of a network that have scores, and the scores by scenario."""

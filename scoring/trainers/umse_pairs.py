@@ -128,7 +128,10 @@ def _with_similar(sources: Sequence[Source]) -> Iterator[tuple[Source, list[Sour
     groups = near_duplicates([each.article for each in sources])
     # A source's near-duplicates, and itself, are found first, and have to leave enough others.
     most = SIMILAR + max(Counter(groups).values())
-    places, _ = index.retrieve(queries, k=min(len(sources), most), show_progress=False)
+    # By default the library takes JAX where it is installed, which claims most of a GPU's memory.
+    places, _ = index.retrieve(
+        queries, k=min(len(sources), most), show_progress=False, backend_selection="numpy"
+    )
     for place, row in enumerate(places.tolist()):
         others = [sources[other] for other in row if groups[other] != groups[place]]
         yield sources[place], others[:SIMILAR]
