@@ -5,4 +5,5 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from annotation.people import api_tokens  # noqa: F401 - listens to saved accounts
         from annotation.web import deployment  # noqa: F401 - registers its check

@@ -30,8 +30,9 @@ from annotation.models import (
     Rating,
     Summary,
 )
+from annotation.people.api_tokens import issue_api_token
 from annotation.people.invitations import invite
-from annotation.people.members import issue_api_token, remove_rater
+from annotation.people.members import remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
 from annotation.summaries.withdrawing import withdraw_summary

@@ -23,7 +23,7 @@ from annotation.models import (
     Rerating,
     Summary,
 )
-from annotation.people.members import issue_api_token
+from annotation.people.api_tokens import issue_api_token
 from metaeval.models import DisagreementTag
 from scoring.models import (
     Batch,
@@ -105,7 +105,7 @@ class MoreRows:
         other = make_project(name=f"Other {number}")
         Membership.objects.create(project=other, user=self.manager, role="manager")
         make_rater(other, user=self.users["annotator"])
-        issue_api_token(self.manager, f"token {number}")
+        issue_api_token(self.manager, f"token {number}", project=other)
         member = make_user()
         Membership.objects.create(project=self.project, user=member, role="researcher")
         for accepted in (None, member):

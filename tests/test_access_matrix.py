@@ -18,7 +18,7 @@ from django.urls import get_resolver, reverse
 from django.utils import timezone
 
 from annotation.models import Project
-from annotation.people.members import issue_api_token
+from annotation.people.api_tokens import issue_api_token
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.conftest import is_thorough

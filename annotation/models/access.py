@@ -113,7 +113,16 @@ class ApiToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=80)
     token_hash = models.CharField(max_length=64, unique=True)
+    project = models.ForeignKey(
+        Project,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The only project that the token opens; empty for all of its owner's.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -121,3 +130,7 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= timezone.now()

@@ -1,7 +1,7 @@
 """Forms for signing in, new accounts, passwords and API tokens."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.forms import (
@@ -13,6 +13,7 @@ from django.contrib.auth.forms import (
 from django.contrib.auth.models import User
 
 from annotation.models import ApiToken
+from annotation.people.api_tokens import LIFETIMES, USUAL_LIFETIME, projects_of_tokens
 
 PASSWORD_HELP = "At least 10 characters, not only digits, not common and not similar to your username."
 REPEAT_HELP = "Enter the same password again."
@@ -87,8 +88,24 @@ class EmailForm(forms.ModelForm):
 
 
 class ApiTokenForm(forms.ModelForm):
+    days = forms.TypedChoiceField(
+        label="Expires after",
+        choices=[(days, f"{days} days") for days in LIFETIMES],
+        initial=USUAL_LIFETIME,
+        coerce=int,
+    )
+
     class Meta:
         model = ApiToken
-        fields = ("label",)
+        fields = ("label", "project")
         labels = {"label": "Purpose"}
-        help_texts = {"label": "For example “notebook on my laptop”. It tells your tokens apart."}
+        help_texts = {
+            "label": "For example “notebook on my laptop”. It tells your tokens apart.",
+            "project": "Tokens only read. A token for one project opens no other.",
+        }
+
+    def __init__(self, user: User, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(data, auto_id="token_%s", label_suffix="")
+        project = cast(forms.ModelChoiceField, self.fields["project"])
+        project.queryset = projects_of_tokens(user)
+        project.empty_label = "All your projects"

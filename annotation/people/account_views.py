@@ -22,8 +22,8 @@ from annotation.people.account_forms import (
     NewPasswordForm,
     SignInForm,
 )
+from annotation.people.api_tokens import delete_api_token, issue_api_token
 from annotation.people.invitations import accept_invitation, find_invitation
-from annotation.people.members import delete_api_token, issue_api_token
 from annotation.people.single_sign_on import is_configured
 from annotation.web.request_types import SignedInRequest
 
@@ -75,10 +75,10 @@ def account(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def token_new(request: SignedInRequest) -> HttpResponse:
     """Create a token and show it. It is not stored, so a redirect could not show it."""
-    form = ApiTokenForm(request.POST)
+    form = ApiTokenForm(request.user, request.POST)
     if not form.is_valid():
         return _account_page(request, token_form=form)
-    _, token = issue_api_token(request.user, form.cleaned_data["label"])
+    _, token = issue_api_token(request.user, **form.cleaned_data)
     return _account_page(request, new_token=token)
 
 
@@ -99,7 +99,7 @@ def password(request: SignedInRequest) -> HttpResponse:
         user = form.save()
         record(Action.PASSWORD_CHANGED, None)
     update_session_auth_hash(request, user)
-    messages.success(request, "Password changed. You are signed out everywhere else.")
+    messages.success(request, "Password changed. All other sessions and your API tokens have ended.")
     return redirect("account")
 
 
@@ -124,9 +124,9 @@ def _account_page(
     new_token: str = "",
 ) -> HttpResponse:
     context = {
-        "tokens": request.user.api_tokens.all(),
+        "tokens": request.user.api_tokens.select_related("project"),
         "new_token": new_token,
-        "token_form": token_form or ApiTokenForm(),
+        "token_form": token_form or ApiTokenForm(request.user),
         "password_form": password_form or NewPasswordForm(request.user),
         "sign_on": _sign_on_name(),
         "identities": request.user.sign_on_identities.count(),

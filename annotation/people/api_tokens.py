@@ -1,27 +1,85 @@
-"""Sign-in to the API by a personal token: `Authorization: Bearer <token>`."""
+"""Personal API tokens: creating and deleting them, and what ends them."""
 
+import hashlib
+import secrets
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.signals import post_save
+from django.dispatch import receiver
 from django.utils import timezone
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
 
-from annotation.models import ApiToken
-from annotation.people.members import token_hash
+from annotation.audit.actions import Action
+from annotation.audit.log import record
+from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.models import ApiToken, Project
+from annotation.permissions import Permission, projects_for
 
-USE_GRAIN = timedelta(minutes=1)
-"""Precision of a token's last use, so that reading page after page does not write each time."""
+LIFETIMES = (30, 90, 365)
+"""Days until a token expires, as its owner chooses."""
+USUAL_LIFETIME = 90
 
 
-class ApiTokenAuthentication(TokenAuthentication):
-    keyword = "Bearer"
+def token_hash(token: str) -> str:
+    """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
-    def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
-        token = ApiToken.objects.select_related("user").filter(token_hash=token_hash(key)).first()
-        if token is None or not token.user.is_active:
-            raise AuthenticationFailed("This API token is not valid. Create a new one on your account page.")
-        now = timezone.now()
-        if token.last_used_at is None or now - token.last_used_at > USE_GRAIN:
-            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-        return token.user, token
+
+def projects_of_tokens(user: User) -> QuerySet[Project]:
+    """Return the projects that the user may read through the API."""
+    return projects_for(user, Permission.SEE_PROGRESS).order_by("name")
+
+
+def issue_api_token(
+    user: User, label: str, days: int = USUAL_LIFETIME, project: Project | None = None
+) -> tuple[ApiToken, str]:
+    """Return a new API token and its text, which is not stored.
+
+    It opens all of the user's projects, or one. Raises DomainError for another lifetime than LIFETIMES, and
+    NotAllowed for a project that the user may not read.
+    """
+    if days not in LIFETIMES:
+        raise DomainError(f"A token works for {', '.join(map(str, LIFETIMES))} days, not {days}.")
+    if project is not None and project not in projects_of_tokens(user):
+        raise NotAllowed("You may not read this project through the API. Choose another one.")
+    text = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            user=user,
+            label=label,
+            token_hash=token_hash(text),
+            project=project,
+            expires_at=timezone.now() + timedelta(days=days),
+        )
+        record(Action.TOKEN_CREATED, None, token)
+    return token, text
+
+
+def delete_api_token(user: User, token_id: int) -> ApiToken:
+    """Delete one of the user's tokens and return it. Raises NotFound."""
+    token = user.api_tokens.filter(pk=token_id).first()
+    if token is None:
+        raise NotFound("You have no such token. It may have been deleted already.")
+    with transaction.atomic():
+        record(Action.TOKEN_DELETED, None, token)
+        token.delete()
+    return token
+
+
+@receiver(post_save, sender=User, dispatch_uid="end_api_tokens")
+def _end_api_tokens(instance: User, created: bool, **_: object) -> None:
+    """Delete the tokens of an account that is closed or has a new password.
+
+    Called for each saved account, so that pages, links, /admin/ and commands cannot forget it. Django
+    remembers a new password until it is saved, but not a new hash of the old one.
+    """
+    has_new_password = instance._password is not None  # type: ignore[attr-defined]
+    if created or not (has_new_password or not instance.is_active):
+        return
+    reason = "The account was closed." if not instance.is_active else "The password was changed."
+    with transaction.atomic():
+        for token in instance.api_tokens.all():
+            record(Action.TOKEN_DELETED, None, f"{token} of {instance.get_username()}", reason=reason)
+            token.delete()

@@ -1,7 +1,5 @@
-"""Members and raters: adding, suspending, removing and reinstating them; API tokens."""
+"""Members and raters: adding, suspending, removing and reinstating them."""
 
-import hashlib
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,11 +9,10 @@ from django.db.models import Q
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.errors import DomainError, NotAllowed, NotFound
+from annotation.errors import DomainError, NotAllowed
 from annotation.gold.checks import lift_suspensions
 from annotation.gold.qualified_languages import renew_status
 from annotation.models import (
-    ApiToken,
     Assignment,
     AuditEntry,
     Changed,
@@ -29,11 +26,6 @@ from annotation.models import (
 )
 from annotation.open_places import recount_places, taken_places
 from annotation.permissions import may_stop_rating
-
-
-def token_hash(token: str) -> str:
-    """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def remove_member(membership: Membership) -> None:
@@ -177,23 +169,3 @@ def _release_open(rater: Rater, other_than: Sequence[str] = ()) -> None:
 
 def _recount_rated(rater: Rater) -> None:
     recount_places(Rating.objects.filter(rater=rater, round__isnull=True).values_list("summary", flat=True))
-
-
-def issue_api_token(user: User, label: str) -> tuple[ApiToken, str]:
-    """Return a new API token and its text, which is not stored."""
-    text = secrets.token_urlsafe(32)
-    with transaction.atomic():
-        token = ApiToken.objects.create(user=user, label=label, token_hash=token_hash(text))
-        record(Action.TOKEN_CREATED, None, token)
-    return token, text
-
-
-def delete_api_token(user: User, token_id: int) -> ApiToken:
-    """Delete one of the user's tokens and return it. Raises NotFound."""
-    token = user.api_tokens.filter(pk=token_id).first()
-    if token is None:
-        raise NotFound("You have no such token. It may have been deleted already.")
-    with transaction.atomic():
-        record(Action.TOKEN_DELETED, None, token)
-        token.delete()
-    return token

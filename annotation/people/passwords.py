@@ -89,7 +89,7 @@ def password_mails(name_or_email: str, site: str) -> list[EmailMessage]:
 def finish_reset(user: User) -> None:
     """Record that `user` has chosen a new password by link, and end the block after wrong ones.
 
-    The user's sessions have ended, since each depends on the password. API tokens still work.
+    The user's sessions and API tokens have ended with the old password.
     """
     with acting_as(lambda: user), transaction.atomic():
         record(Action.PASSWORD_RESET, None)

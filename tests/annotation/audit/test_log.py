@@ -14,10 +14,9 @@ from annotation.gold.gold_set import AgreedAnswer, remove_from_gold_set, set_gol
 from annotation.gold.qualified_languages import qualify_rater
 from annotation.guidelines.versions import set_default_language
 from annotation.models import AuditEntry
+from annotation.people.api_tokens import delete_api_token, issue_api_token
 from annotation.people.invitations import accept_invitation, invite, revoke_invitation
 from annotation.people.members import (
-    delete_api_token,
-    issue_api_token,
     reinstate_rater,
     remove_member,
     remove_rater,

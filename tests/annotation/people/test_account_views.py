@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ApiToken, Invitation, Membership, Rater, Role
+from annotation.people.api_tokens import issue_api_token
 from annotation.people.invitations import invite
 from tests.factories import PASSWORD, make_project, make_user
 
@@ -188,7 +189,7 @@ def test_an_invitation_page_is_not_cached_by_the_browser(visitor, project):
 
 
 def test_a_new_token_is_shown_once_and_works(browser, user):
-    page = text_of(browser.post(reverse("token_new"), {"label": "notebook"}))
+    page = text_of(browser.post(reverse("token_new"), {"label": "notebook", "days": 30}))
     token = re.search(r'readonly value="([^"]+)"', page)[1]
     assert token not in text_of(browser.get(reverse("account")))
     response = Client().get(reverse("api_schema"), headers={"Authorization": f"Bearer {token}"})
@@ -197,19 +198,40 @@ def test_a_new_token_is_shown_once_and_works(browser, user):
 
 
 def test_a_token_needs_a_label(browser):
-    assert browser.post(reverse("token_new"), {"label": " "}).status_code == 422
+    assert browser.post(reverse("token_new"), {"label": " ", "days": 30}).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_is_listed_with_scope_expiry_and_last_use(browser, user):
+    project = make_project(name="Weather reports")
+    project.memberships.create(user=user, role="researcher")
+    sent = {"label": "notebook", "days": 30, "project": project.pk}
+    assert browser.post(reverse("token_new"), sent).status_code == 200
+    expiry = timezone.localtime() + timedelta(days=30)
+    page = text_of(browser.get(reverse("account")))
+    for shown in ("notebook", "read Weather reports", f"{expiry:%-d %b %Y}", "never"):
+        assert f">{shown}</t" in page
+    ApiToken.objects.update(expires_at=timezone.now())
+    assert ">expired<" in text_of(browser.get(reverse("account")))
+
+
+def test_a_token_for_ever_or_for_another_project_is_refused(browser, project):
+    for wrong in ({"days": 36500}, {"project": project.pk}):
+        refused = browser.post(reverse("token_new"), {"label": "notebook", "days": 30} | wrong)
+        assert refused.status_code == 422
+        assert "Select a valid choice" in text_of(refused)
     assert not ApiToken.objects.exists()
 
 
 def test_a_token_can_be_deleted(browser, user):
-    token = ApiToken.objects.create(user=user, label="notebook", token_hash="x")
+    token = issue_api_token(user, "notebook")[0]
     page = text_of(browser.post(reverse("token_delete", args=[token.pk]), follow=True))
     assert "“notebook” deleted" in page
     assert not ApiToken.objects.exists()
 
 
 def test_another_users_token_is_neither_listed_nor_deleted(browser):
-    token = ApiToken.objects.create(user=make_user(), label="secret-label", token_hash="x")
+    token = issue_api_token(make_user(), "secret-label")[0]
     assert "secret-label" not in text_of(browser.get(reverse("account")))
     assert browser.post(reverse("token_delete", args=[token.pk])).status_code == 404
     assert ApiToken.objects.exists()

@@ -1,13 +1,15 @@
 """Signing in to the API with a token, tried on an address open to every signed-in user."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import ApiToken
-from annotation.people.members import issue_api_token
-from tests.factories import make_project, make_user
+from annotation.errors import DomainError, NotAllowed
+from annotation.models import ApiToken, AuditEntry
+from annotation.people.api_tokens import issue_api_token
+from tests.factories import PASSWORD, make_project, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +78,85 @@ def test_it_refuses_the_token_of_a_deactivated_account(client, user, token):
     user.is_active = False
     user.save()
     assert ask(client, f"Bearer {token}").status_code == 401
+
+
+def test_it_refuses_an_expired_token_and_says_so(client, token):
+    ApiToken.objects.update(expires_at=datetime(2026, 3, 5, 12, tzinfo=UTC))
+    answer = ask(client, f"Bearer {token}")
+    assert answer.status_code == 401
+    expected = "This API token expired on 5 March 2026. Create a new one on your account page."
+    assert answer.json()["detail"] == expected
+
+
+def test_a_token_works_for_the_chosen_days(user):
+    token, _ = issue_api_token(user, "notebook", 365)
+    assert timedelta(days=364) < token.expires_at - timezone.now() <= timedelta(days=365)
+    with pytest.raises(DomainError, match="30, 90, 365 days, not 366"):
+        issue_api_token(user, "notebook", 366)
+
+
+def test_a_token_for_one_project_opens_no_other(client, user):
+    mine, other = make_project(), make_project()
+    for project in (mine, other):
+        project.memberships.create(user=user, role="manager")
+    header = f"Bearer {issue_api_token(user, 'notebook', project=mine)[1]}"
+    assert [row["slug"] for row in ask(client, header).json()["results"]] == [mine.slug]
+    statuses = [
+        client.get(f"/api/projects/{project.slug}/{part}", headers={"Authorization": header}).status_code
+        for project in (mine, other)
+        for part in ("", "labels/", "audit-log/")
+    ]
+    assert statuses == [200, 200, 200, 404, 404, 404]
+
+
+def test_a_token_for_a_project_of_others_is_refused(user):
+    with pytest.raises(NotAllowed, match="may not read this project"):
+        issue_api_token(user, "notebook", project=make_project())
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_only_reads(client, token):
+    answer = client.post("/api/projects/", headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 405
+
+
+def test_a_new_password_and_closing_the_account_end_its_tokens(client, user, token):
+    bystander = issue_api_token(make_user(), "of another")[1]
+    user.email = "ada@example.org"
+    user.save()
+    assert ask(client, f"Bearer {token}").status_code == 200
+    user.set_password("another-long-password")
+    user.save()
+    assert ask(client, f"Bearer {token}").status_code == 401
+    token = issue_api_token(user, "notebook")[1]
+    user.is_active = False
+    user.save()
+    user.is_active = True
+    user.save()
+    assert ask(client, f"Bearer {token}").status_code == 401
+    assert ask(client, f"Bearer {bystander}").status_code == 200
+    reasons = AuditEntry.objects.filter(action="token_deleted").values_list("reason", flat=True)
+    assert list(reasons) == ["The account was closed.", "The password was changed."]
+
+
+def test_a_newly_hashed_password_ends_no_token(client, user, token, settings):
+    settings.PASSWORD_HASHERS = [
+        "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+        *settings.PASSWORD_HASHERS,
+    ]
+    before = user.password
+    assert client.post("/sign-in/", {"username": user.username, "password": PASSWORD}).status_code == 302
+    user.refresh_from_db()
+    assert user.password != before
+    assert ask(client, f"Bearer {token}").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tokens_without_an_expiry_get_one_of_90_days(client, user, token):
+    call_command("migrate", "annotation", "0014", verbosity=0)
+    call_command("migrate", "annotation", verbosity=0)
+    assert timedelta(days=89) < ApiToken.objects.get().expires_at - timezone.now() <= timedelta(days=90)
+    assert ask(client, f"Bearer {token}").status_code == 200
 
 
 def test_it_refuses_a_deleted_token_at_once(client, token):

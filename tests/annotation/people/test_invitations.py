@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed, NotFound
 from annotation.models import Invitation, Membership, Rater
+from annotation.people.api_tokens import token_hash
 from annotation.people.invitations import (
     Invitee,
     accept_invitation,
@@ -15,7 +16,7 @@ from annotation.people.invitations import (
     invite_all,
     revoke_invitation,
 )
-from annotation.people.members import reinstate_rater, remove_rater, token_hash
+from annotation.people.members import reinstate_rater, remove_rater
 from tests.factories import make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db

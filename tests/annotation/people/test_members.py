@@ -5,24 +5,16 @@ from annotation.errors import DomainError, NotAllowed
 from annotation.models import Membership, Project, Rater, Rating, Summary
 from annotation.people.members import (
     effect_of_removal,
-    issue_api_token,
     reinstate_rater,
     remove_member,
     remove_rater,
     set_rater_languages,
     suspend_rater,
-    token_hash,
 )
 from annotation.rating.assigning import take_assignment
 from tests.factories import make_gold, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
-
-
-def test_an_api_token_is_stored_as_a_hash():
-    stored, text = issue_api_token(make_user(), "laptop")
-    assert text not in {str(value) for value in vars(stored).values()}
-    assert stored.token_hash == token_hash(text)
 
 
 @pytest.mark.parametrize(
