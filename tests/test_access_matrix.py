@@ -353,7 +353,7 @@ FORMS: dict[str, dict[str, object]] = {
     "training_new": {"method": "seahorse"},
     "learning_curve_new": {"method": "seahorse"},
     "sign_in": {"username": "nobody", "password": "wrong"},
-    "token_new": {"label": "laptop"},
+    "token_new": {"label": "laptop", "days": "90"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
     "password_forgotten": {"name_or_email": "nobody"},

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
@@ -44,26 +44,54 @@ def password_link(user: User) -> str:
 def password_link_for(manager: User, project: Project, user_id: int) -> tuple[User, str]:
     """Return a person of the project and what `password_link` does, for their manager to pass on.
 
-    Whoever has the link can take the account over. So this raises NotAllowed unless `manager` manages every
-    project of the person, and for administrators. Raises NotFound for people of other projects.
+    Raises NotAllowed for the people of `link_refusals`, and NotFound for people of other projects.
     """
-    in_project = Q(raters__project=project) | Q(memberships__project=project)
-    user = User.objects.filter(in_project, pk=user_id).first()
+    user = _people_of(project).filter(pk=user_id).first()
     if user is None:
         raise NotFound("There is no such person in this project.")
-    if user.is_staff or user.is_superuser or not user.is_active:
-        raise NotAllowed(f"Only an administrator can set the password of {user.get_username()}.")
-    places = {*Rater.objects.filter(user=user).values_list("project", flat=True)}
-    places |= {*Membership.objects.filter(user=user).values_list("project", flat=True)}
-    managed = Membership.objects.filter(user=manager, role=Role.MANAGER).values_list("project", flat=True)
-    if places - {*managed}:
-        raise NotAllowed(
-            f"{user.get_username()} also belongs to projects that you do not manage. "
-            "Ask an administrator for a password link."
-        )
+    refusal = link_refusals(manager, project).get(user.pk)
+    if refusal is not None:
+        raise NotAllowed(refusal)
     with transaction.atomic():
         record(Action.PASSWORD_LINK_CREATED, project, user.get_username())
     return user, _path(user)
+
+
+def link_refusals(manager: User, project: Project) -> dict[int, str]:
+    """Return the people of the project for whom `manager` gets no password link: user id -> the reason.
+
+    Whoever has the link can take the account over. So a manager gets links only for people who belong to
+    no project but their own, and neither manage one nor administrate. A superuser gets one for every open
+    account.
+    """
+    managed = Membership.objects.filter(user=manager, role=Role.MANAGER).values("project")
+    theirs = {"user": OuterRef("pk")}
+    people = _people_of(project).annotate(
+        manages=Exists(Membership.objects.filter(role=Role.MANAGER, **theirs)),
+        is_elsewhere=Exists(Membership.objects.filter(**theirs).exclude(project__in=managed))
+        | Exists(Rater.objects.filter(**theirs).exclude(project__in=managed)),
+    )
+    ask = "Ask an administrator for a password link."
+    refusals = {}
+    for user in people:
+        name = user.get_username()
+        if not user.is_active:
+            refusals[user.pk] = f"The account of {name} is closed. Ask an administrator to open it."
+        elif manager.is_superuser:
+            continue
+        elif user.is_staff or user.is_superuser:
+            refusals[user.pk] = f"Only another administrator can set the password of {name}."
+        elif user.manages:
+            refusals[user.pk] = f"{name} manages a project, so no other manager can set their password. {ask}"
+        elif user.is_elsewhere:
+            refusals[user.pk] = f"{name} also belongs to projects that you do not manage. {ask}"
+    return refusals
+
+
+def _people_of(project: Project) -> QuerySet[User]:
+    return User.objects.filter(
+        Q(pk__in=project.raters.values("user")) | Q(pk__in=project.memberships.values("user"))
+    )
 
 
 def password_mails(name_or_email: str, site: str) -> list[EmailMessage]:

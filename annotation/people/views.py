@@ -31,6 +31,7 @@ from annotation.people.members import (
     stop_rating,
     suspend_rater,
 )
+from annotation.people.passwords import link_refusals
 from annotation.permissions import Permission, may_stop_rating
 from annotation.progress.progress import ratings_by_rater
 from annotation.templatetags.figures import noun
@@ -74,6 +75,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "open_invitations": project.invitations.open().count(),
         "shortages": gold_shortages(project),
         "waiting": raters_waiting(project),
+        "without_link": link_refusals(request.user, project),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
         "raters": [
             (rater, counts.get(rater.pk, 0), qualified.get(rater.pk, set()), reasons.get(rater.pseudonym))

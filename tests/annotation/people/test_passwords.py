@@ -50,6 +50,7 @@ def choose(link, **form):
 
 def test_a_managers_link_sets_a_new_password_once_and_ends_all_sessions_and_tokens(manager, project):
     user = make_rater(project).user
+    assert f"/accounts/{user.pk}/password-link/" in text_of(manager.get(f"/projects/{project.slug}/people/"))
     browser = Client()
     browser.force_login(user)
     _, token = issue_api_token(user, "notebook")
@@ -85,17 +86,35 @@ def test_a_link_stops_working_after_a_day_and_with_the_next_change(manager, proj
 def test_a_manager_gets_no_link_to_an_account_that_is_more_than_theirs(manager, project):
     elsewhere = make_rater(project).user
     remove_rater(make_rater(make_project(), user=elsewhere))
+    manager_elsewhere = make_rater(project).user
+    make_project().memberships.create(user=manager_elsewhere, role="manager")
+    closed = make_rater(project).user
+    User.objects.filter(pk=closed.pk).update(is_active=False)
     administrator = make_member(project, "researcher")
     User.objects.filter(pk=administrator.pk).update(is_staff=True)
     for user, status, said in (
         (elsewhere, 403, "projects that you do not manage"),
-        (administrator, 403, "Only an administrator"),
+        (administrator, 403, "Only another administrator"),
+        (make_member(project, "manager"), 403, "manages a project, so no other manager"),
+        (manager_elsewhere, 403, "Ask an administrator for a password link"),
+        (closed, 403, "is closed"),
         (make_rater(make_project()).user, 404, "no such person"),
     ):
         answer, link = link_from(manager, project, user)
         assert (answer.status_code, link) == (status, None)
         assert said in text_of(answer)
+        page = manager.get(f"/projects/{project.slug}/people/").content.decode()
+        assert f"/accounts/{user.pk}/password-link/" not in page
     assert not AuditEntry.objects.filter(action="password_link_created").exists()
+
+
+def test_a_superuser_who_manages_the_project_gets_a_link_to_its_other_manager(client, project):
+    superuser, peer = make_member(project, "manager"), make_member(project, "manager")
+    User.objects.filter(pk=superuser.pk).update(is_superuser=True)
+    client.force_login(superuser)
+    assert f"/accounts/{peer.pk}/password-link/" in text_of(client.get(f"/projects/{project.slug}/people/"))
+    answer, link = link_from(client, project, peer)
+    assert (answer.status_code, link is not None) == (200, True)
 
 
 def test_an_operators_command_prints_a_link(capsys):
