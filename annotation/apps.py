@@ -5,5 +5,8 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.people import api_tokens  # noqa: F401 - listens to saved accounts
+        from annotation.people import (
+            api_tokens,  # noqa: F401 - listens to saved accounts
+            own_sessions,  # noqa: F401 - listens to sign-ins
+        )
         from annotation.web import deployment  # noqa: F401 - registers its check

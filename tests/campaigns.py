@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.test import Client
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -33,6 +34,7 @@ from annotation.models import (
 from annotation.people.api_tokens import issue_api_token
 from annotation.people.invitations import invite
 from annotation.people.members import remove_rater
+from annotation.people.own_sessions import session_id
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, submit_stage
 from annotation.summaries.withdrawing import withdraw_summary
@@ -155,6 +157,8 @@ def make_campaign(mark: str) -> Campaign:
     dimension = add_dimension(project, users["manager"], **words)
     draft = start_draft(project, users["manager"], "en", "")
     save_draft(project, users["manager"], "en", f"{mark}-draft", "Longer.", draft.saves)
+    browser = Client()
+    browser.force_login(users["manager"])
     ids: dict[str, int | str] = {
         "slug": project.slug,
         "assignment_id": open_assignment.pk,
@@ -170,6 +174,7 @@ def make_campaign(mark: str) -> Campaign:
         "token": token,
         "uidb64": "MA",
         "user_id": users["annotator"].pk,
+        "session_id": session_id(browser.session.session_key),
         "token_id": issue_api_token(users["manager"], "notebook")[0].pk,
         "judge_id": version.judge_id,
         "run_id": run.pk,

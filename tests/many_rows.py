@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.test import Client
 from django.utils import timezone
 
 from annotation import protocol
@@ -106,6 +107,7 @@ class MoreRows:
         Membership.objects.create(project=other, user=self.manager, role="manager")
         make_rater(other, user=self.users["annotator"])
         issue_api_token(self.manager, f"token {number}", project=other)
+        Client().force_login(self.manager)
         member = make_user()
         Membership.objects.create(project=self.project, user=member, role="researcher")
         for accepted in (None, member):

@@ -89,6 +89,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "open_places": "how many ratings a summary still wants",
         "labels": "which answers count",
         "mean_labels": "several answers as one number; no Django",
+        "sessions": "the session engine: who is signed in",
         "permissions": "who may do what",
         "models": "projects, articles, ratings, raters",
         "texts": "comparing texts, tables and JSON from outside; no Django",

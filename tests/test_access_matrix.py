@@ -59,6 +59,8 @@ POST  invitation                422     302       302        302     302     403
 GET   account                    in     200       200        200     200     200      200       200
 POST  token_new                  in     200       200        200     200     200      200       200
 POST  token_delete               in     404       404        404     302     404      404       404
+POST  session_end                in     404       404        404     302     404      404       404
+POST  sessions_end               in     302       302        302     302     302      302       302
 POST  password                   in     422       422        422     422     422      422       422
 POST  email                      in     422       422        422     422     422      422       422
 GET   password_forgotten        200     200       200        200     200     200      200       200

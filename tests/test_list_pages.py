@@ -26,7 +26,7 @@ FEW, MANY = 2, 12
 SHORTEST_ROW = 10  # characters
 LISTS = {
     "home": "projects",
-    "account": "API tokens",
+    "account": "API tokens and sessions",
     "rate_languages": "languages of a rater",
     "round_review": "summaries of a gold round",
     "history": "ratings of a rater",

@@ -157,7 +157,7 @@ if OIDC_ISSUER:
         raise environ.ImproperlyConfigured("OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET")
     AUTHENTICATION_BACKENDS.append("annotation.people.single_sign_on.SingleSignOnBackend")
 
-SESSION_ENGINE = "annotation.web.sessions"
+SESSION_ENGINE = "annotation.sessions"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"

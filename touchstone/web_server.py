@@ -64,7 +64,7 @@ class ArrivingRequest(HTTPRequestParser):
 
     def _limit(self) -> int:
         # gunicorn imports this module before Django has its models.
-        from annotation.web.sessions import is_signed_in
+        from annotation.sessions import is_signed_in
 
         try:
             view = resolve(self.path.encode("latin-1").decode("utf-8", "replace")).func

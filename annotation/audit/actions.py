@@ -55,6 +55,7 @@ class Action(TextChoices):
     PASSWORD_LINK_MAILED = "password_link_mailed", "Mailed password link"
     PASSWORD_RESET = "password_reset", "Reset password by link"
     SIGN_ON_CONNECTED = "sign_on_connected", "Connected single sign-on"
+    SESSION_ENDED = "session_ended", "Ended session"
     EMAIL_CHANGED = "email_changed", "Changed e-mail address"
     # evaluators
     KEY_STORED = "key_stored", "Stored endpoint key"

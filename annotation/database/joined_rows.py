@@ -18,13 +18,14 @@ M = TypeVar("M", bound=models.Model)
 class ModelColumns(Generic[M]):
     """One model's part of a statement that joins several: its `columns`, and objects made of their values.
 
-    `names` are the fields to read, all of them by default. The others are read when they are asked for.
+    `names` are the fields to read beside the key, all of them by default. The others are read when they are
+    asked for.
     """
 
     def __init__(self, model: type[M], alias: str, *names: str) -> None:
         self._model = model
         meta = model._meta
-        wanted = {meta.get_field(name) for name in ("id", *names)}
+        wanted = {meta.pk, *map(meta.get_field, names)}
         # from_db takes values only in the order of the model's fields.
         self._fields = [field for field in meta.concrete_fields if not names or field in wanted]
         self._names = [field.attname for field in self._fields]

@@ -14,6 +14,7 @@ class Session(AbstractBaseSession):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", null=True, blank=True
     )
+    seen_at = models.DateTimeField(auto_now=True, help_text="The last request, to ten minutes.")
 
     def __str__(self) -> str:
         return f"session of {self.user}"

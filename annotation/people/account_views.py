@@ -24,7 +24,9 @@ from annotation.people.account_forms import (
 )
 from annotation.people.api_tokens import delete_api_token, issue_api_token
 from annotation.people.invitations import accept_invitation, find_invitation
+from annotation.people.own_sessions import end_other_sessions, end_session, sessions_of
 from annotation.people.single_sign_on import is_configured
+from annotation.templatetags.figures import noun
 from annotation.web.request_types import SignedInRequest
 
 
@@ -89,6 +91,20 @@ def token_delete(request: SignedInRequest, token_id: int) -> HttpResponse:
     return redirect("account")
 
 
+@require_POST
+def session_end(request: SignedInRequest, session_id: str) -> HttpResponse:
+    ended = end_session(request.user, request.session.session_key, session_id)
+    messages.success(request, f"Signed out: {ended.browser}.")
+    return redirect("account")
+
+
+@require_POST
+def sessions_end(request: SignedInRequest) -> HttpResponse:
+    ended = end_other_sessions(request.user, request.session.session_key)
+    messages.success(request, f"Signed out of {noun(ended, 'other session,other sessions')}.")
+    return redirect("account")
+
+
 @sensitive_post_parameters()
 @require_POST
 def password(request: SignedInRequest) -> HttpResponse:
@@ -127,6 +143,7 @@ def _account_page(
         "tokens": request.user.api_tokens.select_related("project"),
         "new_token": new_token,
         "token_form": token_form or ApiTokenForm(request.user),
+        "sessions": sessions_of(request.user, request.session.session_key),
         "password_form": password_form or NewPasswordForm(request.user),
         "sign_on": _sign_on_name(),
         "identities": request.user.sign_on_identities.count(),

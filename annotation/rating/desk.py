@@ -235,10 +235,11 @@ LEFT JOIN annotation_qualificationround last_round ON last_round.id = last.round
 WHERE {{where}}
 ORDER BY answer.revision
 """
+SESSION = ModelColumns(Session, "session")
 PERSON = ModelColumns(User, "person")
 OF_RATER = READ.format(further="", joined="", where="rater.id = %(rater)s")
 IN_SESSION = READ.format(
-    further=f", session.session_data, {PERSON.columns}",
+    further=f", {SESSION.columns}, {PERSON.columns}",
     joined="""
 JOIN auth_user person ON person.id = rater.user_id
 JOIN annotation_session session ON session.user_id = person.id""",
@@ -261,7 +262,7 @@ class FoundDesk:
     """A desk with the person and the session that led to it, both yet to be checked."""
 
     user: User
-    session_data: str
+    session: Session
     _rows: Sequence[Sequence[Any]]
 
     @cached_property
@@ -285,8 +286,8 @@ def desk_in_session(session_key: str, slug: str, assignment_id: int) -> FoundDes
     rows = _rows(IN_SESSION, assignment_id, slug=slug, session=session_key, now=now)
     if not rows:
         return None
-    session_data = rows[0][FURTHER + SCALARS]
-    return FoundDesk(PERSON.in_row(rows[0], FURTHER + SCALARS + 1), session_data, rows)
+    session = SESSION.in_row(rows[0], FURTHER + SCALARS)
+    return FoundDesk(PERSON.in_row(rows[0], FURTHER + SCALARS + SESSION.width), session, rows)
 
 
 def _rows(statement: str, assignment_id: int, **values: Any) -> list[Sequence[Any]]:

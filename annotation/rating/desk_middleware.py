@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from annotation.rating.desk import desk_in_session
-from annotation.web.sessions import SessionStore
+from annotation.sessions import SessionStore, mark_seen
 
 
 def reads_desk(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +37,8 @@ class DeskMiddleware(MiddlewareMixin):
         found = desk_in_session(key, kwargs["slug"], kwargs["assignment_id"])
         if found is None:
             return
-        session.set_loaded(found.session_data)
+        session.take(found.session)
+        mark_seen(found.session)
         if session.vouches_for(found.user):
             setattr(request, "_cached_user", found.user)  # noqa: B010 - where Django looks for `request.user`
             setattr(request, "found_desk", found)  # noqa: B010 - HttpRequest declares no such attribute

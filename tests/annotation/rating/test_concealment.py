@@ -137,6 +137,7 @@ def paths(slug: str, numbers: set[int]) -> list[str]:
         "<slug:slug>": slug,
         "<slug:question_key>": "attribution",
         "<str:token>": "invented",
+        "<slug:session_id>": "invented",
         "<str:uidb64>": "MA",
         "<str:model_name>": "invented",
         "<slug:name>": "scatter",

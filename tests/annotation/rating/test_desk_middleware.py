@@ -28,6 +28,14 @@ def test_a_session_names_its_user_once_they_have_signed_in(rater):
     assert Session.objects.get().user == rater.user
 
 
+def test_a_stage_marks_its_session_as_seen(rater, assignment):
+    browser = signed_in(rater.user)
+    long_ago = timezone.now() - timedelta(hours=1)
+    Session.objects.update(seen_at=long_ago)
+    submit(browser, assignment)
+    assert Session.objects.get().seen_at > long_ago
+
+
 def deactivate(browser: Client, user: User) -> None:
     user.is_active = False
     user.save()

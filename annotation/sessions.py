@@ -1,5 +1,6 @@
-"""The session engine: Django's, with the session's user in a column."""
+"""The session engine: Django's, with the session's user and last request in columns."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from annotation.models import Session
+
+SEEN_GRAIN = timedelta(minutes=10)
+"""Precision of a session's last request, so that not every request writes."""
 
 
 class SessionStore(db.SessionStore):
@@ -26,9 +30,15 @@ class SessionStore(db.SessionStore):
         stored.user_id = data.get(SESSION_KEY)
         return stored
 
-    def set_loaded(self, session_data: str) -> None:
-        """Take the data that another statement read from the session's row."""
-        self._session_cache = self.decode(session_data)
+    def _get_session_from_db(self) -> Session | None:
+        stored: Session | None = super()._get_session_from_db()  # type: ignore[misc] # unknown to the stubs
+        if stored is not None:
+            mark_seen(stored)
+        return stored
+
+    def take(self, stored: Session) -> None:
+        """Take the session that another statement has read."""
+        self._session_cache = self.decode(stored.session_data)
 
     def vouches_for(self, user: User) -> bool:
         """Return whether this session signs the user in, by all that Django asks of a session.
@@ -41,6 +51,13 @@ class SessionStore(db.SessionStore):
             and user.is_active
             and constant_time_compare(self.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
         )
+
+
+def mark_seen(stored: Session) -> None:
+    """Record that the session is in use now, to SEEN_GRAIN."""
+    now = timezone.now()
+    if now - stored.seen_at > SEEN_GRAIN:
+        Session.objects.filter(pk=stored.pk).update(seen_at=now)
 
 
 def is_signed_in(session_key: str) -> bool:
