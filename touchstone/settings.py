@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "annotation.web.middleware.PrivateResponseMiddleware",
     "annotation.web.middleware.WrongMethodMiddleware",
     "annotation.web.middleware.DomainErrorMiddleware",
+    "annotation.people.known_browser_middleware.KnownBrowserMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -162,12 +163,14 @@ LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
 
-# Sign-in is throttled by name and address together, so that a stranger cannot lock out a colleague.
-AXES_FAILURE_LIMIT = 5
+# Sign-in is throttled so that a stranger cannot lock out a colleague; sign_in_limits.py has all limits.
+AXES_HANDLER = "annotation.people.sign_in_limits.SignInLimits"
+AXES_FAILURE_LIMIT = 5  # by name and address together, or by name and known browser
 AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_PARAMETERS = "annotation.people.sign_in_limits.lockout_parameters"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else whoever goes on trying keeps the owner out
 AXES_CLIENT_IP_CALLABLE = "annotation.people.client_address.client_address"
-AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
+AXES_LOCKOUT_CALLABLE = "annotation.people.account_views.sign_in_refused"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 

@@ -1,5 +1,7 @@
 """Signing in and out, accepting an invitation, and the account page."""
 
+from math import ceil
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
@@ -25,6 +27,7 @@ from annotation.people.account_forms import (
 from annotation.people.api_tokens import delete_api_token, issue_api_token
 from annotation.people.invitations import accept_invitation, find_invitation
 from annotation.people.own_sessions import end_other_sessions, end_session, sessions_of
+from annotation.people.sign_in_limits import wait_of
 from annotation.people.single_sign_on import is_configured
 from annotation.templatetags.figures import noun
 from annotation.web.request_types import SignedInRequest
@@ -41,6 +44,20 @@ sign_in = LoginView.as_view(
     redirect_authenticated_user=True,
     extra_context={"sign_on": _sign_on_name},
 )
+
+
+def sign_in_refused(
+    request: HttpRequest, _: HttpResponse | None, credentials: dict[str, str] | None
+) -> HttpResponse:
+    """Say how long to wait, in words and in the header that programs read."""
+    seconds = ceil(wait_of(request).total_seconds())
+    wait = noun(seconds, "second,seconds") if seconds < 60 else noun(ceil(seconds / 60), "minute,minutes")
+    context = {"wait": wait, "username": (credentials or {}).get("username", "")}
+    refusal = render(request, "registration/locked_out.html", context, status=429)
+    refusal["Retry-After"] = str(seconds)
+    return refusal
+
+
 sign_out = login_not_required(LogoutView.as_view())
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.people.account_forms import ForgottenPasswordForm, ResetPasswordForm
 from annotation.people.mail import send, sends_mail
 from annotation.people.passwords import finish_reset, password_link_for, password_mails
+from annotation.people.sign_in_limits import remember_browser
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
@@ -30,6 +31,7 @@ class NewPasswordView(PasswordResetConfirmView):
         with transaction.atomic():
             response = super().form_valid(form)
             finish_reset(form.user)
+        remember_browser(self.request, form.user)
         messages.success(self.request, "Password changed. Sign in with it.")
         return response
 
