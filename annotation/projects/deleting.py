@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import SET_NULL, ManyToOneRel, Model, QuerySet
+from django.db.models import CASCADE, SET_NULL, ManyToOneRel, Model, QuerySet
 from django.utils import timezone
 
 from annotation.audit.actions import Action
@@ -87,13 +87,20 @@ def _refuse_busy(project: Project, paths: dict[type[Model], str]) -> None:
 
 
 def _forget(project: Project, paths: dict[type[Model], str]) -> None:
-    """Empty the references from rows that stay."""
+    """Empty the references from rows that stay, and delete rows that need not refer to it but do.
+
+    An API token for this project only would open all projects if its reference were emptied.
+    """
     for model, path in paths.items():
         for relation in _relations(model):
             other, name = relation.field.model, relation.field.name
-            if other not in paths and relation.on_delete is SET_NULL:
+            if other not in paths:
                 lookup = name if model is Project else f"{name}__{path}"
-                other._base_manager.filter(**{lookup: project.pk}).update(**{name: None})
+                referring = other._base_manager.filter(**{lookup: project.pk})
+                if relation.on_delete is SET_NULL:
+                    referring.update(**{name: None})
+                elif relation.on_delete is CASCADE:
+                    referring.delete()
 
 
 def _uploaded_files(project: Project) -> list[Path]:

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.errors import DomainError, InvalidFields, NotAllowed
-from annotation.models import AuditEntry, Project, Role
+from annotation.models import ApiToken, AuditEntry, Project, Role, Session
+from annotation.people.api_tokens import issue_api_token
 from annotation.projects.archiving import archive_project
 from annotation.projects.deleting import counts_below, delete_project
 from scoring.models import Batch
@@ -20,9 +21,9 @@ pytestmark = pytest.mark.django_db
 
 
 def row_counts():
-    """Return how many rows each table has that may belong to a project."""
+    """Return how many rows each table has that may belong to a project, unlike tokens and sessions."""
     models = (*apps.get_app_config("annotation").get_models(), *apps.get_app_config("scoring").get_models())
-    return {model.__name__: model.objects.count() for model in models if model.__name__ != "ApiToken"}
+    return {model.__name__: model.objects.count() for model in models if model not in (ApiToken, Session)}
 
 
 def test_a_project_is_deleted_with_everything_below_it_and_nothing_else(
@@ -35,6 +36,7 @@ def test_a_project_is_deleted_with_everything_below_it_and_nothing_else(
     project, manager = campaign.project, campaign.users["manager"]
     with pytest.raises(DomainError, match="Archive it first"):
         delete_project(project, manager, project.slug)
+    limited, unlimited = (issue_api_token(manager, "a", project=only)[0] for only in (project, None))
     archive_project(project, manager)
     assert counts_below(project)["ratings"] > 0
     with pytest.raises(InvalidFields, match="expected"):
@@ -52,6 +54,7 @@ def test_a_project_is_deleted_with_everything_below_it_and_nothing_else(
     with django_capture_on_commit_callbacks(execute=True):
         delete_project(project, manager, f" {project.slug} ")
     connection.check_constraints()
+    assert set(ApiToken.objects.filter(pk__in=[limited.pk, unlimited.pk])) == {unlimited}
     after = row_counts()
     kept = {"Questionnaire", "Question", "AuditEntry"}  # questions belong to no project; the log is for ever
     assert {name: n for name, n in after.items() if name not in kept} == {
