@@ -16,6 +16,26 @@ class DomainError(Exception):
     status = 400
 
 
+class TryAgainLater(DomainError):
+    """The server does this later. `after_s` says in how many seconds."""
+
+    def __init__(self, message: str, after_s: int) -> None:
+        self.after_s = after_s
+        super().__init__(f"{message} Try again in {after_s} second{'s' if after_s > 1 else ''}.")
+
+
+class TooManyRequests(TryAgainLater):
+    """One client asked too often."""
+
+    status = 429
+
+
+class Busy(TryAgainLater):
+    """Other clients' requests take all that the server spares for this."""
+
+    status = 503
+
+
 class NotAllowed(DomainError):
     """The user's role does not permit the action."""
 

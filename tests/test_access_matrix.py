@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from annotation.models import Project
 from annotation.people.api_tokens import issue_api_token
+from metaeval.live import strangers
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
 from tests.campaigns import SCORE, Campaign, make_campaign
 from tests.conftest import is_thorough
@@ -616,7 +617,8 @@ def test_parts_of_pages_are_refused_like_the_pages(world):
     assert wrong == []
 
 
-def test_publishing_opens_only_the_results_and_not_to_raters(world, askers):
+def test_publishing_opens_only_the_results_and_not_to_raters(world, askers, monkeypatch):
+    monkeypatch.setattr(strangers, "NEW_PER_MINUTE", 1_000)
     Project.objects.filter(pk=world.own.project.pk).update(results_published_at=timezone.now())
     published = {f"{world.own.mark}-system", SCORE}  # every summary has the same score, so it is the mean
     wrong = []

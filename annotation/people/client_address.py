@@ -1,6 +1,6 @@
-"""The address of a client, for counting failed sign-ins."""
+"""The address of a client, for counting failed sign-ins and what strangers have computed."""
 
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -17,6 +17,16 @@ def client_address(request: HttpRequest) -> str:
         return seen_here
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     return _without_port(forwarded[-1].strip()) or seen_here
+
+
+def client_network(request: HttpRequest) -> str:
+    """Return the client's address; of IPv6, its /64 network, since one client may have all of that."""
+    address = client_address(request)
+    try:
+        is_long = isinstance(ip_address(address), IPv6Address)
+    except ValueError:
+        return address
+    return str(ip_network(f"{address}/64", strict=False)) if is_long else address
 
 
 def _without_port(entry: str) -> str:

@@ -6,7 +6,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from annotation.errors import DomainError, NotSignedIn
+from annotation.errors import DomainError, NotSignedIn, TryAgainLater
 
 
 def domain_error_response(exception: Exception, context: dict[str, Any]) -> Response | None:
@@ -15,5 +15,6 @@ def domain_error_response(exception: Exception, context: dict[str, Any]) -> Resp
         detail = {"detail": NotAuthenticated.default_detail}
         return Response(detail, NotAuthenticated.status_code, headers={"WWW-Authenticate": challenge})
     if isinstance(exception, DomainError):
-        return Response({"detail": str(exception)}, status=exception.status)
+        later = {"Retry-After": str(exception.after_s)} if isinstance(exception, TryAgainLater) else None
+        return Response({"detail": str(exception)}, status=exception.status, headers=later)
     return exception_handler(exception, context)

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 from django.utils.deprecation import MiddlewareMixin
 
-from annotation.errors import DomainError, NotSignedIn
+from annotation.errors import DomainError, NotSignedIn, TryAgainLater
 from annotation.web.error_pages import wrong_method
 
 
@@ -17,7 +17,10 @@ class DomainErrorMiddleware(MiddlewareMixin):
             return None
         if isinstance(exception, NotSignedIn):
             return redirect_to_login(request.get_full_path())
-        return render(request, "refused.html", {"message": str(exception)}, status=exception.status)
+        refusal = render(request, "refused.html", {"message": str(exception)}, status=exception.status)
+        if isinstance(exception, TryAgainLater):
+            refusal["Retry-After"] = str(exception.after_s)
+        return refusal
 
 
 class WrongMethodMiddleware(MiddlewareMixin):

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.models import Project
 from annotation.web.api_pages import OneOf, PageQuery, ProjectPage
 from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
-from metaeval.agreement.report import agreement_report
+from metaeval.agreement.report import project_agreement
 from metaeval.live.api import MOST_RESAMPLES, FigureSerializer, results_list
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
@@ -46,9 +46,8 @@ class AgreementQuery(PageQuery):
 def agreement(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, object]]]:
     """Return every statistic of every question, for each language and for all languages together."""
     snapshot = snapshot_of(project)
-    figures = agreement_report(
-        snapshot.summaries,
-        snapshot.human,
+    figures = project_agreement(
+        snapshot,
         language=query.get("language", ""),
         group=query.get("group", ""),
         method=AgreementMethod(query["scale"], query["interval"], query["resamples"], query["seed"]),

@@ -9,9 +9,10 @@ from annotation.models import Project
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, RatingsPerUnitByLanguage, ratings_per_unit
 from metaeval.agreement.statistics import STATISTICS, agreements, scale_of
+from metaeval.live.strangers import refuse_resamples
 from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
 from metaeval.snapshot.rater_groups import warning_of_mixing
-from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import Agreement, reasons, value_and_ends
 
@@ -115,10 +116,19 @@ def agreement_rows(
 ) -> list[dict[str, object]]:
     """Return `agreement_report` on the project's current ratings, as JSON values."""
     snapshot = snapshot_of(project)
-    figures = agreement_report(
-        snapshot.summaries, snapshot.human, language=language, group=group, method=method
-    )
+    figures = project_agreement(snapshot, language=language, group=group, method=method or AgreementMethod())
     return [figure.as_json() for figure in figures]
+
+
+def project_agreement(
+    snapshot: Snapshot, *, language: str, group: str, method: AgreementMethod
+) -> list[AgreementFigure]:
+    """Return `agreement_report` on a snapshot.
+
+    Raises DomainError as it does, and for too many resamples of published results.
+    """
+    refuse_resamples(snapshot, method.resamples)
+    return agreement_report(snapshot.summaries, snapshot.human, language=language, group=group, method=method)
 
 
 def agreement_report(

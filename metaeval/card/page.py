@@ -17,7 +17,7 @@ from metaeval.card.run_price import RunPrice, run_price
 from metaeval.card.summary_traits import summary_traits
 from metaeval.comparison.comparison import compare
 from metaeval.export.chart import Chart
-from metaeval.live.background import LONG, SOON, Key
+from metaeval.live.background import LONG, SOON, Key, queue_of
 from metaeval.live.choices import PairChoices
 from metaeval.live.controls import pair_controls
 from metaeval.live.results_page import ResultsPage, side_by_side
@@ -102,7 +102,7 @@ def card_now(project: Project, choices: PairChoices) -> CardPage:
         return whole_card(project, choices, SOON)
     parts = [_without_card(project, snapshot, replace(choices, group=group)) for group in groups]
     _, key = keys_of(project, snapshot.revision, choices)
-    cards = LONG.result(key, partial(_cards, [part.material for part in parts]), SOON)
+    cards = queue_of(key, LONG).result(key, partial(_cards, [part.material for part in parts]), SOON)
     apart = [_with_card(*each) for each in zip(parts, cards, strict=True)] if cards else parts
     material = next((part.material for part in parts if part.material), None)
     return side_by_side(apart, choices, material=material, card=None, rows=())
@@ -118,7 +118,8 @@ def whole_card(project: Project, choices: PairChoices, wait_s: float | None = No
     if page.material is None:
         return page
     key, _ = keys_of(project, snapshot.revision, choices)
-    return _with_card(page, LONG.result(key, partial(evaluator_card, page.material), wait_s))
+    card = queue_of(key, LONG).result(key, partial(evaluator_card, page.material), wait_s)
+    return _with_card(page, card)
 
 
 def _cards(materials: Sequence[CardMaterial | None]) -> list[EvaluatorCard | None]:

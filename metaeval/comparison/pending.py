@@ -14,7 +14,7 @@ from metaeval.comparison.chosen_cell import CoefficientRow, every_level
 from metaeval.comparison.comparison import Comparison, ComparisonTable
 from metaeval.comparison.point_values import whole_table
 from metaeval.comparison.uncertainty import Uncertainty
-from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key
+from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key, queue_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.snapshot.snapshot import Snapshot
@@ -136,8 +136,9 @@ def present_or_latest(
     With `wait_s` None the result is always that of the key, which is of the snapshot's revision.
     """
     revision, n_ratings = snapshot.revision, snapshot.n_ratings
-    found = results.result(key, lambda: AsOf(revision, n_ratings, scope, compute()), wait_s)
+    queue = queue_of(key, results)
+    found = queue.result(key, lambda: AsOf(revision, n_ratings, scope, compute()), wait_s)
     if found is not None:
         return found
-    earlier: AsOf[Result] | None = results.latest_before(key)
+    earlier: AsOf[Result] | None = queue.latest_before(key)
     return earlier if earlier and earlier.scope == scope else None

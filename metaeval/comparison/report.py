@@ -3,6 +3,7 @@
 from annotation.models import Project
 from metaeval.comparison.comparison import ComparisonTable, compare, table_of
 from metaeval.live.choices import ComparisonChoices
+from metaeval.live.strangers import refuse_resamples
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import Method
@@ -16,8 +17,9 @@ def comparison_rows(project: Project, choices: ComparisonChoices, method: Method
 def comparison_table(snapshot: Snapshot, choices: ComparisonChoices, method: Method) -> ComparisonTable:
     """Return the table for the chosen summaries, labels and evaluators; `method` replaces the choice of one.
 
-    Raises DomainError for a choice that does not exist.
+    Raises DomainError for a choice that does not exist, and for too many resamples of published results.
     """
+    refuse_resamples(snapshot, method.resamples)
     human = snapshot.human
     for key in choices.questions:
         check_choice("question", key, tuple(ratings.question.key for ratings in human.questions))

@@ -10,21 +10,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Project
+from annotation.people.client_address import client_network
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import (
     REFUSALS,
     OneOf,
     PageQuery,
     ProjectPage,
+    Refusal,
     open_read_only,
     page_of,
     read_query,
 )
+from metaeval.live.background import Key
+from metaeval.live.strangers import ANSWERS, Computed
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.label_rules import LABEL_RULES
 
 MOST_RESAMPLES = 10_000
-"""The client waits for the result, and anybody may ask for published results."""
+"""The client waits for the result. `strangers.MOST_RESAMPLES` are fewer."""
 
 
 Rows = Callable[[Project, dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
@@ -38,19 +42,33 @@ def results_list(
 
     def listed(rows_of: Rows) -> Any:
         @extend_schema(
-            operation_id=operation_id, parameters=[query_kind], responses={200: list_kind, **REFUSALS}
+            operation_id=operation_id,
+            parameters=[query_kind],
+            responses={200: list_kind, **REFUSALS, 429: Refusal, 503: Refusal},
         )
         @open_read_only
         @wraps(rows_of)
         def view(request: Request, slug: str) -> Response:
             project = project_for(request.user, slug, Permission.SEE_RESULTS)
             query = read_query(request, query_kind)
-            fields, rows = rows_of(project, query)
+            if project.only_published:
+                fields, rows = _rows_for_stranger(request, project, operation_id, query, rows_of)
+            else:
+                fields, rows = rows_of(project, query)
             return Response(list_kind({**fields, **page_of(request, rows, query)}).data)
 
         return view
 
     return listed
+
+
+def _rows_for_stranger(
+    request: Request, project: Project, operation_id: str, query: dict[str, Any], rows_of: Rows
+) -> tuple[dict[str, Any], Sequence[Any]]:
+    """Return the rows within the limits for strangers, kept for all pages of the list."""
+    question = sorted((name, str(value)) for name, value in query.items() if name not in PageQuery().fields)
+    key = Key.of(project, project.revision, operation_id, *question)
+    return ANSWERS.answer(key, client_network(request), lambda: Computed(rows_of(project, query)))
 
 
 class FigureSerializer(serializers.Serializer):

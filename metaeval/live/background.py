@@ -4,6 +4,7 @@ A page shows its values at once and its slow results when they are ready (see `n
 may show those of an earlier revision and say so (see `latest_before`).
 """
 
+import math
 import sys
 from collections import deque
 from collections.abc import Callable, Hashable
@@ -13,11 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
 
+from annotation.errors import Busy
 from annotation.models import Project
 
 Result = TypeVar("Result")
 
 KEPT_RESULTS = 64
+MOST_FOR_STRANGERS = 4
+"""Unfinished results for readers who are not members. A page asks for two."""
+BUSY_S = 5
+"""Seconds after which a reader may try again who found too many unfinished."""
 SOON = 0.3
 """Seconds that a page waits for its results."""
 SWITCH_S = 0.0005
@@ -33,11 +39,13 @@ class Key(NamedTuple):
     revision: int
     request: Hashable
     """Everything else that the result depends on, such as the reader's choices."""
+    is_published: bool = False
+    """True if the reader is no member: published results leave something out."""
 
     @classmethod
     def of(cls, project: Project, revision: int, *request: Hashable) -> "Key":
-        """Return the key. Published results leave something out, so they have keys of their own."""
-        return cls(project.pk, revision, (*request, project.only_published))
+        """Return the key of a result for the project's reader."""
+        return cls(project.pk, revision, request, project.only_published)
 
 
 class Pending(NamedTuple):
@@ -51,8 +59,9 @@ class BackgroundResults:
     the machine's other cores to the web server and the workers.
     """
 
-    def __init__(self, kept: int = KEPT_RESULTS) -> None:
+    def __init__(self, kept: int = KEPT_RESULTS, most_unfinished: float = math.inf) -> None:
         self._kept = kept
+        self._most_unfinished = most_unfinished
         self._lock = Lock()
         self._outcomes: dict[Key, Future[Any]] = {}
         """In the order of the requests."""
@@ -65,10 +74,10 @@ class BackgroundResults:
     ) -> Result | Pending:
         """Return the result, or `Pending` if it is not ready after `wait_s` seconds (None: no limit).
 
-        Errors of `compute` are raised here for every caller. It runs in another thread: its arrays must not
-        change, and it must not use the database. Queued computations for earlier revisions of the project are
-        dropped. Within a transaction the result is computed at once and not kept, since the transaction may
-        be rolled back.
+        Raises Busy if too many others are unfinished. Errors of `compute` are raised here for every caller.
+        It runs in another thread: its arrays must not change, and it must not use the database. Queued
+        computations for earlier revisions of the project are dropped. Within a transaction the result is
+        computed at once and not kept, since the transaction may be rolled back.
         """
         if connection.in_atomic_block:
             return compute()
@@ -117,6 +126,8 @@ class BackgroundResults:
                     other.set_running_or_notify_cancel()  # wakes those who wait for it
                 del self._outcomes[key]
         self._queue = deque(each for each in self._queue if not each[0].cancelled())  # frees their arrays
+        if sum(not other.done() for other in self._outcomes.values()) >= self._most_unfinished:
+            raise Busy("The server is computing results for other readers.", BUSY_S)
         done = [key for key, other in self._outcomes.items() if other.done()]
         for key in done[: max(0, len(done) + 1 - self._kept)]:
             del self._outcomes[key]
@@ -149,8 +160,15 @@ def _is_finished(outcome: Future[Any]) -> bool:
 LONG = BackgroundResults()
 SHORT = BackgroundResults()
 """A queue for results of at most a second, which should not wait behind those of a minute."""
+STRANGERS = BackgroundResults(most_unfinished=MOST_FOR_STRANGERS)
+"""The queue of readers who are not members, so that members neither wait for them nor lose kept results."""
+
+
+def queue_of(key: Key, members: BackgroundResults) -> BackgroundResults:
+    """Return the queue for this result: that of `members`, or that of strangers."""
+    return STRANGERS if key.is_published else members
 
 
 def is_pending(key: Key) -> bool:
     """Return whether this process is computing the result or has it in a queue."""
-    return LONG.is_pending(key) or SHORT.is_pending(key)
+    return any(queue.is_pending(key) for queue in (LONG, SHORT, STRANGERS))

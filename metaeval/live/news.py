@@ -8,12 +8,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.messages import get_messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.models import Project
+from annotation.people.client_address import client_network
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest
@@ -24,6 +26,7 @@ from metaeval.live.background import Key, is_pending
 from metaeval.live.choices import Choices
 from metaeval.live.how_computed import how_computed
 from metaeval.live.results_page import ResultsPage
+from metaeval.live.strangers import ANSWERS, Computed
 
 TABLE_FILES = {
     "csv": ("csv", "text/csv; charset=utf-8"),
@@ -48,11 +51,51 @@ def results_view(kind: type[Choices]) -> Callable[[View], View]:
         @wraps(view)
         def of_project(request: HtmxRequest, slug: str, **named: str) -> HttpResponse:
             project = open_project(request, slug, Permission.SEE_RESULTS)
-            return view(request, project, kind.read(request.GET), **named)
+            choices = kind.read(request.GET)
+            if project.only_published:
+                return _for_stranger(request, project, choices, named, view)
+            return view(request, project, choices, **named)
 
         return of_project
 
     return opened
+
+
+class PageResponse(HttpResponse):
+    """A page or its changing parts, which may wait for background results."""
+
+    waits = 0
+
+
+def _for_stranger(
+    request: HtmxRequest, project: Project, choices: Choices, named: Mapping[str, str], view: View
+) -> HttpResponse:
+    """Return the view's response within the limits for strangers.
+
+    A page for somebody who is signed in, or with a message, is for one reader alone.
+    """
+    if request.htmx and shows(request, project):
+        return HttpResponse(status=204)
+    address = request.resolver_match.view_name if request.resolver_match else request.path
+    asked = (address, choices, *sorted(named.items()), _wants_parts(request), request.user.pk)
+    is_private = request.user.is_authenticated or len(get_messages(request)) > 0
+
+    def respond() -> Computed[tuple[int, bytes, dict[str, str]]]:
+        response = view(request, project, choices, **named)
+        return Computed(
+            (response.status_code, response.content, dict(response.items())),
+            is_final=response.status_code == 200 and not is_private and not getattr(response, "waits", 0),
+            is_news=response.status_code != 204,
+        )
+
+    key = Key.of(project, project.revision, *asked)
+    status, content, headers = ANSWERS.answer(key, client_network(request), respond)
+    return HttpResponse(content, status=status, headers=headers)
+
+
+def _wants_parts(request: HtmxRequest) -> bool:
+    """Return whether the page only replaces its changing parts. Going back in the history needs all of it."""
+    return bool(request.htmx) and not request.htmx.history_restore_request
 
 
 def stamp(revision: int, *, waits: int = 0) -> str:
@@ -79,10 +122,7 @@ def answer(
     waits_for: Collection[Key] = (),
     **others: object,
 ) -> HttpResponse:
-    """Render the page, or for htmx only its changing parts; 204 if it already `shows` all there is.
-
-    Going back in the history needs the whole page.
-    """
+    """Render the page, or for htmx only its changing parts; 204 if it already `shows` all there is."""
     if shows(request, project, waits_for):
         return HttpResponse(status=204)
     page = make_page()
@@ -92,8 +132,10 @@ def answer(
         "how": how_computed(page, project, timezone.localdate()),
         **others,
     }
-    parts = bool(request.htmx) and not request.htmx.history_restore_request
-    return render(request, f"{template}#changing" if parts else template, context)
+    name = f"{template}#changing" if _wants_parts(request) else template
+    response = PageResponse(render_to_string(name, context, request))
+    response.waits = page.waits
+    return response
 
 
 def attachment(content: str | bytes, name: str, content_type: str) -> HttpResponse:

@@ -9,7 +9,7 @@ import numpy as np
 from annotation.models import Project
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.report import comparison_table
-from metaeval.live.background import LONG, SOON, Key
+from metaeval.live.background import LONG, SOON, Key, queue_of
 from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, picks
 from metaeval.live.results_page import ComparedPage
@@ -72,8 +72,9 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
     check_choice("target", choices.target, TARGETS)
     table = comparison_table(snapshot, choices, choices.method)
     evaluator, against = _pair(table, choices)
-    plans = LONG.result(
-        Key.of(project, snapshot.revision, choices),
+    key = Key.of(project, snapshot.revision, choices)
+    plans = queue_of(key, LONG).result(
+        key,
         lambda: _plans(snapshot, table, choices, evaluator, against),
         wait_s,
     )

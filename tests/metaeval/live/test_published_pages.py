@@ -10,6 +10,7 @@ from django.urls import resolve, reverse
 
 from annotation.models import Answer
 from annotation.projects.settings import publish_results
+from metaeval.live import strangers
 from tests.addresses import ARGUMENTS
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
 from tests.kept_snapshots import kept_snapshots
@@ -72,6 +73,11 @@ def project():
     return project
 
 
+@pytest.fixture
+def no_limit(monkeypatch):
+    monkeypatch.setattr(strangers, "NEW_PER_MINUTE", 1_000)
+
+
 def published_addresses(project):
     """Return each address opened by publishing, including the files that pages link to."""
     found = [
@@ -99,7 +105,7 @@ def published_answers(project, client):
         yield address, client.get(address, **HTMX)
 
 
-def test_published_pages_expose_no_hidden_text_or_link_and_are_not_cached(project):
+def test_published_pages_expose_no_hidden_text_or_link_and_are_not_cached(project, no_limit):
     """Pages also link to sign-in and to the home page."""
     linked = set()
     for address, answer in published_answers(project, Client()):
