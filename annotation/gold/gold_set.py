@@ -24,6 +24,8 @@ from annotation.models import (
 from annotation.open_places import recount_places, wanted_ratings
 
 LONGEST_EXPLANATION = 2000  # characters
+SHOWS_GOLD = Q(round__isnull=False) | Q(is_check=True)
+"""Assignments of gold rounds and hidden checks. Their raters have seen the gold answers, or will."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _keep_changes(gold: GoldRating, agreed: Mapping[str, AgreedAnswer], user: Us
 
 def used_in_rounds(summary: Summary) -> int:
     """Count the gold rounds and hidden checks with `summary`. Their raters have seen its answers, or will."""
-    return Assignment.objects.filter(Q(round__isnull=False) | Q(is_check=True), summary=summary).count()
+    return Assignment.objects.filter(SHOWS_GOLD, summary=summary).count()
 
 
 def remove_from_gold_set(summary: Summary, *, to_be_rated: bool) -> None:

@@ -8,7 +8,7 @@ from random import SystemRandom
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -16,6 +16,7 @@ from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed
 from annotation.gold.answer_sheets import Sheets, agreed_in_rounds, agreed_sheets, given_in_rounds
+from annotation.gold.gold_set import SHOWS_GOLD
 from annotation.gold.qualification import Decision, QuestionResult, Thresholds, decide
 from annotation.gold.qualified_languages import qualified_languages, qualified_raters, qualify_by_round
 from annotation.gold.sampling import sample_round
@@ -149,7 +150,7 @@ def _new_round(rater: Rater, language: str, allowed_by: User | None = None) -> Q
     size = round_size(rater.project, rater.rounds.filter(language=language).count())
     seen = {
         row["summary"]: (row["times"], row["last"])
-        for row in Assignment.objects.filter(Q(round__isnull=False) | Q(is_check=True), rater=rater)
+        for row in Assignment.objects.filter(SHOWS_GOLD, rater=rater)
         .values("summary")
         .annotate(times=Count("pk"), last=Coalesce(Max("round__number"), 0))
     }

@@ -14,10 +14,11 @@ from django.utils import timezone
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError
-from annotation.gold.gold_set import remove_from_gold_set
+from annotation.gold.gold_set import SHOWS_GOLD, remove_from_gold_set
 from annotation.models import Assignment, GoldRating, Imported, ImportJob, Project, Rating, Summary
 from annotation.open_places import recount_places
 from annotation.permissions import Permission, require
+from annotation.templatetags.figures import noun
 
 
 class ImportInUse(DomainError):
@@ -32,12 +33,20 @@ class Undoing:
 
     deleted: dict[str, int]
     dependents: dict[str, int]
+    served_gold: int
+    """Gold summaries of the import that raters got in gold rounds or as hidden checks."""
 
     @property
     def refusal(self) -> str:
         """Return why the import cannot be undone; empty if it can."""
         if not self.deleted:
             return "This import stored no rows of its own, so there is nothing to undo."
+        if self.served_gold:
+            served = noun(self.served_gold, "gold summary,gold summaries")
+            return (
+                f"Raters got {served} of this import in gold rounds or as hidden checks, so the gold answers"
+                " stay. Remove summaries from the gold set instead."
+            )
         if self.dependents:
             found = ", ".join(f"{count:,} {name}" for name, count in self.dependents.items())
             return f"Other data depends on this import: {found}. Delete it first, or undo its import."
@@ -52,7 +61,14 @@ def is_undoable(job: ImportJob) -> bool:
 def effect_of_undoing(job: ImportJob) -> Undoing:
     """Return what undoing the import would delete, and what depends on it."""
     deleted = {_plural(model): _rows(model, job).count() for model in Imported.__subclasses__()}
-    return Undoing({name: count for name, count in deleted.items() if count}, _dependents(job))
+    return Undoing(
+        deleted={name: count for name, count in deleted.items() if count},
+        dependents=_dependents(job),
+        served_gold=Assignment.objects.filter(SHOWS_GOLD, summary__gold__import_job=job)
+        .values("summary")
+        .distinct()
+        .count(),
+    )
 
 
 def undo_import(job: ImportJob, user: User) -> None:
@@ -117,8 +133,6 @@ def _dependents(job: ImportJob) -> dict[str, int]:
         if whole:
             rows = rows.exclude(**{f"{whole}__import_job": job})
         found[_plural(other)] = rows.count()
-    in_rounds = Assignment.objects.filter(round__isnull=False, summary__gold__import_job=job)
-    found["assignments"] += in_rounds.exclude(summary__import_job=job).count()
     return {name: count for name, count in found.items() if count}
 
 

@@ -106,6 +106,7 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
         "needs_questionnaire": needs_questionnaire(job),
         "loadable": is_loadable(job),
         "undoable": is_undoable(job),
+        "why_not_undoable": effect_of_undoing(job).refusal if is_undoable(job) else "",
         "can_skip_after_check": can_skip_after_check(job),
         "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
         "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,

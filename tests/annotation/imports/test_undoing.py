@@ -9,7 +9,7 @@ from annotation.errors import NotAllowed
 from annotation.gold.rounds import start_round
 from annotation.imports.jobs import queue_import
 from annotation.imports.undoing import ImportInUse, effect_of_undoing, is_undoable, undo_import
-from annotation.models import GoldRating, Rater, Rating, Role, Summary, System
+from annotation.models import GoldRating, Project, Rater, Rating, Role, Summary, System
 from annotation.rating.assigning import take_assignment
 from metaeval.models import DisagreementTag
 from scoring.models import Score, Setup
@@ -139,8 +139,7 @@ def test_what_depends_on_an_import_is_named_and_keeps_it(project, manager):
     assert row_counts(project) == counts
 
 
-def test_imported_gold_answers_are_undone_until_a_round_has_used_them(project, manager):
-    summary = make_summary(project)
+def import_gold(project, manager, summary):
     gold = {
         "article_id": summary.article.external_id,
         "article": summary.article.text,
@@ -149,14 +148,41 @@ def test_imported_gold_answers_are_undone_until_a_round_has_used_them(project, m
         "language": "en",
         "answers": {"comprehensibility": {"value": "no", "explanation": "No verb."}},
     }
-    job = imported(project, manager, "gold", "gold.jsonl", json.dumps(gold))
+    return imported(project, manager, "gold", "gold.jsonl", json.dumps(gold))
+
+
+def test_imported_gold_answers_are_undone_until_a_round_has_used_them(project, manager):
+    summary = make_summary(project)
+    job = import_gold(project, manager, summary)
     undo_import(job, manager)
     summary.refresh_from_db()
     assert (GoldRating.objects.exists(), summary.open_places) == (False, 1)
 
-    job = imported(project, manager, "gold", "gold.jsonl", json.dumps(gold))
+    job = import_gold(project, manager, summary)
     start_round(make_rater(project, status=Rater.Status.TRAINING), "en")
-    assert effect_of_undoing(job).dependents == {"assignments": 1}
+    with pytest.raises(ImportInUse, match="Raters got 1 gold summary of this import in gold rounds"):
+        undo_import(job, manager)
+
+
+@pytest.mark.parametrize("is_reference", [False, True])
+def test_the_page_says_that_gold_served_as_a_hidden_check_keeps_its_import(project, manager, is_reference):
+    system = make_system(project, "writer", is_reference=is_reference)
+    summary = make_summary(project, system=system)
+    job = import_gold(project, manager, summary)
+    Project.objects.filter(pk=project.pk).update(check_rate=1)
+    make_summary(project)  # a check takes the place of another summary
+    assert take_assignment(make_rater(project)).is_check
+    browser = signed_in(manager)
+    page, undo = (reverse(name, args=[project.slug, job.pk]) for name in ("import_job", "import_undo"))
+    shown = text_of(browser.get(page))
+    assert "This import cannot be undone. Raters got 1 gold summary" in shown
+    assert undo not in browser.get(page).content.decode()
+    assert "Raters got 1 gold summary" in text_of(browser.get(undo))
+    assert 'class="button danger"' not in text_of(browser.get(undo))
+    refused = browser.post(undo)
+    assert refused.status_code == 409
+    assert "Raters got 1 gold summary" in text_of(refused)
+    assert GoldRating.objects.filter(summary=summary, retired_at=None).exists()
 
 
 def test_only_managers_undo_an_import(project, manager):
