@@ -19,6 +19,7 @@ from annotation.imports.reading.options import (
 from annotation.imports.reading.rating_sheets import AnswerCounts, RatingSheet, read_details, read_stage
 from annotation.imports.reading.records import (
     AnswerRecord,
+    ArticleRecord,
     Entry,
     Rejected,
     Row,
@@ -40,6 +41,7 @@ OPTIONAL = (
     "comment",
     "rated_at",
 )
+OF_ARTICLE = ("article_id", "article", "title", "language", "dataset", "split")
 OF_EXPORTS = (
     "revision",
     "is_current",
@@ -87,6 +89,7 @@ class RatingsImporter(Importer):
     proposes = "inferred"
 
     def prepare(self) -> None:
+        self._latest: tuple[tuple[object, ...], ArticleRecord] | None = None
         try:
             self._mapped = read_mapping(self.options.map, (*NEEDED, *OPTIONAL, *OF_EXPORTS))
         except ValueError as error:
@@ -130,7 +133,7 @@ class RatingsImporter(Importer):
             values = self._mapped.of(row.values)
             if escaped:
                 values = {name: original_text(str(cell)) for name, cell in values.items()}
-            yield replace(row, values=values)
+            yield Row(row.file, row.line, values, row.storable)
 
     def _entry(
         self, row: Row, sheets: dict[tuple[str, str, str], RatingSheet], counts: AnswerCounts
@@ -144,7 +147,7 @@ class RatingsImporter(Importer):
         value = fields.value("value", row.values.get("value"))
         if "value" not in row.values:
             fields.problem("value", None, "an answer")
-        article = read_article(fields, article_id)
+        article = self._article(fields, article_id)
         text = fields.text("summary") if row.values.get("summary") is not None else None
         people = (
             is_reference(system) or system in self.options.reference_systems or fields.flag("is_reference")
@@ -179,3 +182,15 @@ class RatingsImporter(Importer):
             named = [replace(each, field=self._mapped.theirs(each.field)) for each in rejected.problems]
             return replace(rejected, problems=named)
         return Entry(row.file, row.line, row.values, article, (summary,))
+
+    def _article(self, fields: Fields, article_id: str) -> ArticleRecord:
+        """Return the row's article. Mostly it is that of the row before, which need not be read again."""
+        if not fields.row.storable:  # JSON has values that are equal and differ: 1 and true
+            return read_article(fields, article_id)
+        given = tuple(map(fields.row.values.get, OF_ARTICLE))
+        if self._latest is not None and self._latest[0] == given:
+            return self._latest[1]
+        article = read_article(fields, article_id)
+        if not fields.problems:
+            self._latest = given, article
+        return article

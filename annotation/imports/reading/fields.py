@@ -88,10 +88,11 @@ class Fields:
 
         A whole number becomes its digits, since ids and names are often written without quotes.
         """
-        return self.check_name(field, self.row.values.get(field), holds, needed=needed)
+        found = self.row.values.get(field)
+        return self.check_name(field, found, holds, needed=needed) if needed or found is not None else ""
 
     def check_name(self, field: str, found: object, holds: str = "", *, needed: bool = False) -> str:
-        if isinstance(found, int) and not isinstance(found, bool):
+        if type(found) is int:
             found = str(found)
         text = "" if found is None else self.check_text(field, found).strip()
         longest = LONGEST[holds or field]
@@ -121,7 +122,9 @@ class Fields:
     def flag(self, field: str) -> bool:
         """Return whether the field says yes; False if there is none."""
         found = self.row.values.get(field)
-        said = FLAGS.get("" if found is None else str(found).strip().lower())
+        if found is None:
+            return False
+        said = FLAGS.get(str(found).strip().lower())
         if said is None:
             self.problem(field, found, "yes or no")
         return bool(said)

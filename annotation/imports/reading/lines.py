@@ -56,9 +56,14 @@ class TextFile:
                     return
                 number += 1
                 self.lines_read = number
-                unpacked += len(data)
-                self._check_size(number, unpacked)
-                if len(data) > LONGEST_LINE:
+                size = len(data)
+                unpacked += size
+                if unpacked > LARGEST_FILE or number > MOST_LINES:
+                    self._check_size(number, unpacked)
+                if data == b"\n":
+                    yield number, ""
+                    continue
+                if size > LONGEST_LINE:
                     unpacked += self._skip_rest(stream, data, number)
                     yield number, self._problem(number, f"over {LONGEST_LINE:,} bytes", "a shorter line")
                     continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from annotation.errors import suggestion
 
@@ -15,12 +16,18 @@ class Mapped:
 
     def of(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return a row's values under our names."""
-        ours = {
-            name: values[column]
-            for name, column in self.columns.items()
-            if name not in self.constants and column in values
-        }
-        return ours | dict(self.constants)
+        ours = {name: found for column, found in values.items() for name in self._names.get(column, ())}
+        ours.update(self.constants)
+        return ours
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        """Column -> our fields that it holds. Files have fewer columns than there are fields."""
+        names: dict[str, list[str]] = {}
+        for name, column in self.columns.items():
+            if name not in self.constants:
+                names.setdefault(column, []).append(name)
+        return names
 
     def theirs(self, ours: str) -> str:
         """Return what the file calls our field, for messages."""

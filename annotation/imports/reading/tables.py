@@ -71,8 +71,10 @@ class _CsvRecords:
         self._width = 0
 
     def __iter__(self) -> Iterator[Record]:
-        while (following := self._next()) is not None:
+        while (following := self._next() if self._ahead else next(self._stream, None)) is not None:
             number, line = following
+            if not line:
+                continue
             if isinstance(line, Problem):
                 yield number, Rejected(self._file.name, number, None, (line,))
                 continue

@@ -54,6 +54,40 @@ def test_columns_are_mapped_and_constants_set(tmp_path):
     assert ratings(found) == {("1", "BERT", "wid_0"): {"factual": "yes"}}
 
 
+def test_one_column_holds_two_fields(tmp_path):
+    found = csv(
+        tmp_path, "a,expert,fluency,4", header="article_id,rater,question,value", map=["system=rater"]
+    )
+    assert ratings(found) == {("a", "expert", "expert"): {"fluency": "4"}}
+
+
+def test_each_row_has_the_article_that_it_names(tmp_path):
+    found = csv(
+        tmp_path,
+        "a,x,r1,fluency,4,First,en",
+        "a,y,r1,fluency,4,First,en",
+        "a,x,r2,fluency,4,Other,en",
+        "b,x,r1,fluency,4,Other,de",
+        "b,y,r1,fluency,4,Other,no language",
+        "b,x,r2,fluency,4,Other,no language",
+        header="article_id,system,rater,question,value,title,language",
+    )
+    articles = [each.article for each in found.entries if each.article]
+    assert [(each.external_id, each.title, each.language) for each in articles] == [
+        ("a", "First", "en"),
+        ("a", "First", "en"),
+        ("a", "Other", "en"),
+        ("b", "Other", "de"),
+    ]
+    assert found.where == [(6, "language"), (7, "language")]
+
+
+def test_json_values_that_are_equal_are_not_taken_for_each_other(tmp_path):
+    row = {"article_id": "a", "system": "x", "rater": "r1", "question": "fluency", "value": 4, "title": 1}
+    found = read("ratings", jsonl(tmp_path / "r.jsonl", row, row | {"title": True}))
+    assert found.where == [(2, "title")]
+
+
 def test_problems_name_the_columns_of_the_file(tmp_path):
     found = csv(tmp_path, ",x,r1,fluency,4", header="doc,system,rater,question,value", map=["article_id=doc"])
     assert found.where == [(2, "doc")]
