@@ -8,7 +8,7 @@ from annotation.models import Project
 from annotation.web.api_pages import OneOf, PageQuery, ProjectPage
 from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
 from metaeval.agreement.report import project_agreement
-from metaeval.live.api import MOST_RESAMPLES, FigureSerializer, results_list
+from metaeval.live.api import MOST_RESAMPLES, RESAMPLES_HELP, FigureSerializer, results_list
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.agreement.krippendorff import SCALES
@@ -37,7 +37,10 @@ class AgreementQuery(PageQuery):
     scale = OneOf([OWN_SCALE, *SCALES], default=OWN_SCALE, help_text="Scale for alpha, AC and kappa.")
     interval = OneOf([NONE, *INTERVALS], default=AgreementMethod.interval)
     resamples = serializers.IntegerField(
-        default=AgreementMethod.resamples, min_value=1, max_value=MOST_RESAMPLES
+        default=AgreementMethod.resamples,
+        min_value=1,
+        max_value=MOST_RESAMPLES,
+        help_text=RESAMPLES_HELP,
     )
     seed = serializers.IntegerField(default=AgreementMethod.seed, min_value=0)
 

@@ -8,7 +8,13 @@ from rest_framework import serializers
 from annotation.models import Project
 from annotation.web.api_pages import OneOf, ProjectPage
 from metaeval.comparison.report import comparison_table
-from metaeval.live.api import MOST_RESAMPLES, EvaluatorFigureSerializer, LabelsQuery, results_list
+from metaeval.live.api import (
+    MOST_RESAMPLES,
+    RESAMPLES_HELP,
+    EvaluatorFigureSerializer,
+    LabelsQuery,
+    results_list,
+)
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
@@ -112,7 +118,9 @@ class ComparisonQuery(LabelsQuery):
         default=Method.constant,
         help_text="Articles (at the level within_system: systems) whose scores are all equal.",
     )
-    resamples = serializers.IntegerField(default=Method.resamples, min_value=1, max_value=MOST_RESAMPLES)
+    resamples = serializers.IntegerField(
+        default=Method.resamples, min_value=1, max_value=MOST_RESAMPLES, help_text=RESAMPLES_HELP
+    )
     seed = serializers.IntegerField(default=Method.seed, min_value=0)
     dataset = serializers.CharField(default=ALL, help_text=f"One dataset, or '{ALL}' for all.")
     system = serializers.ListField(

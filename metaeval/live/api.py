@@ -22,14 +22,16 @@ from annotation.web.api_pages import (
     page_of,
     read_query,
 )
+from metaeval.live import strangers
 from metaeval.live.background import Key
-from metaeval.live.strangers import ANSWERS, Computed
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.label_rules import LABEL_RULES
 
 MOST_RESAMPLES = 10_000
 """The client waits for the result. `strangers.MOST_RESAMPLES` are fewer."""
 
+
+RESAMPLES_HELP = f"Readers of published results who are not members: at most {strangers.MOST_RESAMPLES:,}."
 
 Rows = Callable[[Project, dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
 """A function of a project and the checked parameters that returns a list's fields and all its rows."""
@@ -68,7 +70,9 @@ def _rows_for_stranger(
     """Return the rows within the limits for strangers, kept for all pages of the list."""
     question = sorted((name, str(value)) for name, value in query.items() if name not in PageQuery().fields)
     key = Key.of(project, project.revision, operation_id, *question)
-    return ANSWERS.answer(key, client_network(request), lambda: Computed(rows_of(project, query)))
+    return strangers.ANSWERS.answer(
+        key, client_network(request), lambda: strangers.Computed(rows_of(project, query))
+    )
 
 
 class FigureSerializer(serializers.Serializer):
