@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation.declared.settings import Setting, SettingsRefused, settings_of, value_as_json
 from annotation.errors import DomainError
-from annotation.exports.exporter import Exporter, exporter_class, formats_for, open_export_for
+from annotation.exports.exporter import CONTENT_TYPES, Exporter, exporter_class, formats_for, open_export_for
 from annotation.exports.views import download
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import REFUSALS, read_only
@@ -66,7 +66,7 @@ def export_list(request: Request, slug: str) -> Response:
             ("rater_status", "rater status; without it, all but removed raters"),
         )
     ],
-    responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **REFUSALS},
+    responses={**{(200, each): OpenApiTypes.BINARY for each in CONTENT_TYPES}, **REFUSALS},
 )
 @read_only
 def export_detail(request: Request, slug: str, format_name: str) -> HttpResponseBase:

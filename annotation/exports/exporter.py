@@ -15,6 +15,12 @@ from annotation.models import Project
 from annotation.permissions import Permission, Person, require
 from annotation.protocol import Questionnaire
 
+CSV_FILE = "text/csv; charset=utf-8"
+TSV_FILE = "text/tab-separated-values; charset=utf-8"
+JSON_LINES_FILE = "application/x-ndjson"
+CONTENT_TYPES = (CSV_FILE, TSV_FILE, JSON_LINES_FILE)
+"""Content types of all formats."""
+
 
 class UnsuitableProject(DomainError):
     """The project has not what the format describes."""

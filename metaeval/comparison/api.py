@@ -48,8 +48,8 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
     level = serializers.CharField()
     coefficient = serializers.CharField()
     n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
-    articles = serializers.IntegerField()
-    systems = serializers.IntegerField()
+    articles = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
+    systems = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
     units = serializers.IntegerField(help_text="Units that the value is computed from.")
     unit = serializers.CharField(help_text="summaries, articles or systems.")
     counted_as_zero = serializers.DictField(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annotation.database.portions import portions
 from annotation.declared.settings import SettingsRefused, setting
 from annotation.errors import suggestion
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import CSV_FILE, Exporter
 from annotation.exports.files import csv_chunks
 from annotation.exports.filters import SummaryFilters
 from annotation.models import Project, Summary
@@ -29,7 +29,7 @@ class ScoresExporter(Exporter):
     )
     permission = Permission.EXPORT_SCORES
     ending = "csv"
-    content_type = "text/csv; charset=utf-8"
+    content_type = CSV_FILE
 
     @dataclass(frozen=True)
     class Options(SummaryFilters):

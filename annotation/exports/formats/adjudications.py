@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import CSV_FILE, Exporter
 from annotation.exports.files import csv_chunks, utc
 from annotation.exports.filters import SummaryFilters
 from annotation.models import Adjudication
@@ -30,7 +30,7 @@ class AdjudicationsExporter(Exporter):
     )
     Options = SummaryFilters
     ending = "csv"
-    content_type = "text/csv; charset=utf-8"
+    content_type = CSV_FILE
 
     options: SummaryFilters
 

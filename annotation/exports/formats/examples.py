@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from annotation.exports.articles import exported_articles
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import JSON_LINES_FILE, Exporter
 from annotation.exports.files import jsonl_chunks
 from annotation.exports.filters import SummaryFilters
 
@@ -14,7 +14,7 @@ class ExamplesExporter(Exporter):
     description = "One summary per line with its article and references, to be scored or imported elsewhere."
     Options = SummaryFilters
     ending = "jsonl"
-    content_type = "application/x-ndjson"
+    content_type = JSON_LINES_FILE
 
     options: SummaryFilters
 

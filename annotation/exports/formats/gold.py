@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import JSON_LINES_FILE, Exporter
 from annotation.exports.files import jsonl_chunks
 from annotation.exports.filters import SummaryFilters
 from annotation.models import GoldRating
@@ -17,7 +17,7 @@ class GoldExporter(Exporter):
     )
     Options = SummaryFilters
     ending = "jsonl"
-    content_type = "application/x-ndjson"
+    content_type = JSON_LINES_FILE
 
     options: SummaryFilters
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.declared.settings import setting
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import CSV_FILE, JSON_LINES_FILE, Exporter
 from annotation.exports.files import csv_chunks, jsonl_chunks, utc
 from annotation.exports.filters import RatingFilters, articles_option
 from annotation.exports.rated import ExportedRating, exported_ratings
@@ -39,7 +39,7 @@ class RatingsExporter(Exporter):
     def __init__(self, project: Project, options: Options) -> None:
         super().__init__(project, options)
         self.ending = options.file_type
-        self.content_type = "text/csv; charset=utf-8" if options.file_type == CSV else "application/x-ndjson"
+        self.content_type = CSV_FILE if options.file_type == CSV else JSON_LINES_FILE
         self._columns = (*RATING_COLUMNS, *(TEXT_COLUMNS if options.articles else TEXT_COLUMNS[:1]))
 
     def written(self) -> Iterator[bytes]:

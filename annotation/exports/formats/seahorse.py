@@ -7,7 +7,7 @@ Summarization Evaluation" (EMNLP).
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import TSV_FILE, Exporter
 from annotation.exports.files import tsv_chunks
 from annotation.exports.filters import RatingFilters
 from annotation.exports.rated import ExportedRating, exported_ratings
@@ -32,7 +32,7 @@ class SeahorseExporter(Exporter):
         "which may run texts as formulas."
     )
     ending = "tsv"
-    content_type = "text/tab-separated-values; charset=utf-8"
+    content_type = TSV_FILE
     answers = SEAHORSE
 
     @dataclass(frozen=True)

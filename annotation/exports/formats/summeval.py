@@ -11,7 +11,7 @@ from itertools import chain
 
 from annotation.database.portions import portions
 from annotation.exports.articles import ExportedArticle, ExportedSummary, exported_articles
-from annotation.exports.exporter import Exporter
+from annotation.exports.exporter import JSON_LINES_FILE, Exporter
 from annotation.exports.files import jsonl_chunks
 from annotation.exports.filters import RatingFilters
 from annotation.exports.rated import ExportedRating, ratings_of_summaries
@@ -30,7 +30,7 @@ class SummEvalExporter(Exporter):
         "all others expert_annotations, without names, comments and revisions."
     )
     ending = "jsonl"
-    content_type = "application/x-ndjson"
+    content_type = JSON_LINES_FILE
     answers = SUMMEVAL
 
     @dataclass(frozen=True)
