@@ -100,7 +100,7 @@ STANDING = f"""
     SELECT role FROM {Membership._meta.db_table} WHERE user_id = %s AND project_id = %s
     UNION ALL
     SELECT status FROM {Rater._meta.db_table} WHERE user_id = %s AND project_id = %s
-"""
+"""  # noqa: S608 - names of tables
 """The roles of a person's memberships and the status of their rater.
 
 Nearly every request asks this, and Django takes 25 times as long to write the query as to send it.

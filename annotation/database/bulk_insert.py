@@ -16,7 +16,7 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
     quote = connection.ops.quote_name
     columns = ", ".join(quote(str(field.column)) for field in (*given, *others))
     values = ", ".join(["%s"] * (len(given) + len(others)))
-    statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({values})"
+    statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({values})"  # noqa: S608 - names of columns
     with connection.cursor() as cursor:
         cursor.executemany(statement, [(*row, *defaults) for row in rows])
 

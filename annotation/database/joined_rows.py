@@ -81,7 +81,7 @@ def insert(objects: Sequence[models.Model]) -> None:
         for field in fields
     ]
     with prepared_cursor() as cursor:
-        cursor.execute(f"INSERT INTO {meta.db_table} ({columns}) VALUES {rows} RETURNING id", values)
+        cursor.execute(f"INSERT INTO {meta.db_table} ({columns}) VALUES {rows} RETURNING id", values)  # noqa: S608 - of columns
         for each, (pk,) in zip(objects, cursor.fetchall(), strict=True):
             each.pk, each._state.adding, each._state.db = pk, False, connection.alias
 
@@ -91,7 +91,7 @@ def update(stored: models.Model, *names: str) -> None:
     changes = ", ".join(f"{name} = %s" for name in names)
     values = [database_value(type(stored), name, getattr(stored, name)) for name in names]
     with prepared_cursor() as cursor:
-        cursor.execute(f"UPDATE {stored._meta.db_table} SET {changes} WHERE id = %s", [*values, stored.pk])
+        cursor.execute(f"UPDATE {stored._meta.db_table} SET {changes} WHERE id = %s", [*values, stored.pk])  # noqa: S608
 
 
 def database_value(model: type[models.Model], name: str, value: object) -> Any:

@@ -86,7 +86,7 @@ ON CONFLICT (rater_id, summary_id) WHERE round_id IS NULL
 DO UPDATE SET state = excluded.state, stage_opened_at = excluded.stage_opened_at,
     leased_until = excluded.leased_until
 RETURNING {RETURNED.columns}
-"""
+"""  # noqa: S608 - names of columns
 
 
 def _lease(rater: Rater, summary: Summary, now: datetime, *, is_check: bool = False) -> Assignment:

@@ -234,7 +234,7 @@ LEFT JOIN annotation_summary last_summary ON last_summary.id = last.summary_id
 LEFT JOIN annotation_qualificationround last_round ON last_round.id = last.round_id
 WHERE {{where}}
 ORDER BY answer.revision
-"""
+"""  # noqa: S608 - names of columns
 SESSION = ModelColumns(Session, "session")
 PERSON = ModelColumns(User, "person")
 OF_RATER = READ.format(further="", joined="", where="rater.id = %(rater)s")

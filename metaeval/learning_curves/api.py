@@ -24,9 +24,7 @@ class CurveFigureSerializer(FigureSerializer):
     level = serializers.CharField()
     coefficient = serializers.CharField()
     n = serializers.IntegerField()
-    articles = serializers.IntegerField(
-        allow_null=True, help_text="Null if not known."
-    )
+    articles = serializers.IntegerField(allow_null=True, help_text="Null if not known.")
 
 
 class CurveDifferenceSerializer(serializers.Serializer):

@@ -179,7 +179,7 @@ def _rows(
     return [
         SystemRow(
             name,
-            mark_safe(legend_mark(snapshot.summaries.system_names.index(name))),
+            mark_safe(legend_mark(snapshot.summaries.system_names.index(name))),  # noqa: S308 - a number
             [
                 SystemCell(column[place], helped[place] if helped else None) if column else None
                 for column, helped in zip(columns, powered, strict=True)
