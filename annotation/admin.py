@@ -4,10 +4,16 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.models import AuditEntry, Membership
+from annotation.people.two_factor import turn_off
+
+# The library's own pages show keys and codes.
+admin.site.unregister([StaticDevice, TOTPDevice])
 
 
 @admin.register(Membership)
@@ -52,3 +58,28 @@ class AuditEntryAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:  # noqa: ARG002
         return False
+
+
+@admin.register(TOTPDevice)
+class TwoFactorAdmin(admin.ModelAdmin):
+    """Accounts with two-factor authentication. Superusers turn it off by deleting, for lost phones."""
+
+    list_display = ("user", "created_at", "last_used_at")
+    search_fields = ("user__username",)
+    fields = ("user", "created_at", "last_used_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: TOTPDevice | None = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: TOTPDevice | None = None) -> bool:  # noqa: ARG002
+        return bool(request.user.is_active and request.user.is_superuser)
+
+    def delete_model(self, request: HttpRequest, obj: TOTPDevice) -> None:  # noqa: ARG002
+        turn_off(obj.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[TOTPDevice]) -> None:  # noqa: ARG002
+        for app in queryset.select_related("user"):
+            turn_off(app.user)

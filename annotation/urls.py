@@ -13,7 +13,7 @@ from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
 from annotation.imports import views as imports
-from annotation.people import account_views, password_views, single_sign_on_views
+from annotation.people import account_views, password_views, single_sign_on_views, two_factor_views
 from annotation.people import views as people
 from annotation.progress import views as progress
 from annotation.projects import archive_views
@@ -100,6 +100,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
 urlpatterns = [
     path("", projects.home, name="home"),
     path("sign-in/", account_views.sign_in, name="sign_in"),
+    path("sign-in/code/", two_factor_views.sign_in_code, name="sign_in_code"),
     path("sign-in/oidc/", single_sign_on_views.oidc_start, name="oidc_start"),
     path("sign-in/oidc/return/", single_sign_on_views.oidc_return, name="oidc_return"),
     path("sign-out/", account_views.sign_out, name="sign_out"),
@@ -111,6 +112,9 @@ urlpatterns = [
     path("account/sessions/<slug:session_id>/end/", account_views.session_end, name="session_end"),
     path("account/password/", account_views.password, name="password"),
     path("account/email/", account_views.email, name="email"),
+    path("account/two-factor/", two_factor_views.two_factor, name="two_factor"),
+    path("account/two-factor/codes/", two_factor_views.recovery_codes_new, name="recovery_codes_new"),
+    path("account/two-factor/off/", two_factor_views.two_factor_off, name="two_factor_off"),
     path("password/forgotten/", password_views.password_forgotten, name="password_forgotten"),
     path("password/<str:uidb64>/<str:token>/", password_views.password_reset, name="password_reset"),
     path("projects/new/", projects.project_new, name="project_new"),

@@ -67,8 +67,8 @@ ROOMS: dict[str, dict[str, str]] = {
     "annotation": {
         "urls": "addresses of raters' and managers' pages",
         "api_urls": "addresses of the API",
-        "admin": "users, groups and memberships for operators",
-        "management": "create_project, export, password links",
+        "admin": "accounts, groups and memberships for operators",
+        "management": "create_project, export, accounts",
         "demo": "the demo project",
         "people": "invitations, raters, accounts, tokens",
         "imports": "files into rows; formats and readers",

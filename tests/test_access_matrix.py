@@ -52,6 +52,9 @@ GET   home                       in     200       200        200     200     200
 GET   components                 in     200       200        200     200     200      200       200
 GET   sign_in                   200     302       302        302     302     302      302       302
 POST  sign_in                   200     302       302        302     302     302      302       302
+GET   admin_sign_in              in     403       403        403     403     403      403        in
+GET   sign_in_code               in     302       302        302     302     302      302       302
+POST  sign_in_code               in     302       302        302     302     302      302       302
 POST  oidc_start                404     404       404        404     404     404      404       404
 GET   oidc_return               404     404       404        404     404     404      404       404
 POST  sign_out                   in      in        in         in      in      in       in        in
@@ -64,6 +67,10 @@ POST  session_end                in     404       404        404     302     404
 POST  sessions_end               in     302       302        302     302     302      302       302
 POST  password                   in     422       422        422     422     422      422       422
 POST  email                      in     422       422        422     422     422      422       422
+GET   two_factor                 in     200       200        200     200     200      200       200
+POST  two_factor                 in     422       422        422     422     422      422       422
+POST  recovery_codes_new         in     422       422        422     422     422      422       422
+POST  two_factor_off             in     422       422        422     422     422      422       422
 GET   password_forgotten        200     200       200        200     200     200      200       200
 POST  password_forgotten        200     200       200        200     200     200      200       200
 GET   password_reset            200     200       200        200     200     200      200       200
@@ -344,6 +351,8 @@ OPEN_TO_ALL = {
     "favicon",
     "home",
     "sign_in",
+    "sign_in_code",
+    "admin_sign_in",
     "sign_out",
     "invitation",
     "oidc_start",
@@ -356,6 +365,9 @@ FORMS: dict[str, dict[str, object]] = {
     "training_new": {"method": "seahorse"},
     "learning_curve_new": {"method": "seahorse"},
     "sign_in": {"username": "nobody", "password": "wrong"},
+    "two_factor": {"code": "000000", "current_password": "wrong"},
+    "recovery_codes_new": {"current_password": "wrong"},
+    "two_factor_off": {"current_password": "wrong"},
     "token_new": {"label": "laptop", "days": "90"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
@@ -405,7 +417,7 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_limits": {"most_in_flight": 8},
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
-ANY_METHOD = {"sign_in", "sign_out"}  # Django's own views
+ANY_METHOD = {"sign_in", "sign_in_code", "sign_out"}  # Django's own views
 CONFLICT_IF_NOT_ASSIGNED = {
     "rate_item",
     "rate_draft",
@@ -435,6 +447,7 @@ REFUSED_IN_THIS_STATE = {
     "flag_reopen": "manager",
     "import_undo": "manager",
     "rater_allow_round": "manager",
+    "admin_sign_in": "superuser",
     "oidc_start": "annotator",
     "oidc_return": "annotator",
 }

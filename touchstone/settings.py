@@ -64,6 +64,9 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "django_htmx",
+    "django_otp",
+    "django_otp.plugins.otp_static",
+    "django_otp.plugins.otp_totp",
     "drf_spectacular",
     "rest_framework",
     "template_partials",
@@ -85,6 +88,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "annotation.rating.desk_middleware.DeskMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "annotation.people.two_factor_middleware.TwoFactorMiddleware",
     "annotation.audit.middleware.ActorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -143,6 +147,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # seconds
+TWO_FACTOR = env.str("TWO_FACTOR", default="offered")
+if TWO_FACTOR not in ("offered", "managers"):
+    raise environ.ImproperlyConfigured(f"TWO_FACTOR: found {TWO_FACTOR!r}, expected 'offered' or 'managers'")
+OTP_TOTP_ISSUER = "Touchstone"  # what apps call the account's place
 # Single sign-on with OpenID Connect, through mozilla-django-oidc.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")  # empty: passwords only
 OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from annotation.people.two_factor_views import admin_sign_in
 from annotation.projects.views import favicon
 
 handler400 = "annotation.web.error_pages.bad_request"
@@ -13,6 +14,7 @@ handler500 = "annotation.web.error_pages.server_error"
 
 urlpatterns = [
     path("favicon.ico", favicon, name="favicon"),
+    path("admin/login/", admin_sign_in, name="admin_sign_in"),  # instead of Django's, which asks for no code
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path("api/", include("annotation.api_urls")),

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -29,7 +29,10 @@ from annotation.people.invitations import accept_invitation, find_invitation
 from annotation.people.own_sessions import end_other_sessions, end_session, sessions_of
 from annotation.people.sign_in_limits import wait_of
 from annotation.people.single_sign_on import is_configured
-from annotation.templatetags.figures import noun
+from annotation.people.two_factor import has_two_factor
+from annotation.people.two_factor_middleware import opens_before_set_up
+from annotation.people.two_factor_views import PasswordView
+from annotation.templatetags.figures import noun, wait
 from annotation.web.request_types import SignedInRequest
 
 
@@ -38,7 +41,7 @@ def _sign_on_name() -> str:
     return settings.OIDC_NAME if is_configured() else ""
 
 
-sign_in = LoginView.as_view(
+sign_in = PasswordView.as_view(
     template_name="registration/sign_in.html",
     authentication_form=SignInForm,
     redirect_authenticated_user=True,
@@ -51,14 +54,13 @@ def sign_in_refused(
 ) -> HttpResponse:
     """Say how long to wait, in words and in the header that programs read."""
     seconds = ceil(wait_of(request).total_seconds())
-    wait = noun(seconds, "second,seconds") if seconds < 60 else noun(ceil(seconds / 60), "minute,minutes")
-    context = {"wait": wait, "username": (credentials or {}).get("username", "")}
+    context = {"wait": wait(seconds), "username": (credentials or {}).get("username", "")}
     refusal = render(request, "registration/locked_out.html", context, status=429)
     refusal["Retry-After"] = str(seconds)
     return refusal
 
 
-sign_out = login_not_required(LogoutView.as_view())
+sign_out = opens_before_set_up(login_not_required(LogoutView.as_view()))
 
 
 @login_not_required
@@ -162,6 +164,7 @@ def _account_page(
         "token_form": token_form or ApiTokenForm(request.user),
         "sessions": sessions_of(request.user, request.session.session_key),
         "password_form": password_form or NewPasswordForm(request.user),
+        "has_two_factor": has_two_factor(request.user),
         "sign_on": _sign_on_name(),
         "identities": request.user.sign_on_identities.count(),
         "email_form": email_form or EmailForm(instance=request.user),

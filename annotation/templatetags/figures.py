@@ -1,6 +1,7 @@
 """Filters that write numbers, durations and times."""
 
 from datetime import datetime
+from math import ceil
 
 from django import template
 from django.utils.dateformat import format as format_date
@@ -36,6 +37,11 @@ def noun(number: int, forms: str) -> str:
     """Return '1 rating' or '4,812 ratings' for the forms 'rating,ratings'."""
     one, many = forms.split(",")
     return f"{number:,} {one if number == 1 else many}"
+
+
+def wait(seconds: int) -> str:
+    """Return '45 seconds' or '15 minutes', rounded up."""
+    return noun(seconds, "second,seconds") if seconds < 60 else noun(ceil(seconds / 60), "minute,minutes")
 
 
 @register.filter(expects_localtime=True)

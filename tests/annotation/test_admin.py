@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotation.models import AuditEntry, Membership
 from tests.factories import make_member, make_project, make_rater
@@ -27,11 +28,15 @@ def project():
 
 
 def test_only_accounts_groups_and_memberships_can_be_edited(rf):
-    assert set(admin.site._registry) == {User, Group, Membership, AuditEntry}
+    assert set(admin.site._registry) == {User, Group, Membership, AuditEntry, TOTPDevice}
     request = rf.get("/")
     request.user = User(is_staff=True, is_superuser=True)
     log = admin.site._registry[AuditEntry]
     assert not any(log.get_model_perms(request)[what] for what in ("add", "change", "delete"))
+    apps = admin.site._registry[TOTPDevice]
+    assert not any(apps.get_model_perms(request)[what] for what in ("add", "change"))
+    request.user.is_superuser = False
+    assert not apps.has_delete_permission(request)
 
 
 def test_accounts_and_memberships_open(client, project):
@@ -67,4 +72,4 @@ def test_an_administrator_can_give_a_project_a_manager(client, project):
 def test_users_without_staff_status_are_refused(project):
     client = Client()
     client.force_login(Membership.objects.get(project=project).user)
-    assert client.get(reverse("admin:index")).status_code == 302
+    assert client.get(reverse("admin:index"), follow=True).status_code == 403

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.browser
 PAGES = {
     "home": ("demo-manager", "/"),
     "account": ("demo-manager", "/account/"),
+    "two-factor": ("demo-manager", "/account/two-factor/"),
     "project-new": ("demo-manager", "/projects/new/"),
     "progress": ("demo-manager", "/projects/demo/"),
     "agreement": ("demo-manager", "/projects/demo/agreement/"),
