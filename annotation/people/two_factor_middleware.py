@@ -22,12 +22,22 @@ def opens_before_set_up(view: Callable[..., Any]) -> Callable[..., Any]:
     return view
 
 
+def is_held_up(request: HttpRequest) -> bool:
+    """Return whether pages are closed to whoever is signed in until they set up two-factor authentication.
+
+    The provider of single sign-on has its own second factors.
+    """
+    if not isinstance(request.user, User) or request.session[BACKEND_SESSION_KEY] == SINGLE_SIGN_ON:
+        return False
+    return must_set_up(request.user)
+
+
 class TwoFactorMiddleware(MiddlewareMixin):
     """Must come after the middleware that asks who is signed in.
 
-    It also guards views without a login of their own, since they show members more than strangers. API
-    tokens are no session, and the provider of single sign-on has its own second factors. The steps of a
-    rating open nothing that a manager may, and would take one statement more.
+    It also guards views without a login of their own, since they show members more than strangers. Programs
+    with an API token have no session, so it lets them pass. The steps of a rating open nothing that a
+    manager may, and would take one statement more.
     """
 
     def process_view(
@@ -39,9 +49,7 @@ class TwoFactorMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         if getattr(view, "opens_before_set_up", False) or getattr(view, "reads_desk", False):
             return None
-        if not isinstance(request.user, User) or request.session[BACKEND_SESSION_KEY] == SINGLE_SIGN_ON:
-            return None
-        if not must_set_up(request.user):
+        if not is_held_up(request):
             return None
         if request.method in ("GET", "HEAD") and "HX-Request" not in request.headers:
             return redirect("two_factor")

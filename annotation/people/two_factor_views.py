@@ -33,7 +33,7 @@ from annotation.people.two_factor import (
     turn_on,
 )
 from annotation.people.two_factor_forms import OwnPasswordForm, SignInCodeForm, TwoFactorForm
-from annotation.people.two_factor_middleware import opens_before_set_up
+from annotation.people.two_factor_middleware import is_held_up, opens_before_set_up
 from annotation.web.request_types import SignedInRequest
 
 NEW_KEY = "new_two_factor_key"  # key of a session's data, until a code has confirmed it
@@ -104,6 +104,7 @@ def two_factor(request: SignedInRequest) -> HttpResponse:
     drawing = segno.make(app.config_url).svg_inline(scale=4, light="#fff")
     context = {
         "form": form,
+        "is_held_up": is_held_up(request),
         "link": app.config_url,
         "drawing": mark_safe(drawing),  # noqa: S308 - paths only, no text
         "key": key_in_words(app),

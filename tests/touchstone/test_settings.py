@@ -84,6 +84,11 @@ def test_an_unknown_mode_is_refused(load):
         load(**{**PRODUCTION, "TOUCHSTONE_MODE": "staging"})
 
 
+def test_an_unknown_demand_for_two_factor_authentication_is_refused(load):
+    with pytest.raises(ImproperlyConfigured, match=r"TWO_FACTOR: found 'raters', expected 'offered'"):
+        load(**PRODUCTION, TWO_FACTOR="raters")
+
+
 @pytest.mark.usefixtures("left_over")
 def test_a_key_in_the_environment_means_production_whatever_script_up_left(load):
     found = load(SECRET_KEY=PRODUCTION["SECRET_KEY"])

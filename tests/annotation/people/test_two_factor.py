@@ -219,7 +219,7 @@ def test_the_code_of_another_account_is_refused(user):
         assert "Wrong code" in text_of(browser.post(CODE, {"code": code}))
 
 
-def test_waiting_for_the_code_ends_after_five_minutes(user, monkeypatch):
+def test_waiting_for_the_code_ends_after_five_minutes(user):
     set_up(user)
     browser = with_password(user)
     session = browser.session
@@ -348,6 +348,7 @@ def test_a_manager_without_it_sees_only_the_set_up_page(project):
     browser = Client()
     answer = browser.post("/sign-in/", {"username": manager.username, "password": PASSWORD}, follow=True)
     assert answer.request["PATH_INFO"] == SET_UP
+    assert "Your account needs it to open other pages" in text_of(answer)
     slug = project.slug
     pages = ("/", "/account/", f"/projects/{slug}/", f"/projects/{slug}/agreement/", "/api/schema/")
     assert {browser.get(page)["Location"] for page in pages} == {SET_UP}
@@ -395,6 +396,7 @@ def test_single_sign_on_is_left_to_the_provider(project, settings):
         make_member(project, "manager"), backend="annotation.people.single_sign_on.SingleSignOnBackend"
     )
     assert is_signed_in(browser)
+    assert "Your account needs it" not in text_of(browser.get(SET_UP))
 
 
 def test_without_the_setting_managers_are_not_asked():
