@@ -55,9 +55,14 @@ _PREFIXES = (
         {"prefix_form": "keys", "prefix_sharing": "separate"},
     ),
 )
-LENGTHS = (8, 16, 32, 64, 128)
 _TRIALS: tuple[tuple[str, str, dict[str, Any], str, bool], ...] = (
-    ("negatives", "three mismatches for each match", {"negatives": 3, "batch_size": 16}, "none", False),
+    (
+        "negatives",
+        "three mismatches for each match, batches of 16",
+        {"negatives": 3, "batch_size": 16},
+        "none",
+        False,
+    ),
     ("epochs", "three epochs", {"epochs": 3}, "none", False),
     ("rates", "a third of the rates", {"learning_rate": 3e-4, "encoder_rate": 3e-5}, "none", False),
     ("batch", "batches of 32", {"batch_size": 32}, "none", False),
@@ -67,8 +72,14 @@ _TRIALS: tuple[tuple[str, str, dict[str, Any], str, bool], ...] = (
     ("sentences", "single sentences with the article", {}, "single_sentences", False),
     ("warm", "loss at temperature 2", {}, "temperature_2", False),
     ("cold", "loss at temperature .5", {}, "temperature_half", False),
-    ("contrast", "contrast over the batch added", {"batch_size": 32}, "contrast", False),
-    ("sharp-contrast", "the same at temperature .2", {"batch_size": 32}, "sharp_contrast", False),
+    ("contrast", "batches of 32, contrast over them added", {"batch_size": 32}, "contrast", False),
+    (
+        "sharp-contrast",
+        "batches of 32, contrast at temperature .2",
+        {"batch_size": 32},
+        "sharp_contrast",
+        False,
+    ),
     ("more", "all texts at hand, two references for some", {}, "none", True),
 )
 """Name, title, parameters, change, more data; beside the network of `ablation-input-perturbed`."""
@@ -86,9 +97,7 @@ GROUPS: dict[str, tuple[Network, ...]] = {
         ),
     ),
     "length": tuple(
-        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows})
-        for rows in LENGTHS
-        if rows != TRAINING["prefix_length"]
+        Network(f"length-{rows}", f"{rows} vectors", {"prefix_length": rows}) for rows in (8, 32, 64, 128)
     ),
     "trials": tuple(
         Network(f"trial-{name}", title, settings, _TRIED_WAYS, change, more)

@@ -75,8 +75,8 @@ def report(work: Work, rows: Sequence[dict[str, Any]]) -> str:
         ),
         (
             "Trials",
-            "Each changes one thing beside the perturbed prefix in the input. The best of so many rows is "
-            "partly luck. Changes that are no parameter are in `benchmarks/training/umse_changes.py`.",
+            "Each changes what it names, beside the perturbed prefix in the input. The best of so many rows "
+            "is partly luck. Changes that are no parameter are in `benchmarks/training/umse_changes.py`.",
             of_group(work, "trials"),
         ),
     )

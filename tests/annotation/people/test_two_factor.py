@@ -16,9 +16,11 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from annotation.errors import NotAllowed
 from annotation.models import AuditEntry
 from annotation.people.api_tokens import issue_api_token
 from annotation.people.passwords import password_link
+from annotation.people.two_factor import turn_on
 from annotation.rating.assigning import take_assignment
 from tests.annotation.rating.rating_steps import FIRST, HTMX, address, sheet
 from tests.factories import PASSWORD, make_member, make_project, make_rater, make_summary, make_user
@@ -121,6 +123,14 @@ def test_turning_it_on_signs_out_other_sessions_and_keeps_tokens(user):
     browser, _ = set_up(user)
     assert [is_signed_in(browser), is_signed_in(other)] == [True, False]
     assert Client().get("/api/schema/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_second_app_is_refused(user):
+    set_up(user)
+    key = "00" * 20
+    with pytest.raises(NotAllowed, match="Turn it off to use another app"):
+        turn_on(user, key, code_of(key))
+    assert TOTPDevice.objects.count() == 1
 
 
 def test_an_account_without_a_password_has_nothing_to_set_up(user):
