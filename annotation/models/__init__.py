@@ -6,6 +6,7 @@ from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
+from annotation.models.failures import FailureField
 from annotation.models.gold import (
     CheckSuspension,
     GoldAnswer,
@@ -34,6 +35,7 @@ __all__ = [
     "AuditEntry",
     "Changed",
     "CheckSuspension",
+    "FailureField",
     "GoldAnswer",
     "GoldAnswerChange",
     "GoldRating",

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.failures import FailureField
 from annotation.models.leases import Leased, LeasedQuerySet
 from annotation.models.projects import Project
 
@@ -38,7 +39,7 @@ class ImportJob(Leased):
     rows_total = models.PositiveIntegerField(null=True, blank=True)
     report = models.JSONField(default=dict, blank=True)
     errors = models.JSONField(default=list, blank=True)
-    failure = models.TextField(blank=True)
+    failure = FailureField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)

@@ -5,7 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Leased, LeasedQuerySet
+from annotation.models import FailureField, Leased, LeasedQuerySet
 from scoring.models.runs import Run
 
 
@@ -48,7 +48,7 @@ class ApiBatch(Leased):
     reasons = models.JSONField(
         default=dict, help_text="Errors: the endpoint's message to number of requests."
     )
-    failure = models.TextField(blank=True, help_text="Reason why the batch, or its latest attempt, failed.")
+    failure = FailureField(blank=True, help_text="Reason why the batch, or its latest attempt, failed.")
     input_file = models.CharField(
         max_length=200, blank=True, help_text="The endpoint's id of the uploaded file."
     )

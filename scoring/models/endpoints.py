@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from annotation.models import Project
+from annotation.models import FailureField, Project
 
 
 class Endpoint(models.Model):
@@ -41,7 +41,7 @@ class EndpointModel(models.Model):
         null=True, blank=True, help_text="Time of the latest request for a check."
     )
     checked_at = models.DateTimeField(null=True, blank=True)
-    check_failure = models.TextField(blank=True)
+    check_failure = FailureField(blank=True)
     input_price = models.DecimalField(
         max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens."
     )

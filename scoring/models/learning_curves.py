@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.models import Project
+from annotation.models import FailureField, Project
 from scoring.models.setups import Setup
 from scoring.models.trainings import Training
 
@@ -53,7 +53,7 @@ class CurveModel(models.Model):
     setup = models.ForeignKey(
         Setup, on_delete=models.SET_NULL, null=True, blank=True, related_name="curve_models"
     )
-    failure = models.TextField(blank=True, help_text="The reason why scoring could not be started.")
+    failure = FailureField(blank=True, help_text="The reason why scoring could not be started.")
 
     class Meta:
         ordering = ["share", "seed"]

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Leased, LeasedQuerySet, Project
+from annotation.models import FailureField, Leased, LeasedQuerySet, Project
 
 
 class RegisteredModel(Leased):
@@ -29,7 +29,7 @@ class RegisteredModel(Leased):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
-    failure = models.TextField(blank=True)
+    failure = FailureField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = LeasedQuerySet["RegisteredModel"].as_manager()

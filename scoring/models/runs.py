@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Imported, Leased, LeasedQuerySet
+from annotation.models import FailureField, Imported, Leased, LeasedQuerySet
 from scoring.models.setups import Setup
 
 
@@ -60,7 +60,7 @@ class Run(Imported):
         default=0, help_text="Summaries to score; a recheck counts them in each repetition."
     )
     reused = models.PositiveIntegerField(default=0, help_text="Summaries that already had a score.")
-    failure = models.TextField(blank=True, help_text="The reason why it failed or is paused.")
+    failure = FailureField(blank=True, help_text="The reason why it failed or is paused.")
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars; null: no limit."
     )

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.models import Article, Imported, Project
+from annotation.models import Article, FailureField, Imported, Project
 
 
 class SetupBase(models.Model):
@@ -109,7 +109,7 @@ class Probe(SetupBase):
     scoring_s = models.FloatField(
         null=True, blank=True, help_text="Seconds to score the summaries after that."
     )
-    failure = models.TextField(blank=True)
+    failure = FailureField(blank=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Leased, LeasedQuerySet, Project
+from annotation.models import FailureField, Leased, LeasedQuerySet, Project
 
 
 class Training(Leased):
@@ -35,7 +35,7 @@ class Training(Leased):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
-    failure = models.TextField(blank=True)
+    failure = FailureField(blank=True)
     is_cancelling = models.BooleanField(default=False, help_text="True if its worker must stop.")
     has_model = models.BooleanField(default=False, help_text="True if its best weights are installed.")
     steps = models.PositiveIntegerField(default=0, help_text="Steps made so far.")
