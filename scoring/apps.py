@@ -6,6 +6,6 @@ class ScoringConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.exports.formats import register
-        from scoring.workers import presence_signals  # noqa: F401 - connects its receivers
+        from scoring.workers import worker_signals  # noqa: F401 - connects its receivers
 
         register("scores", "scoring.runs.score_export.ScoresExporter")

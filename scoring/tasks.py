@@ -1,6 +1,8 @@
 """Celery's way in; each task is one call."""
 
-from celery import shared_task
+from typing import Any
+
+from celery import Task, shared_task
 
 from annotation.imports.jobs import wake_waiting_imports
 from scoring.batch_api import batch_api_worker
@@ -11,10 +13,27 @@ from scoring.runs import imported_scores, probing, worker
 from scoring.training import registration_worker
 from scoring.training import worker as training_worker
 from scoring.training.wake_ups import wake_waiting_trainings
-from scoring.workers import wake_ups
+from scoring.workers import llm_places, wake_ups
+
+NO_PLACE_PAUSE_S = 1.0
+"""Seconds until a task looks again for a place in its worker."""
 
 
-@shared_task
+class InItsPlace(Task):
+    """A task that waits for a place if it comes from the queue of hosted models."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        if (self.request.delivery_info or {}).get("routing_key") != llm_places.QUEUE:
+            self.run(*args, **kwargs)
+            return
+        with llm_places.place() as has_place:
+            if has_place:
+                self.run(*args, **kwargs)
+                return
+        raise self.retry(countdown=NO_PLACE_PAUSE_S, max_retries=None)
+
+
+@shared_task(base=InItsPlace)
 def work_on_run(run_id: int) -> None:
     worker.work_on_run(run_id)
     concluding.conclude_drift_checks()
@@ -25,12 +44,12 @@ def work_on_probe(probe_id: int) -> None:
     probing.work_on_probe(probe_id)
 
 
-@shared_task
+@shared_task(base=InItsPlace)
 def check_endpoint_model(model_id: int) -> None:
     known_models.check(model_id)
 
 
-@shared_task
+@shared_task(base=InItsPlace)
 def work_on_api_batch(api_batch_id: int) -> None:
     batch_api_worker.work_on_api_batch(api_batch_id)
 

@@ -82,7 +82,7 @@ def no_stranger_asked_before() -> None:
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
 LONGEST = (
     "tests/browser/",
-    "tests/scoring/runs/test_worker_killed.py",
+    "tests/scoring/runs/test_real_worker.py",
     "tests/test_access_matrix.py",
     "tests/scoring/trainers/",
     "tests/annotation/rating/test_concealment.py",

@@ -22,6 +22,7 @@ from scoring.llm.errors import (
     failure,
     is_passing,
     is_too_many,
+    is_unreachable,
     may_concern_one_prompt,
     pause_s,
     refusal_of_this_prompt,
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 120.0
 """Seconds of retrying an endpoint that answers nobody, or one request that keeps failing."""
+UNREACHABLE_S = 20.0
+"""Seconds of retrying an endpoint that cannot be connected to. It occupies its worker meanwhile."""
 _POLL_S = 0.05
 """Seconds after which a waiting request checks again for room or an open endpoint."""
 _ALL_REFUSED = 32
@@ -47,7 +50,7 @@ class HostedModel:
 
     Sends as many requests at once as the endpoint takes, at most `most_in_flight`. Retries what fails for the
     moment (rate limits, outages, broken connections, timeouts) with growing pauses, or when the endpoint
-    says, for at most `patience_s` seconds.
+    says, for at most `patience_s` seconds, and an endpoint that cannot be reached for UNREACHABLE_S.
     """
 
     address: Address
@@ -257,8 +260,10 @@ class _Sending:
 
         def is_enough(state: tenacity.RetryCallState) -> bool:
             own_s = (state.seconds_since_start or 0.0) - waited
-            idle_s = max(own_s, self._window.silent_s(began))
-            return idle_s + state.upcoming_sleep > self._model.patience_s
+            silent_s = self._window.silent_s(began)
+            if state.outcome and is_unreachable(state.outcome.exception()) and silent_s > UNREACHABLE_S:
+                return True
+            return max(own_s, silent_s) + state.upcoming_sleep > self._model.patience_s
 
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_passing),

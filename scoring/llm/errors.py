@@ -99,6 +99,13 @@ def is_passing(error: BaseException) -> bool:
     return isinstance(error, openai.APIError | TimeoutError | ValueError)  # ValueError: truncated JSON
 
 
+def is_unreachable(error: BaseException | None) -> bool:
+    """Return whether the request was not sent because no connection was made."""
+    import httpx2
+
+    return error is not None and isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
+
+
 def is_too_many(error: BaseException) -> bool:
     """Return whether fewer requests at once would help."""
     import openai

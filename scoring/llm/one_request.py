@@ -46,20 +46,24 @@ def secret_of(address: Address, key: str | None) -> str:
 
 
 def client_for(address: Address, secret: str, most_bytes: int = MOST_BYTES) -> "AsyncOpenAI":
-    """Return a client without retries and timeouts, which the caller has.
+    """Return a client that retries nothing and waits CONNECT_S to connect. Other timeouts are the caller's.
 
     Its answers have at most `most_bytes` bytes, and otherwise it is limited as EndpointTransport says.
     """
     import httpx2
     from openai import AsyncOpenAI
 
-    from scoring.llm.transport import EndpointTransport
+    from scoring.llm.transport import CONNECT_S, EndpointTransport
 
     http_client = httpx2.AsyncClient(
         transport=EndpointTransport(address, most_bytes), follow_redirects=False, trust_env=False
     )
     return AsyncOpenAI(
-        base_url=address.base_url, api_key=secret, max_retries=0, timeout=None, http_client=http_client
+        base_url=address.base_url,
+        api_key=secret,
+        max_retries=0,
+        timeout=httpx2.Timeout(None, connect=CONNECT_S),
+        http_client=http_client,
     )
 
 

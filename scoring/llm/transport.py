@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import cache
 from ipaddress import ip_address
@@ -18,8 +18,8 @@ from scoring.contract.requests import Address, Reach
 from scoring.llm.addresses import is_on_this_machine, is_within, may_lead_within
 
 _PORTS = {"http": 80, "https": 443}
-_CONNECT_S = 10.0
-"""Seconds to connect to one of several addresses of a host before the next is tried."""
+CONNECT_S = 10.0
+"""Seconds to connect to an address of a host before the next is tried."""
 _DECODED = {"content-encoding", "content-length"}
 """Headers that no longer hold once an answer is decoded."""
 
@@ -70,7 +70,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         *others, last = self._numbers
         for number in others:
             try:
-                return await self._inner.handle_async_request(_directed(request, number, _CONNECT_S))
+                return await self._inner.handle_async_request(_directed(request, number))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 continue
         return await self._inner.handle_async_request(_directed(request, last))
@@ -111,21 +111,14 @@ class _Decoded(httpx2.AsyncByteStream):
         await self._response.aclose()
 
 
-def _directed(request: httpx2.Request, number: str, connect_s: float | None = None) -> httpx2.Request:
+def _directed(request: httpx2.Request, number: str) -> httpx2.Request:
     """Return the request to this IP address. Host, server name and certificate remain those of the name."""
-    extensions: dict[str, object] = {
-        **request.extensions,
-        "sni_hostname": request.url.raw_host.decode("ascii"),
-    }
-    if connect_s is not None:
-        timeout = request.extensions.get("timeout")
-        extensions["timeout"] = {**(timeout if isinstance(timeout, Mapping) else {}), "connect": connect_s}
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=number),
         headers=request.headers,
         stream=request.stream,
-        extensions=extensions,
+        extensions={**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")},
     )
 
 

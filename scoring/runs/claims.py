@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models.leases import lease_end
 from scoring.models import Batch, Reservation, Run
 
-FIRST_DELAY_S, LONGEST_DELAY_S = 5, 300
+FIRST_DELAY_S, GROWTH, LONGEST_DELAY_S = 5, 4, 300
 
 
 def claim_batch(run_id: int, now: datetime | None = None) -> Batch | None:
@@ -32,7 +32,7 @@ def renew_claim(batch: Batch) -> bool:
 
 def postpone_batch(batch: Batch) -> bool:
     """Release the batch after a temporary failure, with a growing delay; False if the lease was lost."""
-    return batch.release(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (batch.attempts - 1)))
+    return batch.release(min(LONGEST_DELAY_S, FIRST_DELAY_S * GROWTH ** (batch.attempts - 1)))
 
 
 def return_batch(batch: Batch, delay_s: float = 0) -> None:

@@ -1,14 +1,20 @@
-"""Celery signals that record a worker's presence: at its start, regularly, and at its end."""
+"""Celery's signals of a worker: its places for hosted models, and its presence from start to end."""
 
 import logging
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import celeryd_after_setup, worker_ready, worker_shutdown
 from django.db import DatabaseError, connection
 
+from scoring.workers import llm_places
 from scoring.workers.presence import SIGN_EVERY_S, sign, sign_off
 
 logger = logging.getLogger(__name__)
+
+
+@celeryd_after_setup.connect
+def set_up_places(instance: Any, **_: Any) -> None:
+    llm_places.set_up(instance.app.amqp.queues.consume_from, instance.concurrency)
 
 
 @worker_ready.connect

@@ -15,6 +15,7 @@ import pytest
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Address, Reach, Request, Wanted
+from scoring.llm import client
 from scoring.llm.capabilities import Abilities
 from scoring.llm.client import HostedModel
 from scoring.llm.concurrency_window import window_of
@@ -194,6 +195,14 @@ class TestRetries:
             address = gone.address()
         with pytest.raises(EvaluatorError) as raised:
             HostedModel(address, patience_s=0.5).replies(some_requests(2))
+        assert not raised.value.permanent
+
+    def test_endpoint_that_cannot_be_connected_to_is_given_up_sooner(self, monkeypatch):
+        monkeypatch.setattr(client, "UNREACHABLE_S", 0.5)
+        with ModelServer() as gone:
+            address = gone.address()
+        with pytest.raises(EvaluatorError) as raised:
+            HostedModel(address, patience_s=3600.0).replies(some_requests(2))
         assert not raised.value.permanent
 
 

@@ -1,4 +1,4 @@
-"""A real worker with a real broker is killed during a run, and another worker finishes it."""
+"""A real worker with a real broker: killed during a run that another finishes, and beside dead endpoints."""
 
 import os
 import signal
@@ -83,6 +83,16 @@ def worker(environment: dict[str, str], processes: int = 2) -> Iterator[subproce
         process.wait()
 
 
+def asking(endpoint: ScriptedEndpoint) -> dict[str, Any]:
+    return {
+        "model": "scripted",
+        "base_url": endpoint.base_url,
+        "prompt": "described",
+        "dimensions": "attribution",
+        "examples": 0,
+    }
+
+
 def finished_batches() -> int:
     return Batch.objects.filter(finished_at__isnull=False).count()
 
@@ -158,14 +168,7 @@ def test_replies_received_by_a_killed_worker_are_not_requested_again(environment
         return dict(StoredReply.objects.values_list("request", "pk"))
 
     with ScriptedEndpoint(answer) as endpoint:
-        settings = {
-            "model": "scripted",
-            "base_url": endpoint.base_url,
-            "prompt": "described",
-            "dimensions": "attribution",
-            "examples": 0,
-        }
-        run = planned("ice", settings, summaries)
+        run = planned("ice", asking(endpoint), summaries)
         with worker(environment) as first:
             wait_for(lambda: StoredReply.objects.count() == killed_after, first)
         is_killed.set()
@@ -185,3 +188,23 @@ def test_replies_received_by_a_killed_worker_are_not_requested_again(environment
     assert kept.items() <= stored().items()
     assert Score.objects.filter(value=0.5).count() == requests
     assert counted() == (100 * requests, 2 * requests)
+
+
+def test_endpoints_that_answer_nobody_leave_a_process_to_others(environment, planned, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    environment["OPENAI_API_KEY"] = "any"
+    end = threading.Event()
+
+    def answer(_):
+        end.wait(PATIENCE_S)
+        return Answer()
+
+    with ScriptedEndpoint(answer) as one, ScriptedEndpoint(answer) as other:
+        for endpoint in (one, other):
+            planned("ice", asking(endpoint), 20)
+        with worker(environment) as running:
+            wait_for(lambda: bool(one.asked or other.asked), running)
+            run = planned("length", {}, 20)
+            wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, running)
+            assert not (one.asked and other.asked)
+        end.set()
