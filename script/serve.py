@@ -133,6 +133,7 @@ def web_server(port: int) -> list[str]:
         *("--workers", "2", "--threads", "4"),
         *("--keep-alive", "75"),  # seconds; most raters submit sooner
         *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
+        "--no-control-socket",  # it would lie outside VAR_DIR
     ]
 
 

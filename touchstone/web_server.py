@@ -8,10 +8,12 @@ proxy in front that buffers requests.
 import logging
 import resource
 import signal
+import socket
 import sys
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -34,6 +36,8 @@ PATIENCE_S = 60.0
 HEADER_BYTES = 32 * 1024
 UNSENT_BYTES = 64 * 1024 * 1024
 """A thread waits for its client while so much of the answer is still unsent."""
+UNREAD_S = 300.0
+"""An answer is given up if nothing of it could be sent for so long. Some megabytes of it are on their way."""
 LONG_S = 0.05
 """Seconds after which another thread takes the next request."""
 
@@ -41,8 +45,9 @@ LONG_S = 0.05
 class ArrivingRequest(HTTPRequestParser):
     """A request as it arrives. One that may not send its body is answered without reading it."""
 
-    def __init__(self, adj: Any) -> None:
+    def __init__(self, adj: Any, connection: "Connection") -> None:
         super().__init__(adj)
+        self.connection = connection
         self.due = time.monotonic() + PATIENCE_S
 
     def parse_header(self, header_plus: bytes) -> None:
@@ -51,11 +56,13 @@ class ArrivingRequest(HTTPRequestParser):
         except ValueError as error:  # a length of thousands of digits
             raise ParsingError("Content-Length is invalid") from error
         if self.chunked:
+            self.connection.lingers = True
             raise TransferEncodingNotImplemented("Send the body with a Content-Length.")
         if self.content_length <= STRANGERS_BYTES:
             return
         if self.content_length > self._limit():
             # The application sees the length, and refuses it in its own words.
+            self.connection.lingers = True
             self.body_rcv = None
             self.expect_continue = False
             self.headers["CONNECTION"] = "close"
@@ -79,7 +86,34 @@ class ArrivingRequest(HTTPRequestParser):
 
 
 class Connection(HTTPChannel):
-    parser_class = ArrivingRequest
+    """A client's connection, which ends when it is overdue."""
+
+    lingers = False
+    """True if a body was refused. The answer would be lost if the connection closed before it is read."""
+    due = float("inf")
+
+    def parser_class(self, adj: Any) -> ArrivingRequest:
+        return ArrivingRequest(adj, self)
+
+    @property
+    def is_overdue(self) -> bool:
+        if self.total_outbufs_len:
+            return time.time() > self.last_activity + UNREAD_S
+        return time.monotonic() > (self.due if self.request is None else self.request.due)
+
+    def received(self, data: bytes) -> bool:
+        is_refused = self.due < float("inf")
+        return False if is_refused else bool(super().received(data))
+
+    def handle_close(self) -> None:
+        """Close; after a refusal, only once the client has sent all or PATIENCE_S is over."""
+        if self.lingers:
+            self.lingers = self.will_close = False
+            self.due = time.monotonic() + PATIENCE_S
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+                return
+        super().handle_close()
 
 
 class OneAtATime:
@@ -173,10 +207,10 @@ class BufferingWorker(Worker):
         # A connection has a socket, and a file for a long body or a long answer.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4 * self.cfg.worker_connections), most))
-        self.connections: dict[int, wasyncore.dispatcher] = {}
+        self.dispatchers: dict[int, wasyncore.dispatcher] = {}
         self.server = create_server(
             self.wsgi,
-            map=self.connections,
+            map=self.dispatchers,
             _dispatcher=OneAtATime(self.cfg.threads),
             sockets=[each.sock for each in self.sockets],
             connection_limit=self.cfg.worker_connections,
@@ -188,7 +222,7 @@ class BufferingWorker(Worker):
             asyncore_use_poll=True,
             ident="",
         )
-        self.listeners = [each for each in self.connections.values() if isinstance(each, BaseWSGIServer)]
+        self.listeners = [each for each in self.dispatchers.values() if isinstance(each, BaseWSGIServer)]
         for listener in self.listeners:
             listener.channel_class = Connection
         self.next_look = 0.0
@@ -198,14 +232,14 @@ class BufferingWorker(Worker):
 
     def _turn(self) -> None:
         self.notify()
-        wasyncore.loop(timeout=1, map=self.connections, use_poll=True, count=1)
+        wasyncore.loop(timeout=1, map=self.dispatchers, use_poll=True, count=1)
         now = time.monotonic()
         if now < self.next_look:
             return
         self.next_look = now + 1
-        for channel in self._channels():
-            if channel.request is not None and channel.request.due < now:
-                channel.will_close = True
+        for connection in self._connections():
+            if connection.is_overdue:
+                connection.handle_close()
 
     def _finish(self) -> None:
         """Answer what has arrived, for as long as gunicorn's --graceful-timeout."""
@@ -213,13 +247,13 @@ class BufferingWorker(Worker):
         for listener in self.listeners:
             listener.accepting = False
         while time.monotonic() < until and any(
-            channel.requests or channel.total_outbufs_len for channel in self._channels()
+            connection.requests or connection.total_outbufs_len for connection in self._connections()
         ):
             self._turn()
         self.server.close()
 
-    def _channels(self) -> list[HTTPChannel]:
-        return [each for each in self.connections.values() if isinstance(each, HTTPChannel)]
+    def _connections(self) -> list[Connection]:
+        return [each for each in self.dispatchers.values() if isinstance(each, Connection)]
 
     def handle_exit(self, sig: signal.Signals, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

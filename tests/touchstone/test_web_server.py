@@ -8,8 +8,9 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.web.body_limits import MOST_FILES
-from tests.factories import make_member, make_project
+from tests.factories import make_article, make_member, make_project, make_summary, make_system
 from tests.scoring.processes import PATIENCE_S, ROOT, surroundings, wait_for
 from touchstone import web_server
 from touchstone.web_server import OneAtATime
@@ -32,12 +33,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PROGRAM = """
 import sys
 from touchstone import web_server
-web_server.PATIENCE_S = {patience}
+web_server.PATIENCE_S = web_server.UNREAD_S = {patience}
+web_server.UNSENT_BYTES = 1024 * 1024
 from gunicorn.app.wsgiapp import run
-sys.argv = "gunicorn touchstone.wsgi:application --bind 127.0.0.1:{port} --threads 2".split()
+sys.argv = "gunicorn touchstone.wsgi:application --bind 127.0.0.1:{port} --threads {threads}".split()
 sys.argv += "--log-level warning --worker-class touchstone.web_server.BufferingWorker".split()
 run()
 """
+THREADS = 2
 MANY = 50
 SHORT_PATIENCE_S = 3
 BIG = 60 * 1024 * 1024
@@ -90,7 +93,7 @@ def status(connection: socket.socket) -> int:
 def server(django_db_setup, tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("web_server")
     port = free_port()
-    program = PROGRAM.format(port=port, patience=SHORT_PATIENCE_S)
+    program = PROGRAM.format(port=port, patience=SHORT_PATIENCE_S, threads=THREADS)
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, env=surroundings(folder))
     try:
         server = Server(port)
@@ -133,6 +136,42 @@ def test_what_may_not_be_sent_is_refused_before_it_is_sent(server):
         connection.settimeout(1)
         with pytest.raises(TimeoutError):  # it waits for the file
             status(connection)
+
+
+def test_whoever_sends_all_of_a_refused_body_reads_the_answer(server):
+    body = b"a" * (8 * 1024 * 1024)
+    with closing(server.send("POST", "/sign-in/", body, len(body))) as connection:
+        assert status(connection) == 413
+        while connection.recv(65536):
+            pass
+
+
+def test_a_refused_body_that_is_never_finished_is_closed(server):
+    with closing(server.send("POST", "/sign-in/", b"a", BIG)) as connection:
+        assert status(connection) == 413
+        deadline = time.monotonic() + PATIENCE_S
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while time.monotonic() < deadline:
+                connection.sendall(b"a")
+                time.sleep(0.1)
+        assert time.monotonic() < deadline
+
+
+def test_answers_that_nobody_reads_hold_threads_for_a_while_only(server):
+    project = make_project()
+    system = make_system(project)
+    for number in range(20):
+        article = make_article(project, external_id=f"article {number}", text="word " * 100_000)
+        make_summary(project, article=article, system=system)
+    session = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session_of(make_member(project, 'manager'))}"}
+    path = reverse("export_file", args=[project.slug, "examples"])
+    unread = [server.send("GET", path, **session) for _ in range(THREADS)]
+    assert server.answers()
+    for connection in unread:
+        with closing(connection), connection.makefile("rb") as answer:
+            begin = answer.read()
+            assert begin.startswith(b"HTTP/1.1 200 ")
+            assert len(begin) < 10_000_000
 
 
 def test_a_body_of_unknown_length_is_refused(server):
