@@ -24,6 +24,8 @@ NOT_TEXT = {
 }
 """Kinds of files that cannot be read, by their first bytes."""
 BLOCK = 1024 * 1024
+WATCHED = 4096  # bytes of lines between two calls of `watch`: many blank lines, or one long line
+DAMAGES = (OSError, EOFError, zlib.error)
 
 
 class TextFile:
@@ -48,10 +50,16 @@ class TextFile:
         and non-text files.
         """
         self.lines_read = number = 0
-        unpacked = 0
+        unpacked = watched = 0
         with self._open() as stream:
             while True:
-                data = self._read(stream.readline, LONGEST_LINE + 1, number + 1)
+                if unpacked >= watched:
+                    self.watch()
+                    watched = unpacked + WATCHED
+                try:
+                    data = stream.readline(LONGEST_LINE + 1)
+                except DAMAGES as error:
+                    raise self._damaged(error, number + 1) from None
                 if not data:
                     return
                 number += 1
@@ -126,8 +134,11 @@ class TextFile:
         self.watch()
         try:
             return read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._refused(line, "file", f"damaged: {error}", "a whole gzip file") from None
+        except DAMAGES as error:
+            raise self._damaged(error, line) from None
+
+    def _damaged(self, error: Exception, line: int) -> FileRefused:
+        return self._refused(line, "file", f"damaged: {error}", "a whole gzip file")
 
     def _skip_rest(self, stream: BinaryIO, data: bytes, number: int) -> int:
         skipped = 0

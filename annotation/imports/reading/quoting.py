@@ -14,14 +14,16 @@ def found_quoting(file: TextFile, delimiter: str) -> Quoting:
     at least half of the rows have them, and against it otherwise. Without quotation marks both are the same.
     """
     width = header_line(file).count(delimiter) + 1
-    csv = plain = rows = quoted_for_nothing = 0
-    broken = False
+    csv = plain = rows = quoted_for_nothing = broken = unreadable = 0
     for _, line in file.lines():
-        if isinstance(line, Problem) or not line.strip(" "):
+        if isinstance(line, Problem):
+            unreadable += 1
+            continue
+        if not line or not line.strip(" "):
             continue
         rows += 1
         fields = line.split(delimiter)
-        broken = broken or len(fields) != width
+        broken += len(fields) != width
         if '"' not in line:
             continue
         marked = [field for field in fields if '"' in field]
@@ -35,8 +37,9 @@ def found_quoting(file: TextFile, delimiter: str) -> Quoting:
         csv += quoted_for_nothing
     else:
         plain += quoted_for_nothing
-    if broken:
-        in_csv, in_plain = (_broken_rows(file, delimiter, width, quoting) for quoting in Quoting)
+    if broken and (csv or plain):
+        in_csv = _broken_in_csv(file, delimiter, width)
+        in_plain = broken + unreadable
         if in_csv != in_plain:
             return Quoting.CSV if in_csv < in_plain else Quoting.NONE
     return Quoting.CSV if csv > plain else Quoting.NONE
@@ -47,8 +50,8 @@ def _is_quoted(field: str) -> bool:
     return len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
 
 
-def _broken_rows(file: TextFile, delimiter: str, width: int, quoting: Quoting) -> int:
+def _broken_in_csv(file: TextFile, delimiter: str, width: int) -> int:
     return sum(
         isinstance(record, Rejected) or len(record) != width
-        for _, record in records(file, delimiter, quoting)
+        for _, record in records(file, delimiter, Quoting.CSV)
     )

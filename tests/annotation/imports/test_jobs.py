@@ -22,6 +22,7 @@ from annotation.imports.jobs import (
     wake_waiting_imports,
     work_on_import,
 )
+from annotation.imports.reading import lines
 from annotation.models import Article, ImportJob, Project, Rating
 from tests.factories import make_member, make_project, make_user
 from tests.import_files import SEAHORSE_HEADER, seahorse_row
@@ -263,6 +264,7 @@ def test_only_the_worker_with_the_claim_renews_or_finishes_a_job(project):
 
 def test_a_worker_stops_a_cancelled_import_at_once(project, monkeypatch, uploads):
     monkeypatch.setattr(import_progress, "EVERY_S", 0)
+    monkeypatch.setattr(lines, "WATCHED", 0)
     manager = make_member(project, "manager")
     job = queue(project, upload("broken", *(seahorse_row(f"a-test-{n}") for n in range(50))), skip_bad=True)
     original = jobs.import_file
@@ -300,6 +302,7 @@ def test_only_a_manager_can_cancel_and_only_an_unfinished_import(project):
 def test_passes_over_the_file_before_its_rows_renew_the_claim(project, monkeypatch):
     """Detecting the quoting and the questions takes extra passes, and the claim must not expire in them."""
     monkeypatch.setattr(import_progress, "EVERY_S", 0)
+    monkeypatch.setattr(lines, "WATCHED", 0)
     job = queue(project, upload(*(seahorse_row(f"a-test-{n}", 'a "b" c') for n in range(50))))
     renewed = []
     original = ImportJob.renew
