@@ -35,10 +35,10 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
         return Choice(own)
     reader = SheetReader(own)
     try:
-        survey, off_scale = _survey(importer, reader)
-        lacking = [name for name in survey.questions if reader.question(name) is None]
         wanted = getattr(importer.options, "create_questionnaire", False)
-        if not lacking and not (off_scale and wanted):
+        survey, off_scale = _survey(importer, reader if wanted else None)
+        lacking = [name for name in survey.questions if reader.question(name) is None]
+        if not lacking and not off_scale:
             return Choice(own)
         proposal = survey.propose(interval=importer.proposes == "interval")
     except CannotPropose as error:
@@ -55,12 +55,14 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
     return Choice(proposal, True)
 
 
-def _survey(importer: Importer, reader: SheetReader) -> tuple[Survey, bool]:
-    """Return the file's questions, and whether any answer is off its question's scale."""
+def _survey(importer: Importer, reader: SheetReader | None) -> tuple[Survey, bool]:
+    """Return the file's questions, and whether any answer is off its question's scale in `reader`."""
     survey, off_scale = Survey(), False
     for entry in limited(importer.entries(), left_out=True):
         for rating in entry.ratings if isinstance(entry, Entry) else ():
             survey.add(rating.answers)
+            if reader is None:
+                continue
             for name, answer in rating.answers.items():
                 question = reader.question(name)
                 off_scale = off_scale or (

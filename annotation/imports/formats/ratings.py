@@ -162,9 +162,10 @@ class RatingsImporter(Importer):
         if value in ("", *self.options.missing):
             counts.missing += not fields.problems
         elif not fields.problems:
-            sheet = sheets.setdefault(
-                (article_id, system, rater), RatingSheet(row.line, group, rated_at, details)
-            )
+            key = article_id, system, rater
+            sheet = sheets.get(key)
+            if sheet is None:
+                sheet = sheets[key] = RatingSheet(row.line, group, rated_at, details)
             answer = AnswerRecord(value, comment, row.line, self._mapped.theirs("value"))
             if sheet.details is not None:
                 answer = answer._replace(

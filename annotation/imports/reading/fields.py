@@ -89,7 +89,13 @@ class Fields:
         A whole number becomes its digits, since ids and names are often written without quotes.
         """
         found = self.row.values.get(field)
-        return self.check_name(field, found, holds, needed=needed) if needed or found is not None else ""
+        if found is None and not needed:
+            return ""
+        if self.row.storable and type(found) is str:  # most rows
+            text = found.strip()
+            if text and len(text) <= LONGEST[holds or field]:
+                return text
+        return self.check_name(field, found, holds, needed=needed)
 
     def check_name(self, field: str, found: object, holds: str = "", *, needed: bool = False) -> str:
         if type(found) is int:

@@ -24,8 +24,8 @@ NOT_TEXT = {
 }
 """Kinds of files that cannot be read, by their first bytes."""
 BLOCK = 1024 * 1024
-WATCHED = 4096  # bytes of lines between two calls of `watch`: many blank lines, or one long line
-DAMAGES = (OSError, EOFError, zlib.error)
+WATCHED = 4096  # bytes of lines between two calls of `watch`, or one longer line
+_DAMAGES = (OSError, EOFError, zlib.error)
 
 
 class TextFile:
@@ -58,7 +58,7 @@ class TextFile:
                     watched = unpacked + WATCHED
                 try:
                     data = stream.readline(LONGEST_LINE + 1)
-                except DAMAGES as error:
+                except _DAMAGES as error:
                     raise self._damaged(error, number + 1) from None
                 if not data:
                     return
@@ -134,7 +134,7 @@ class TextFile:
         self.watch()
         try:
             return read(size)
-        except DAMAGES as error:
+        except _DAMAGES as error:
             raise self._damaged(error, line) from None
 
     def _damaged(self, error: Exception, line: int) -> FileRefused:

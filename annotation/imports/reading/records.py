@@ -191,7 +191,7 @@ class Rejected:
     problems: Sequence[Problem]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
     """One row of a file, its fields by name, before a format reads it."""
 
