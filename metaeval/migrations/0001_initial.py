@@ -8,8 +8,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('annotation', '0001_initial'),
-        ('scoring', '0001_initial'),
+        ('annotation', '0001_tables'),
+        ('scoring', '0001_tables'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

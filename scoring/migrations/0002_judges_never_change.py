@@ -45,6 +45,6 @@ def unguard(_apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("scoring", "0001_initial")]
+    dependencies = [("scoring", "0001_tables")]
 
     operations = [migrations.RunPython(guard, unguard)]

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed
@@ -148,14 +147,6 @@ def test_a_newly_hashed_password_ends_no_token(client, user, token, settings):
     assert client.post("/sign-in/", {"username": user.username, "password": PASSWORD}).status_code == 302
     user.refresh_from_db()
     assert user.password != before
-    assert ask(client, f"Bearer {token}").status_code == 200
-
-
-@pytest.mark.django_db(transaction=True)
-def test_tokens_without_an_expiry_get_one_of_90_days(client, user, token):
-    call_command("migrate", "annotation", "0014", verbosity=0)
-    call_command("migrate", "annotation", verbosity=0)
-    assert timedelta(days=89) < ApiToken.objects.get().expires_at - timezone.now() <= timedelta(days=90)
     assert ask(client, f"Bearer {token}").status_code == 200
 
 

@@ -2,10 +2,8 @@
 
 import shutil
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 
 from annotation.imports.import_file import import_file
 from annotation.imports.reading.importer import open_import
@@ -103,12 +101,6 @@ def test_texts_seen_in_another_project_are_not_marked_here(project):
     make_article(other, external_id="elsewhere", text=TEXT)
     setup = finished(plan_run(project, "majority", {})).setup
     assert seen_ids(setup) == {"trained"}
-
-
-def test_articles_stored_before_digests_get_one(project):
-    Article.objects.update(text_digest="")
-    import_module("annotation.migrations.0002_text_digests").add_digests(apps, None)
-    assert all(each.text_digest == text_digest(each.text) for each in Article.objects.all())
 
 
 @pytest.fixture

@@ -6,11 +6,14 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    # A database with all of these has the same tables.
+    replaces = [('scoring', '0001_initial'), ('scoring', '0003_seen_texts'), ('scoring', '0004_trainings'), ('scoring', '0005_learning_curves'), ('scoring', '0006_registered_models'), ('scoring', '0007_undo'), ('scoring', '0008_help_texts'), ('scoring', '0009_lost_replies'), ('scoring', '0010_training_intervals'), ('scoring', '0011_seen_dimensions')]
+
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ('annotation', '0001_initial'),
+        ('annotation', '0001_tables'),
+        ('auth', '__first__'),
     ]
 
     operations = [
@@ -32,7 +35,7 @@ class Migration(migrations.Migration):
                 ('key_set_at', models.DateTimeField(blank=True, null=True)),
                 ('requests_per_minute', models.PositiveIntegerField(blank=True, null=True)),
                 ('tokens_per_minute', models.PositiveIntegerField(blank=True, null=True)),
-                ('most_in_flight', models.PositiveIntegerField(default=32, help_text='Most requests that one worker sends at a time.')),
+                ('most_in_flight', models.PositiveIntegerField(default=32, help_text='The most requests that one worker sends at a time.')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='endpoints', to='annotation.project')),
             ],
             options={
@@ -47,7 +50,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=200)),
                 ('api', models.CharField(max_length=12)),
                 ('abilities', models.JSONField(blank=True, help_text='Capabilities found by the latest check; null before the first.', null=True)),
-                ('check_asked_at', models.DateTimeField(blank=True, help_text='When a check was last requested.', null=True)),
+                ('check_asked_at', models.DateTimeField(blank=True, help_text='Time of the latest request for a check.', null=True)),
                 ('checked_at', models.DateTimeField(blank=True, null=True)),
                 ('check_failure', models.TextField(blank=True)),
                 ('input_price', models.DecimalField(blank=True, decimal_places=6, help_text='US dollars per million tokens.', max_digits=12, null=True)),
@@ -57,25 +60,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['endpoint', 'name', 'api'],
                 'constraints': [models.UniqueConstraint(fields=('endpoint', 'name', 'api'), name='endpoint_model_once'), models.CheckConstraint(condition=models.Q(models.Q(('input_price__isnull', True), ('output_price__isnull', True)), models.Q(('input_price__gte', 0), ('output_price__gte', 0)), _connector='OR'), name='endpoint_model_prices_together')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Experiment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120)),
-                ('kind', models.CharField(choices=[('sampling', 'sampling of examples'), ('seeds', 'seeds'), ('examples', 'number of examples'), ('models', 'models or evaluators'), ('parameter', 'another parameter')], max_length=10)),
-                ('evaluator', models.CharField(blank=True, help_text='Empty if the experiment was made of existing setups.', max_length=60)),
-                ('parameter', models.CharField(blank=True, help_text='The parameter that varies.', max_length=60)),
-                ('params', models.JSONField(default=dict, help_text='Values of the other parameters.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='experiments', to='annotation.project')),
-            ],
-            options={
-                'verbose_name_plural': 'experiments',
-                'ordering': ['-created_at', '-pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['sampling', 'seeds', 'examples', 'models', 'parameter'])), name='experiment_kind_known'), models.UniqueConstraint(fields=('project', 'name'), name='experiment_name_once')],
             },
         ),
         migrations.CreateModel(
@@ -115,7 +99,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
                 ('params', models.JSONField()),
-                ('note', models.CharField(blank=True, help_text='Why it was made.', max_length=500)),
+                ('note', models.CharField(blank=True, help_text='The reason for the version.', max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='scoring.judge')),
@@ -142,6 +126,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='LearningCurve',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=120)),
+                ('method', models.CharField(max_length=60)),
+                ('params', models.JSONField(default=dict, help_text='Parameters that all trainings share.')),
+                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to what people said at the start.')),
+                ('test_articles', models.JSONField(default=list, help_text='Text digests of the articles that no training sees.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='learning_curves', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['-created_at', '-pk'],
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='learning_curve_name_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Probe',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -165,6 +167,29 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='RegisteredModel',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('token', models.CharField(blank=True, help_text='Token of the present lease.', max_length=36)),
+                ('leased_until', models.DateTimeField(blank=True, null=True)),
+                ('not_before', models.DateTimeField(blank=True, help_text='Time from which it may be claimed again.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Leases so far.')),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('name', models.CharField(max_length=60, unique=True)),
+                ('source', models.CharField(help_text='Folder, hub id or file that it came from.', max_length=500)),
+                ('card', models.JSONField(default=dict, help_text="The model's card until it is installed.")),
+                ('status', models.CharField(choices=[('queued', 'waiting'), ('running', 'checking'), ('done', 'ready'), ('failed', 'failed')], default='queued', max_length=10)),
+                ('failure', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='registered_models', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'done', 'failed'])), name='registered_model_status_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='Setup',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -177,6 +202,7 @@ class Migration(migrations.Migration):
                 ('signature', models.CharField(max_length=400)),
                 ('provenance', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='setups', to='annotation.project')),
             ],
             options={
@@ -185,27 +211,47 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Experiment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=120)),
+                ('kind', models.CharField(choices=[('sampling', 'sampling of examples'), ('seeds', 'seeds'), ('examples', 'number of examples'), ('models', 'models or evaluators'), ('parameter', 'another parameter')], max_length=10)),
+                ('evaluator', models.CharField(blank=True, help_text='Name of the evaluator; empty if the experiment was made of existing setups.', max_length=60)),
+                ('parameter', models.CharField(blank=True, help_text='The parameter that varies.', max_length=60)),
+                ('params', models.JSONField(default=dict, help_text='Values of the other parameters.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='experiments', to='annotation.project')),
+            ],
+            options={
+                'verbose_name_plural': 'experiments',
+                'ordering': ['-created_at', '-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['sampling', 'seeds', 'examples', 'models', 'parameter'])), name='experiment_kind_known'), models.UniqueConstraint(fields=('project', 'name'), name='experiment_name_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('scores', 'scores'), ('consistency', 'self-consistency'), ('drift', 'drift')], default='scores', max_length=12)),
                 ('status', models.CharField(choices=[('queued', 'waiting'), ('running', 'running'), ('done', 'done'), ('failed', 'failed'), ('cancelled', 'cancelled'), ('paused', 'paused')], default='queued', max_length=10)),
-                ('delivery', models.CharField(choices=[('now', 'at once'), ('batch', 'as a batch')], default='now', help_text='How requests are sent to the endpoint.', max_length=5)),
+                ('delivery', models.CharField(choices=[('now', 'at once'), ('batch', 'as a batch')], default='now', help_text='Way of sending requests to the endpoint.', max_length=5)),
                 ('total', models.PositiveIntegerField(default=0, help_text='Summaries to score; a recheck counts them in each repetition.')),
                 ('reused', models.PositiveIntegerField(default=0, help_text='Summaries that already had a score.')),
-                ('failure', models.TextField(blank=True, help_text='Why it failed or is paused.')),
+                ('failure', models.TextField(blank=True, help_text='The reason why it failed or is paused.')),
                 ('budget', models.DecimalField(blank=True, decimal_places=4, help_text='US dollars; null: no limit.', max_digits=12, null=True)),
                 ('spent', models.DecimalField(decimal_places=8, default=0, help_text='US dollars, for replies received in this run.', max_digits=14)),
                 ('prompt_tokens', models.PositiveBigIntegerField(default=0)),
                 ('completion_tokens', models.PositiveBigIntegerField(default=0)),
                 ('replies_received', models.PositiveBigIntegerField(default=0, help_text='Replies received in this run, including those that a later run replaced.')),
                 ('replies_reused', models.PositiveBigIntegerField(default=0, help_text='Requests answered by replies of earlier runs, at no cost.')),
-                ('has_changed', models.BooleanField(blank=True, help_text='Of a drift recheck: whether the model answers differently.', null=True)),
-                ('models_before', models.JSONField(default=list, help_text="Of a drift recheck: the model's names when the original scores were made.")),
+                ('has_changed', models.BooleanField(blank=True, help_text='True if a drift recheck found that the model answers differently.', null=True)),
+                ('models_before', models.JSONField(default=list, help_text="Names of a drift recheck's model when the original scores were made.")),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
                 ('setup', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='scoring.setup')),
             ],
             options={
@@ -219,7 +265,9 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('holder', models.CharField(help_text='Token of the claim that the requests belong to.', max_length=36)),
                 ('amount', models.DecimalField(decimal_places=8, help_text='US dollars.', max_digits=14)),
-                ('until', models.DateTimeField(help_text='From then on the worker counts as dead and the money as spent.')),
+                ('unanswered', models.PositiveIntegerField(default=0, help_text='Requests without a stored reply.')),
+                ('at_once', models.PositiveIntegerField(default=0, help_text='Maximum number of requests in progress at a time.')),
+                ('until', models.DateTimeField(help_text='Time from which the worker counts as dead and the money as spent.')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reservations', to='scoring.run')),
             ],
             options={
@@ -235,7 +283,7 @@ class Migration(migrations.Migration):
                 ('reason', models.TextField(blank=True)),
                 ('explanation', models.TextField(blank=True)),
                 ('inputs', models.CharField(blank=True, max_length=16)),
-                ('repetition', models.PositiveSmallIntegerField(help_text="From 1; 0 for the setup's own score.")),
+                ('repetition', models.PositiveSmallIntegerField(help_text="Number of the repetition, from 1; 0 for the setup's own score.")),
                 ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.summary')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recheck_scores', to='scoring.run')),
             ],
@@ -249,15 +297,15 @@ class Migration(migrations.Migration):
             name='Batch',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(blank=True, help_text='Names the present lease.', max_length=36)),
+                ('token', models.CharField(blank=True, help_text='Token of the present lease.', max_length=36)),
                 ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('not_before', models.DateTimeField(blank=True, help_text='When it may be claimed again.', null=True)),
+                ('not_before', models.DateTimeField(blank=True, help_text='Time from which it may be claimed again.', null=True)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Leases so far.')),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('number', models.PositiveIntegerField()),
                 ('summary_ids', models.JSONField()),
                 ('size', models.PositiveIntegerField()),
-                ('repetition', models.PositiveSmallIntegerField(default=0, help_text='From 1 in a recheck; 0 in other runs.')),
+                ('repetition', models.PositiveSmallIntegerField(default=0, help_text='Number of the repetition, from 1 in a recheck; 0 in other runs.')),
                 ('unscored', models.PositiveIntegerField(default=0, help_text='Summaries left without a score on some dimension.')),
                 ('reasons', models.JSONField(default=dict, help_text='Reason to number of summaries.')),
                 ('cut', models.PositiveIntegerField(default=0, help_text="Summaries scored with a text truncated to the model's limit.")),
@@ -274,9 +322,9 @@ class Migration(migrations.Migration):
             name='ApiBatch',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(blank=True, help_text='Names the present lease.', max_length=36)),
+                ('token', models.CharField(blank=True, help_text='Token of the present lease.', max_length=36)),
                 ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('not_before', models.DateTimeField(blank=True, help_text='When it may be claimed again.', null=True)),
+                ('not_before', models.DateTimeField(blank=True, help_text='Time from which it may be claimed again.', null=True)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Leases so far.')),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('round', models.PositiveSmallIntegerField(default=1, help_text='Requests unanswered in one round are submitted again in the next.')),
@@ -286,14 +334,14 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField(blank=True, help_text='Number of requests; null until they are collected.', null=True)),
                 ('answered', models.PositiveIntegerField(default=0, help_text='Requests answered so far, as the endpoint reports; at the end, replies stored.')),
                 ('refused', models.PositiveIntegerField(default=0, help_text='Requests that ended without an answer.')),
-                ('reasons', models.JSONField(default=dict, help_text="Why: the endpoint's message to number of requests.")),
-                ('failure', models.TextField(blank=True, help_text='Why the batch, or its latest attempt, failed.')),
+                ('reasons', models.JSONField(default=dict, help_text="Errors: the endpoint's message to number of requests.")),
+                ('failure', models.TextField(blank=True, help_text='Reason why the batch, or its latest attempt, failed.')),
                 ('input_file', models.CharField(blank=True, help_text="The endpoint's id of the uploaded file.", max_length=200)),
                 ('remote_id', models.CharField(blank=True, help_text="The endpoint's id of the batch.", max_length=200)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('submitted_at', models.DateTimeField(blank=True, null=True)),
                 ('checked_at', models.DateTimeField(blank=True, null=True)),
-                ('cancel_requested_at', models.DateTimeField(blank=True, help_text='When cancellation was requested from the endpoint.', null=True)),
+                ('cancel_requested_at', models.DateTimeField(blank=True, help_text='Time when cancellation was requested from the endpoint.', null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_batches', to='scoring.run')),
             ],
             options={
@@ -320,12 +368,26 @@ class Migration(migrations.Migration):
             name='SeenArticle',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(help_text="Such as 'in-context example'.", max_length=40)),
+                ('dimension', models.CharField(blank=True, help_text='Dimension of the labels that were seen; empty: every one.', max_length=60)),
+                ('role', models.CharField(help_text="Use of the article, such as 'in-context example'.", max_length=40)),
                 ('article', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='annotation.article')),
                 ('setup', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='scoring.setup')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('setup', 'article'), name='seen_article_once')],
+                'constraints': [models.UniqueConstraint(fields=('setup', 'article', 'dimension'), name='seen_article_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SeenText',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text_digest', models.CharField(max_length=64)),
+                ('dimension', models.CharField(blank=True, help_text='Dimension of the labels that were seen; empty: every one.', max_length=60)),
+                ('role', models.CharField(help_text="Use of the text, such as 'validation'.", max_length=40)),
+                ('setup', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seen_texts', to='scoring.setup')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('setup', 'text_digest', 'dimension'), name='seen_text_once')],
             },
         ),
         migrations.CreateModel(
@@ -364,7 +426,7 @@ class Migration(migrations.Migration):
             name='ExperimentMember',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.CharField(help_text='Its value of what varies, in words.', max_length=500)),
+                ('label', models.CharField(help_text='The value that varies, in words.', max_length=500)),
                 ('position', models.PositiveSmallIntegerField()),
                 ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to='scoring.experiment')),
                 ('setup', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='scoring.setup')),
@@ -380,7 +442,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('request', models.CharField(help_text='SHA-256 over the endpoint, the model and the request.', max_length=64)),
                 ('text', models.TextField(blank=True)),
-                ('problem', models.CharField(blank=True, help_text='Why it is not a complete answer.', max_length=60)),
+                ('problem', models.CharField(blank=True, help_text='The reason why it is not a complete answer.', max_length=60)),
                 ('probabilities', models.JSONField(default=dict, help_text='Mark to probability, if requested.')),
                 ('model', models.CharField(blank=True, help_text="The model's name as the endpoint reports it.", max_length=200)),
                 ('prompt_tokens', models.PositiveIntegerField(blank=True, null=True)),
@@ -398,6 +460,73 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Training',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('token', models.CharField(blank=True, help_text='Token of the present lease.', max_length=36)),
+                ('leased_until', models.DateTimeField(blank=True, null=True)),
+                ('not_before', models.DateTimeField(blank=True, help_text='Time from which it may be claimed again.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Leases so far.')),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('name', models.CharField(max_length=60, unique=True)),
+                ('method', models.CharField(max_length=60)),
+                ('params', models.JSONField(default=dict)),
+                ('pool', models.JSONField(default=dict, help_text='Summaries to learn from: id to what people said at the start.')),
+                ('counts', models.JSONField(default=dict, help_text='Examples that it learns from: words to number.')),
+                ('status', models.CharField(choices=[('queued', 'waiting'), ('running', 'running'), ('done', 'done'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
+                ('failure', models.TextField(blank=True)),
+                ('is_cancelling', models.BooleanField(default=False, help_text='True if its worker must stop.')),
+                ('has_model', models.BooleanField(default=False, help_text='True if its best weights are installed.')),
+                ('steps', models.PositiveIntegerField(default=0, help_text='Steps made so far.')),
+                ('best_step', models.PositiveIntegerField(blank=True, null=True)),
+                ('measures', models.JSONField(default=dict, help_text='Measures of the validation examples at the best step.')),
+                ('intervals', models.JSONField(default=dict, help_text='Their 95% intervals: measure to low and high.')),
+                ('examples_per_s', models.FloatField(blank=True, null=True)),
+                ('seconds_left', models.FloatField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('started_at', models.DateTimeField(blank=True, null=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trainings', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['-created_at', '-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='training_status_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CurveModel',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('share', models.FloatField(help_text='Share of the training articles, above 0 and at most 1.')),
+                ('seed', models.PositiveIntegerField()),
+                ('examples', models.PositiveIntegerField(help_text='Training examples.')),
+                ('is_handed_over', models.BooleanField(default=False, help_text='True if scoring was started after the training.')),
+                ('failure', models.TextField(blank=True, help_text='The reason why scoring could not be started.')),
+                ('curve', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='models', to='scoring.learningcurve')),
+                ('setup', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='curve_models', to='scoring.setup')),
+                ('training', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='curve_model', to='scoring.training')),
+            ],
+            options={
+                'ordering': ['share', 'seed'],
+                'constraints': [models.UniqueConstraint(fields=('curve', 'share', 'seed'), name='curve_model_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='TrainingPoint',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('step', models.PositiveIntegerField()),
+                ('epoch', models.FloatField()),
+                ('loss', models.FloatField(blank=True, null=True)),
+                ('measures', models.JSONField(default=dict)),
+                ('training', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='points', to='scoring.training')),
+            ],
+            options={
+                'ordering': ['step'],
+                'constraints': [models.UniqueConstraint(fields=('training', 'step'), name='training_point_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Trial',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -412,13 +541,13 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField(
-            model_name='experiment',
-            name='setups',
-            field=models.ManyToManyField(related_name='experiments', through='scoring.ExperimentMember', to='scoring.setup'),
-        ),
-        migrations.AddField(
             model_name='setup',
             name='seen_articles',
             field=models.ManyToManyField(related_name='+', through='scoring.SeenArticle', to='annotation.article'),
+        ),
+        migrations.AddField(
+            model_name='experiment',
+            name='setups',
+            field=models.ManyToManyField(related_name='experiments', through='scoring.ExperimentMember', to='scoring.setup'),
         ),
     ]

@@ -1,0 +1,543 @@
+import annotation.models.articles
+import annotation.protocol
+import django.core.serializers.json
+import django.core.validators
+import django.db.models.deletion
+import django.utils.timezone
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    # A database with all of these has the same tables.
+    replaces = [('annotation', '0001_initial'), ('annotation', '0002_text_digests'), ('annotation', '0003_guidelines'), ('annotation', '0004_audit_log'), ('annotation', '0005_invitation_addresses'), ('annotation', '0006_sign_on_identities'), ('annotation', '0007_undo'), ('annotation', '0008_qualification_by_language'), ('annotation', '0009_adjudication'), ('annotation', '0010_reopened_ratings'), ('annotation', '0011_articles_once'), ('annotation', '0012_help_texts'), ('annotation', '0013_project_licence'), ('annotation', '0014_sessions'), ('annotation', '0015_token_expiry'), ('annotation', '0016_session_seen_at')]
+
+    initial = True
+
+    dependencies = [
+        ('auth', '__first__'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='Questionnaire',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.SlugField(max_length=60, unique=True)),
+                ('title', models.CharField(max_length=200)),
+                ('stage_titles', models.JSONField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Question',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveSmallIntegerField()),
+                ('key', models.SlugField(max_length=60)),
+                ('dimension', models.SlugField(max_length=60)),
+                ('title', models.CharField(max_length=80)),
+                ('wording', models.TextField()),
+                ('stage', models.PositiveSmallIntegerField(validators=[django.core.validators.MinValueValidator(1)])),
+                ('scale_kind', models.CharField(choices=[(annotation.protocol.ScaleKind['NOMINAL'], annotation.protocol.ScaleKind['NOMINAL']), (annotation.protocol.ScaleKind['ORDINAL'], annotation.protocol.ScaleKind['ORDINAL']), (annotation.protocol.ScaleKind['INTERVAL'], annotation.protocol.ScaleKind['INTERVAL'])], max_length=10)),
+                ('scale_values', models.JSONField(blank=True, default=list)),
+                ('scale_numbers', models.JSONField(blank=True, default=dict)),
+                ('scale_low', models.FloatField(blank=True, null=True)),
+                ('scale_high', models.FloatField(blank=True, null=True)),
+                ('needs_article', models.BooleanField(default=False)),
+                ('stops_rating_on', models.JSONField(blank=True, default=list)),
+                ('questionnaire', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='annotation.questionnaire')),
+            ],
+            options={
+                'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('questionnaire', 'key'), name='question_key_once'), models.UniqueConstraint(fields=('questionnaire', 'position'), name='question_position_once'), models.CheckConstraint(condition=models.Q(('scale_kind__in', ['nominal', 'ordinal', 'interval'])), name='question_scale_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Project',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.SlugField(max_length=60, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('description', models.TextField(blank=True)),
+                ('licence', models.CharField(blank=True, help_text='Licence of exported ratings as Hugging Face writes it, such as cc-by-4.0.', max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9.-]{0,39}\\Z', 'Enter an identifier in lower case, such as cc-by-4.0.')])),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('default_language', models.CharField(default='en', help_text='Language of the guidelines for raters who have none in their own.', max_length=12)),
+                ('redundancy', models.PositiveSmallIntegerField(default=1, help_text='Ratings that each summary gets.', validators=[django.core.validators.MinValueValidator(1)])),
+                ('extra_redundancy', models.PositiveSmallIntegerField(default=3, help_text='Ratings that summaries of the shared part get, for agreement.', validators=[django.core.validators.MinValueValidator(1)])),
+                ('extra_share', models.FloatField(default=0, help_text='Share of summaries in the shared part, from 0 to 1.', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                ('lease_minutes', models.PositiveSmallIntegerField(default=60, help_text='Minutes after which an unfinished summary goes to another rater.')),
+                ('daily_goal', models.PositiveSmallIntegerField(default=60, help_text='Summaries a rater is asked to rate in a day.')),
+                ('allow_corrections', models.BooleanField(default=True, help_text='Raters may correct a finished rating; the first answer is kept for audit.')),
+                ('articles_once', models.BooleanField(default=False, help_text='No rater gets a second summary of an article.')),
+                ('contradiction_notice', models.BooleanField(default=False, help_text='Raters are asked once to check answers that contradict each other.')),
+                ('gold_round_size', models.PositiveSmallIntegerField(default=20, help_text='Gold summaries in the first round.')),
+                ('gold_retry_size', models.PositiveSmallIntegerField(default=10, help_text='Gold summaries in each further round.')),
+                ('gold_rounds', models.PositiveSmallIntegerField(default=0, help_text='Failed rounds after which a manager decides; 0 for no limit.')),
+                ('gold_threshold', models.FloatField(default=0.8, help_text='Minimum agreement with gold on each question, from 0 to 1.', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                ('gold_thresholds', models.JSONField(blank=True, default=dict, help_text='Questions with a threshold of their own: key to share.')),
+                ('check_rate', models.FloatField(default=0, help_text="Share of a qualified rater's work that is a hidden check, from 0 to 1.", validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                ('check_feedback', models.BooleanField(default=False, help_text='Raters see the gold answers after a check.')),
+                ('check_threshold', models.FloatField(default=0, help_text='Share of gold answers below which a rater is suspended, from 0 to 1.', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                ('check_window', models.PositiveSmallIntegerField(default=20, help_text="Number of a rater's last checks that count.")),
+                ('check_minimum', models.PositiveSmallIntegerField(default=10, help_text='Checks before a rater can be suspended.')),
+                ('results_published_at', models.DateTimeField(blank=True, help_text='Time since which anybody may see the results.', null=True)),
+                ('archived_at', models.DateTimeField(blank=True, editable=False, help_text='Time since which the project is read-only.', null=True)),
+                ('revision', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('archived_by', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('questionnaire', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='projects', to='annotation.questionnaire')),
+            ],
+            options={
+                'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('redundancy__gte', 1)), name='project_redundancy_positive'), models.CheckConstraint(condition=models.Q(('extra_redundancy__gte', 1)), name='project_extra_redundancy_positive'), models.CheckConstraint(condition=models.Q(('extra_share__range', (0, 1))), name='project_extra_share_is_share'), models.CheckConstraint(condition=models.Q(('gold_threshold__range', (0, 1))), name='project_gold_threshold_is_share'), models.CheckConstraint(condition=models.Q(('check_rate__range', (0, 1)), ('check_threshold__range', (0, 1))), name='project_check_shares_are_shares')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportJob',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('token', models.CharField(blank=True, help_text='Token of the present lease.', max_length=36)),
+                ('leased_until', models.DateTimeField(blank=True, null=True)),
+                ('not_before', models.DateTimeField(blank=True, help_text='Time from which it may be claimed again.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Leases so far.')),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('format', models.CharField(max_length=20)),
+                ('file', models.FileField(upload_to='imports/')),
+                ('file_name', models.CharField(max_length=200)),
+                ('articles_file', models.FileField(blank=True, null=True, upload_to='imports/')),
+                ('options', models.JSONField(blank=True, default=dict)),
+                ('dry_run', models.BooleanField(default=False)),
+                ('skip_bad', models.BooleanField(default=False)),
+                ('status', models.CharField(choices=[('queued', 'waiting'), ('running', 'running'), ('done', 'done'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
+                ('rows_read', models.PositiveIntegerField(default=0)),
+                ('rows_total', models.PositiveIntegerField(blank=True, null=True)),
+                ('report', models.JSONField(blank=True, default=dict)),
+                ('errors', models.JSONField(blank=True, default=list)),
+                ('failure', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('started_at', models.DateTimeField(blank=True, null=True)),
+                ('undone_at', models.DateTimeField(blank=True, null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('undone_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='import_status_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='GuidelinesVersion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language', models.CharField(max_length=12)),
+                ('number', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('text', models.TextField(blank=True)),
+                ('changes', models.TextField(blank=True, help_text='Changes since the previous version.')),
+                ('saves', models.PositiveIntegerField(default=1, help_text='Number of times the draft was saved.')),
+                ('saved_at', models.DateTimeField()),
+                ('published_at', models.DateTimeField(blank=True, null=True)),
+                ('author', models.ForeignKey(help_text='Person who saved the draft last or published the version.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guidelines', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['language', 'number'],
+                'constraints': [models.UniqueConstraint(fields=('project', 'language', 'number'), name='guidelines_number_once_in_language'), models.UniqueConstraint(condition=models.Q(('number__isnull', True)), fields=('project', 'language'), name='one_guidelines_draft_in_language'), models.CheckConstraint(condition=models.Q(models.Q(('number__isnull', True), ('published_at__isnull', True)), models.Q(('number__gte', 1), ('published_at__isnull', False)), _connector='OR'), name='guidelines_published_with_number')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AuditEntry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('actor_name', models.CharField(help_text='Username at that time; empty for a command.', max_length=150)),
+                ('action', models.CharField(help_text='One of annotation.audit.actions.Action.', max_length=40)),
+                ('object', models.CharField(help_text='The object of the action, in words.', max_length=200)),
+                ('reason', models.CharField(max_length=500)),
+                ('details', models.JSONField(default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Further facts, without secrets, texts and answers.')),
+                ('actor', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(db_constraint=False, help_text='The project; empty if the action concerns an account only.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='audit_entries', to='annotation.project')),
+            ],
+            options={
+                'verbose_name_plural': 'audit entries',
+                'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['project', '-id'], name='audit_of_project')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Article',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(max_length=200)),
+                ('language', models.CharField(max_length=12)),
+                ('dataset', models.CharField(blank=True, max_length=80)),
+                ('split', models.CharField(blank=True, max_length=20)),
+                ('title', models.CharField(blank=True, max_length=300)),
+                ('text', models.TextField(blank=True)),
+                ('text_digest', annotation.models.articles.TextDigestField(blank=True, editable=False, help_text='Digest that identifies the same text elsewhere.', max_length=64)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='articles', to='annotation.project')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['project', 'text_digest'], name='article_by_text')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'external_id'), name='article_once_in_project'), models.CheckConstraint(condition=models.Q(('external_id', ''), _negated=True), name='article_has_external_id'), models.CheckConstraint(condition=models.Q(('language', ''), _negated=True), name='article_has_language')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ApiToken',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('label', models.CharField(max_length=80)),
+                ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
+                ('last_used_at', models.DateTimeField(blank=True, null=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(blank=True, help_text="The only project that the token opens; empty for all of its owner's.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['-created_at'],
+            },
+        ),
+        migrations.CreateModel(
+            name='ProjectChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('revision', models.PositiveBigIntegerField()),
+                ('kind', models.CharField(choices=[('rating', 'a rating was finished or corrected'), ('rater', "a rater's ratings count no more, or again"), ('batch', 'a batch of a run was scored'), ('setup', 'a run of a setup was deleted, perhaps the setup with it'), ('decision', 'the adjudicated answers of a summary changed')], max_length=10)),
+                ('changed_id', models.PositiveBigIntegerField(help_text='Primary key of the changed object.')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.project')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'revision'), name='change_once_in_revision'), models.CheckConstraint(condition=models.Q(('kind__in', ['rating', 'rater', 'batch', 'setup', 'decision'])), name='change_kind_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Rater',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('pseudonym', models.CharField(max_length=80)),
+                ('group', models.CharField(blank=True, help_text="For example 'expert' or 'crowd'.", max_length=40)),
+                ('languages', models.JSONField(default=list)),
+                ('chosen_language', models.CharField(blank=True, help_text='The language in which the rater works now.', max_length=12)),
+                ('status', models.CharField(choices=[('training', 'qualifying'), ('qualified', 'qualified'), ('suspended', 'suspended'), ('removed', 'removed')], default='training', max_length=10)),
+                ('status_before', models.CharField(blank=True, choices=[('training', 'qualifying'), ('qualified', 'qualified'), ('suspended', 'suspended'), ('removed', 'removed')], max_length=10)),
+                ('joined_at', models.DateTimeField(auto_now_add=True)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='raters', to='annotation.project')),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='raters', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['pseudonym'],
+                'constraints': [models.UniqueConstraint(fields=('project', 'pseudonym'), name='rater_pseudonym_once'), models.UniqueConstraint(fields=('project', 'user'), name='rater_once_per_project'), models.CheckConstraint(condition=models.Q(('status__in', ['training', 'qualified', 'suspended', 'removed'])), name='rater_status_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='QualificationRound',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language', models.CharField(max_length=12)),
+                ('number', models.PositiveSmallIntegerField()),
+                ('started_at', models.DateTimeField(auto_now_add=True)),
+                ('decided_at', models.DateTimeField(blank=True, null=True)),
+                ('passed', models.BooleanField(blank=True, null=True)),
+                ('results', models.JSONField(blank=True, default=dict)),
+                ('allowed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rounds', to='annotation.rater')),
+            ],
+            options={
+                'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('rater', 'number'), name='round_number_once'), models.UniqueConstraint(condition=models.Q(('decided_at__isnull', True)), fields=('rater', 'language'), name='one_open_round_in_language'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('passed__isnull', True)), models.Q(('decided_at__isnull', False), ('passed__isnull', False)), _connector='OR'), name='round_decided_with_result')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Qualification',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language', models.CharField(max_length=12)),
+                ('since', models.DateTimeField()),
+                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.qualificationround')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='qualifications', to='annotation.rater')),
+            ],
+            options={
+                'ordering': ['language'],
+                'constraints': [models.UniqueConstraint(fields=('rater', 'language'), name='qualified_once_in_language')],
+            },
+        ),
+        migrations.CreateModel(
+            name='GuidelinesConfirmation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('confirmed_at', models.DateTimeField()),
+                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='confirmations', to='annotation.guidelinesversion')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='confirmations', to='annotation.rater')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('rater', 'version'), name='guidelines_confirmed_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CheckSuspension',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language', models.CharField(max_length=12)),
+                ('suspended_at', models.DateTimeField()),
+                ('lifted_at', models.DateTimeField(blank=True, null=True)),
+                ('checks', models.PositiveSmallIntegerField()),
+                ('matched', models.PositiveIntegerField()),
+                ('asked', models.PositiveIntegerField()),
+                ('threshold', models.FloatField()),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_suspensions', to='annotation.rater')),
+            ],
+            options={
+                'ordering': ['suspended_at'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Session',
+            fields=[
+                ('session_key', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='session key')),
+                ('session_data', models.TextField(verbose_name='session data')),
+                ('expire_date', models.DateTimeField(db_index=True, verbose_name='expire date')),
+                ('seen_at', models.DateTimeField(auto_now=True, help_text='The last request, to ten minutes.')),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'session',
+                'verbose_name_plural': 'sessions',
+                'abstract': False,
+            },
+        ),
+        migrations.CreateModel(
+            name='SignOnIdentity',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('issuer', models.CharField(max_length=255)),
+                ('subject', models.CharField(help_text="The provider's name for the person, which stays.", max_length=255)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sign_on_identities', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('issuer', 'subject'), name='sign_on_identity_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='System',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=120)),
+                ('is_reference', models.BooleanField(default=False)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='system_once_in_project'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='system_has_name')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Summary',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text', models.TextField(blank=True)),
+                ('ratings_wanted', models.PositiveSmallIntegerField(default=1)),
+                ('open_places', models.PositiveSmallIntegerField(default=1)),
+                ('shuffle_key', models.PositiveIntegerField(default=0)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('article', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotation.article')),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotation.project')),
+                ('withdrawn_by', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('system', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='summaries', to='annotation.system')),
+            ],
+            options={
+                'verbose_name_plural': 'summaries',
+                'indexes': [models.Index(condition=models.Q(('open_places__gt', 0)), fields=['project', 'shuffle_key', 'id'], name='summary_open_places')],
+                'constraints': [models.UniqueConstraint(fields=('article', 'system'), name='summary_once_per_article_and_system'), models.CheckConstraint(condition=models.Q(('open_places__lte', models.F('ratings_wanted'))), name='summary_places_within_wanted')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Assignment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('is_check', models.BooleanField(default=False)),
+                ('state', models.CharField(choices=[('open', 'open'), ('reopened', 're-opened'), ('done', 'done'), ('released', 'released'), ('skipped', 'skipped')], default='open', max_length=10)),
+                ('stage', models.PositiveSmallIntegerField(default=1)),
+                ('stage_opened_at', models.DateTimeField()),
+                ('leased_until', models.DateTimeField()),
+                ('draft', models.JSONField(blank=True, default=dict)),
+                ('resubmitted', models.JSONField(blank=True, default=list)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.qualificationround')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.rater')),
+                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.summary')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state__in', ['open', 'reopened'])), fields=['leased_until'], name='assignment_open_leases')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('round__isnull', True)), fields=('rater', 'summary'), name='assignment_once_per_rater'), models.UniqueConstraint(condition=models.Q(('round__isnull', False)), fields=('round', 'summary'), name='assignment_once_per_round'), models.CheckConstraint(condition=models.Q(('state__in', ['open', 'reopened', 'done', 'released', 'skipped'])), name='assignment_state_known'), models.CheckConstraint(condition=models.Q(('stage__gte', 1)), name='assignment_stage_positive')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ArticleFlag',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('resolved_at', models.DateTimeField(blank=True, null=True)),
+                ('note', models.TextField(blank=True)),
+                ('resolved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='flag', to='annotation.assignment')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='GoldRating',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('retired_at', models.DateTimeField(blank=True, null=True)),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('summary', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gold', to='annotation.summary')),
+            ],
+            options={
+                'abstract': False,
+            },
+        ),
+        migrations.CreateModel(
+            name='GoldAnswerChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('before', models.CharField(blank=True, max_length=32)),
+                ('after', models.CharField(blank=True, max_length=32)),
+                ('changed_at', models.DateTimeField()),
+                ('changed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('gold', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.goldrating')),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.question')),
+            ],
+            options={
+                'ordering': ['changed_at', 'pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='GoldAnswer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('value', models.CharField(max_length=32)),
+                ('explanation', models.TextField()),
+                ('gold', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotation.goldrating')),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='annotation.question')),
+            ],
+            options={
+                'ordering': ['question__position'],
+                'constraints': [models.UniqueConstraint(fields=('gold', 'question'), name='gold_answer_once'), models.CheckConstraint(condition=models.Q(('value', ''), _negated=True), name='gold_answer_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Rating',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('is_check', models.BooleanField(default=False)),
+                ('gold_shown_at', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField()),
+                ('completed_at', models.DateTimeField(blank=True, null=True)),
+                ('stage_times', models.JSONField(blank=True, default=list)),
+                ('voided_at', models.DateTimeField(blank=True, null=True)),
+                ('void_reason', models.TextField(blank=True)),
+                ('assignment', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='rating', to='annotation.assignment')),
+                ('import_job', models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.importjob')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='annotation.rater')),
+                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='annotation.qualificationround')),
+                ('voided_by', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='annotation.summary')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['rater', 'completed_at'], name='rating_by_rater_and_time')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('round__isnull', True)), fields=('rater', 'summary'), name='rating_once_per_rater'), models.UniqueConstraint(condition=models.Q(('round__isnull', False)), fields=('round', 'summary'), name='rating_once_per_round'), models.CheckConstraint(condition=models.Q(('voided_at__isnull', True), ('completed_at__isnull', False), _connector='OR'), name='rating_finished_before_voided')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Answer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('value', models.CharField(max_length=32)),
+                ('comment', models.TextField(blank=True)),
+                ('revision', models.PositiveSmallIntegerField(default=1)),
+                ('is_current', models.BooleanField(default=True)),
+                ('after_reveal', models.BooleanField(default=False, help_text='True if given after a later stage, perhaps the article, had been shown.')),
+                ('created_at', models.DateTimeField()),
+                ('guidelines', models.ForeignKey(blank=True, help_text='The version that the rater followed; empty if there was none or the answer was imported.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='annotation.guidelinesversion')),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.question')),
+                ('rating', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotation.rating')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('rating', 'question', 'revision'), name='answer_revision_once'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('rating', 'question'), name='answer_current_once'), models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='answer_revision_positive'), models.CheckConstraint(condition=models.Q(('value', ''), _negated=True), name='answer_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Rerating',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('added', models.PositiveSmallIntegerField()),
+                ('asked_at', models.DateTimeField()),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('asked_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('ended_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reratings', to='annotation.summary')),
+            ],
+            options={
+                'ordering': ['asked_at', 'pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('summary',), name='one_current_rerating'), models.CheckConstraint(condition=models.Q(('added__gte', 1)), name='rerating_adds_some')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Adjudication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('value', models.CharField(max_length=32)),
+                ('note', models.TextField(blank=True)),
+                ('decided_at', models.DateTimeField()),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('ended_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.question')),
+                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.summary')),
+            ],
+            options={
+                'ordering': ['decided_at', 'pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('summary', 'question'), name='one_current_adjudication'), models.CheckConstraint(condition=models.Q(('value', ''), _negated=True), name='adjudication_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Membership',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('manager', 'manager'), ('researcher', 'researcher')], max_length=10)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotation.project')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'user', 'role'), name='membership_once'), models.CheckConstraint(condition=models.Q(('role__in', ['manager', 'researcher'])), name='membership_role_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Invitation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('annotator', 'annotator'), ('manager', 'manager'), ('researcher', 'researcher')], default='annotator', max_length=10)),
+                ('languages', models.JSONField(blank=True, default=list)),
+                ('note', models.CharField(blank=True, help_text='Recipient of the invitation. Only managers see this.', max_length=120)),
+                ('email', models.EmailField(blank=True, help_text='E-mail address to which the link is sent.', max_length=254)),
+                ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
+                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                ('accepted_at', models.DateTimeField(blank=True, null=True)),
+                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotation.project')),
+            ],
+            options={
+                'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['annotator', 'manager', 'researcher'])), name='invitation_role_known')],
+            },
+        ),
+    ]
