@@ -37,7 +37,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "urls": "addresses of the evaluators' pages",
         "api_urls": "addresses of the API",
         "tasks": "Celery tasks",
-        "management": "score, import, evaluators, weights, reparse",
+        "management": "score, import, evaluators, weights",
         "templatetags": "money, limits and evaluators as pages write them",
         "batch_api": "what a worker does with requests sent as a batch",
         "rechecks": "the same summaries scored again",

@@ -267,22 +267,6 @@ class Ice(AskingEvaluator):
             max_tokens=self.params.max_tokens,
         )
 
-    def reparse(self, replies: Mapping[str, str], reasons: Mapping[str, str]) -> Scored:
-        """Return a summary's scores from its kept replies, by the present reader.
-
-        `replies` and `reasons` are by dimension, as in the original Scored. Without a reply the reason stays,
-        and so does a problem that the endpoint reported.
-        """
-        return _scored(
-            {
-                name: self._mode.reparse(replies[name], reasons.get(name), name)
-                if replies.get(name)
-                else (math.nan, reasons.get(name))
-                for name in self.dimensions
-            },
-            replies,
-        )
-
     def prompt(self, dimension: str, item: Item) -> str:
         """Return the text sent: the drawn examples with their scores, then `item` up to its score."""
         return self._beginning(dimension) + self._prompting.ending(self._judged[dimension], item)

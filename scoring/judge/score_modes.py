@@ -24,8 +24,6 @@ Verdict = tuple[float, str | None]
 
 _NEXT_ENTRY = re.compile(r"\n\s*(?:Text|Reference|Summary):")
 """The place where a model continues the list after its mark."""
-_ENDINGS = (Unread.FILTERED, Unread.TRUNCATED)
-"""Problems that a kept reply does not show."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +45,9 @@ class Greedy:
         return _mark(reply, self, quality)
 
     def kept(self, replies: Sequence[Reply]) -> str:
-        """Return the replies as a readable text for `reparse`."""
+        """Return the replies as a readable text, stored as the score's explanation."""
         [reply] = replies
         return reply.text
-
-    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:
-        """Return the score from the kept replies, and the reason why there was none, if any."""
-        ending = reason if reason in _ENDINGS else None
-        number, problem = _mark(Reply(kept, ending), self, quality)
-        # The endpoint may have called it a refusal; only a score disproves that.
-        return number, reason if problem and reason == Unread.REFUSED else problem
 
 
 @dataclass(frozen=True)
@@ -83,10 +74,6 @@ class Samples:
 
     def kept(self, replies: Sequence[Reply]) -> str:
         return _as_text({"replies": [{"text": each.text} | _problem_of(each) for each in replies]})
-
-    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
-        replies = [Reply(each["text"], each.get("problem")) for each in json.loads(kept)["replies"]]
-        return self.verdict(replies, quality)
 
 
 @dataclass(frozen=True)
@@ -133,11 +120,6 @@ class Probabilities:
         share = self._share_on_marks(reply)
         told = {"probabilities": dict(reply.probabilities), "share_on_marks": round(share, 6)}
         return _as_text(told | {"text": reply.text} | _problem_of(reply))
-
-    def reparse(self, kept: str, reason: str | None, quality: str) -> Verdict:  # noqa: ARG002 - kept has it
-        told = json.loads(kept)
-        reply = Reply(told["text"], told.get("problem"), probabilities=told["probabilities"])
-        return self.verdict([reply], quality)
 
 
 ScoreMode = Greedy | Samples | Probabilities

@@ -1,19 +1,16 @@
-"""Storing a batch's scores, or a whole run's when no worker computed them."""
+"""Storing a batch's scores."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.database.bulk_insert import insert_rows
-from annotation.database.portions import portions
 from annotation.models import Changed, ProjectChange, Summary
 from annotation.protocol import LARGEST_NUMBER
 from scoring.contract.scores import Scored, shares_in_words
-from scoring.inputs.items import CHUNK
-from scoring.models import Batch, RecheckScore, Run, Score, Setup
+from scoring.models import Batch, RecheckScore, Run, Score
 from scoring.runs.lifecycle import finish_if_complete, locked_run
 
 LONGEST_REASON = 500  # characters
@@ -58,22 +55,6 @@ def record_scores(batch: Batch, scored: Mapping[int, Scored], inputs: Mapping[in
             run.setup.project.bump_revision(Changed(ProjectChange.Kind.BATCH, batch.pk))
         finish_if_complete(run)
     return True
-
-
-def record_finished_run(setup: Setup, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> Run:
-    """Store a finished run with scores that no worker computed. Existing values stay.
-
-    The caller must have locked `setup`, which must have no unfinished run. `scored` and `inputs` are as in
-    `record_scores`.
-    """
-    now = timezone.now()
-    run = Run.objects.create(
-        setup=setup, total=len(scored), status=Run.Status.DONE, started_at=now, finished_at=now
-    )
-    for portion in portions(scored.items(), CHUNK):
-        _write(run, _rows(dict(portion), inputs))
-    setup.project.bump_revision()
-    return run
 
 
 def _rows(scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> list[NewScore]:

@@ -6,7 +6,7 @@ parameters make the same judge (`is_same_judge`): another seed, other examples, 
 the model do not make another judge; another model or prompt does.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
@@ -17,14 +17,11 @@ from scoring.contract.evaluator import Evaluator
 from scoring.contract.params import read_params, with_defaults
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
-from scoring.inputs.items import CHUNK
 from scoring.models import (
     JudgeVersion,
     Run,
     Score,
     SealedOpening,
-    SeenArticle,
-    SeenText,
     Setup,
     Trial,
 )
@@ -32,7 +29,6 @@ from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.split import articles_in, split_of
 
 Label = TypeVar("Label")
-SeenRow = TypeVar("SeenRow", SeenArticle, SeenText)
 
 
 def openings_of(project: Project) -> QuerySet[SealedOpening]:
@@ -146,22 +142,4 @@ def tried_setups(project: Project) -> dict[int, bool]:
     found: dict[int, bool] = {}
     for setup_id, opening_id in trials.values_list("setup", "version__openings"):
         found[setup_id] = found.get(setup_id, False) or opening_id is not None
-    return found
-
-
-def copy_trials(setup: Setup, old: Setup, run: Run) -> None:
-    """Copy the trials and seen articles of `old` to `setup`, whose `run` reparsed its replies."""
-    articles = _copies(SeenArticle.objects.filter(setup=old), setup)
-    SeenArticle.objects.bulk_create(articles, batch_size=CHUNK, ignore_conflicts=True)
-    texts = _copies(SeenText.objects.filter(setup=old), setup)
-    SeenText.objects.bulk_create(texts, batch_size=CHUNK, ignore_conflicts=True)
-    trials = Trial.objects.filter(setup=old).order_by("pk")
-    for version_id, user_id in dict(trials.values_list("version", "started_by")).items():
-        Trial.objects.create(version_id=version_id, setup=setup, run=run, started_by_id=user_id)
-
-
-def _copies(rows: Iterable[SeenRow], setup: Setup) -> list[SeenRow]:
-    found = list(rows)
-    for each in found:
-        each.pk, each.setup = None, setup
     return found

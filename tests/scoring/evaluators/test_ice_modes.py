@@ -1,6 +1,7 @@
 """ICE's modes and marks against a real server, and parameters refused before any request."""
 
 import json
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -261,12 +262,10 @@ class TestRealModel:
             {"mode": "expected", "marks": "yes_no"},
         ],
     )
-    def test_every_mode_gives_a_score_or_a_reason_and_reparses_equally(self, server, api, settings):
+    def test_every_mode_gives_a_score_or_a_reason_and_keeps_the_reply(self, server, api, settings):
         evaluator = self.judge(server, api=api, **settings)
         [scored] = evaluator.score([ITEM])
-        again = evaluator.reparse(scored.explanations, scored.reasons)
-        assert repr(again.values) == repr(scored.values)
-        assert dict(again.reasons) == dict(scored.reasons)
+        assert math.isnan(scored.values["consistency"]) == ("consistency" in scored.reasons)
         assert scored.explanations["consistency"]
 
     def test_structured_reply_is_the_mark_with_the_highest_probability(self, server):

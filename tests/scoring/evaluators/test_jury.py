@@ -59,7 +59,7 @@ def test_explanation_counts_the_jurors_and_lists_their_scores():
 
 
 def test_jurors_with_the_same_label_count_separately():
-    """Reparsed and imported scores of one judge have the same label."""
+    """A judge's scores by two readers, or imported ones, have the same label."""
     namesake = replace(TWO, label=ONE.label)
     [scored] = jury(ONE, namesake).score([item(one=0.25, two=0.75)])
     assert scored.values == {"fluency": 0.5}

@@ -11,7 +11,6 @@ from scoring.judges.trials import CHOSE_THE_PROMPT, open_sealed, plan_of, try_ve
 from scoring.judges.versions import add_version
 from scoring.models import Score, SealedOpening, SeenArticle
 from scoring.runs.lifecycle import delete_run
-from scoring.runs.reparsing import reparse, store_reparsed
 from scoring.sealed_labels.label_parts import LabelPart, Shares
 from scoring.sealed_labels.seal import openings_of
 from scoring.sealed_labels.split import articles_in, counts_of, is_fixed, set_split, split_of
@@ -232,20 +231,3 @@ def test_trials_need_a_split_a_permission_and_labels(labelled, endpoint):
         summary.ratings.all().delete()
     with pytest.raises(InvalidRun, match="No summary in the tuning part has a label"):
         try_version(version, user)
-
-
-def test_reparsed_trial_is_a_trial_of_the_same_version(labelled, version):
-    project, user = labelled
-    trial = try_version(version, user)
-    finish(trial.run)
-    setup = trial.setup
-    setup.refresh_from_db()
-    setup.provenance["provenance"]["reader"] = 0
-    setup.fingerprint = "0" * 64
-    setup.save()
-    run = store_reparsed(reparse(setup))
-    anew = version.trials.get(run=run)
-    assert (anew.setup, anew.started_by) == (run.setup, user)
-    assert anew.setup != setup
-    seen = SeenArticle.objects.filter(setup=anew.setup).values_list("article", flat=True)
-    assert set(seen) == articles_of(project, LabelPart.POOL, LabelPart.TUNING)
