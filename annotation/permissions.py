@@ -133,11 +133,6 @@ def _standing(user: Person, project: Project) -> _Standing:
     return _Standing(frozenset(roles), is_rater=bool(statuses), rates=rates)
 
 
-def roles_of(user: Person, project: Project) -> frozenset[Role]:
-    """Return the roles of `user` in `project`. Removed annotators have none."""
-    return _standing(user, project).roles
-
-
 def permissions_of(user: Person, project: Project) -> frozenset[Permission]:
     """Return what `user` may do in `project`, by their roles or because it is published."""
     return _standing(user, project).permissions(project)

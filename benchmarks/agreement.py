@@ -27,7 +27,7 @@ import numpy as np
 from nltk.metrics.agreement import AnnotationTask
 
 from annotation import protocol
-from metaeval.agreement.intervals import forget_intervals
+from metaeval.agreement import intervals
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.ratings_per_unit import ratings_per_unit
 from metaeval.agreement.statistics import agreements
@@ -187,7 +187,7 @@ def time_report(
     places = (ALL, *summaries.language_names)
 
     def figures() -> int:
-        forget_intervals()
+        intervals._computed.cache_clear()
         found = 0
         for ratings in human.questions:
             twice = ratings_per_unit(summaries, human, ratings)

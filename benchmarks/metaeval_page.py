@@ -122,13 +122,15 @@ class Changes:
 
     def rate(self) -> None:
         from annotation.rating.assigning import take_assignment
-        from annotation.rating.submitting import GivenAnswer, submit_stage
+        from annotation.rating.desk import GivenAnswer, desk_at
+        from annotation.rating.submitting import submit_at
 
         self._raters.append(self._raters.pop(0))
         offered = ((rater, take_assignment(rater)) for rater in self._raters)
         rater, assignment = next((rater, taken) for rater, taken in offered if taken is not None)
         for number, keys in enumerate(STAGES, 1):
-            submit_stage(rater, assignment.pk, number, {key: GivenAnswer("yes") for key in keys})
+            given = {key: GivenAnswer("yes") for key in keys}
+            submit_at(desk_at(rater, assignment.pk), number, given)
 
     def correct(self) -> None:
         from annotation.models import Answer

@@ -36,7 +36,7 @@ from annotation.people.invitations import invite
 from annotation.people.members import remove_rater
 from annotation.people.own_sessions import session_id
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
 from annotation.summaries.withdrawing import withdraw_summary
 from scoring.dimensions.project_dimensions import add_dimension
 from scoring.endpoints.endpoint_admin import add_endpoint, add_model
@@ -56,6 +56,7 @@ from scoring.models import (
 from scoring.runs.planning import plan_run
 from scoring.runs.probing import start_probe
 from scoring.runs.worker import work_on_run
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     make_article,
     make_gold,

@@ -33,20 +33,6 @@ LOCKED = "These answers are locked because the next stage has been shown."
 FINISHED = "This rating is finished, so these answers were not saved."
 
 
-def submit_stage(
-    rater: Rater,
-    assignment_id: int,
-    stage: int,
-    given: Mapping[str, GivenAnswer],
-    now: datetime | None = None,
-    *,
-    keeps_contradictions: bool = False,
-) -> Assignment:
-    """Do as `submit_at` for a rater whose desk is not read yet. Return the assignment."""
-    desk = desk_at(rater, assignment_id)
-    return submit_at(desk, stage, given, now, keeps_contradictions=keeps_contradictions).assignment
-
-
 def submit_at(
     desk: Desk,
     stage: int,

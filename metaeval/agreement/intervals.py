@@ -126,11 +126,6 @@ def _computed(request: _Request) -> tuple[Interval, ...]:
     )
 
 
-def forget_intervals() -> None:
-    """Empty the cache, so that a benchmark measures the computation."""
-    _computed.cache_clear()
-
-
 def _draws(twice: RatingsPerUnit, method: AgreementMethod) -> Iterator[RatedUnits]:
     if method.interval == "articles":
         return article_draws(twice.units, twice.articles, method.resamples, method.seed)

@@ -11,10 +11,11 @@ pytestmark = pytest.mark.browser
 
 RATE_ONE = """
 from django.utils import timezone
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
 from annotation.guidelines.following import confirm_guidelines, followed_versions
 from annotation.models import Assignment, Project, Rater, Rating, Summary
 from annotation.protocol import SEAHORSE
+from tests.annotation.rating.rating_steps import submit_stage
 project = Project.objects.get(slug="demo")
 late = Rater.objects.filter(pseudonym__startswith="late-").count()
 rater = Rater.objects.create(project=project, pseudonym=f"late-{late}", languages=["en"], status="qualified")

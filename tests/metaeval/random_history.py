@@ -19,7 +19,7 @@ from annotation.people.members import reinstate_rater, remove_rater, suspend_rat
 from annotation.projects.settings import change_settings, store_questionnaire
 from annotation.rating.assigning import release_expired, skip_assignment, take_assignment
 from annotation.rating.reopening import reopen_rating
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
 from annotation.rating.voiding import restore_rating, void_rating
 from annotation.summaries.withdrawing import restore_summary, withdraw_summary
 from scoring.contract.scores import Scored
@@ -28,6 +28,7 @@ from scoring.runs.claims import claim_batch
 from scoring.runs.imported_scores import ImportedScores
 from scoring.runs.lifecycle import cancel_run, delete_run
 from scoring.runs.recording import record_scores
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
 from tests.import_files import jsonl
 from tests.metaeval.rated_projects import make_setup

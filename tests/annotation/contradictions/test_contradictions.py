@@ -13,8 +13,8 @@ from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Assignment, Rater, Rating
 from annotation.protocol import SEAHORSE, SUMMEVAL
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, submit_stage
-from tests.annotation.rating.rating_steps import HTMX, address, at_stage, sheet, signed_in
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import HTMX, address, at_stage, sheet, signed_in, submit_stage
 from tests.factories import ALL_YES, make_gold, make_member, make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 

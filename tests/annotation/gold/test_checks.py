@@ -17,7 +17,8 @@ from annotation.rating.check_review import review_check
 from annotation.rating.current_assignment import daily_goal
 from annotation.rating.history import finished_ratings
 from annotation.rating.reopening import reopen_rating, reopenable_rating
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from django.urls import reverse
 from annotation.gold.qualified_languages import qualified_languages
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Rater
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_gold, make_member, make_project, make_rater
 
 pytestmark = pytest.mark.django_db

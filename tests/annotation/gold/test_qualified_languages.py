@@ -14,7 +14,8 @@ from annotation.gold.rounds import next_in_round, open_round, start_round
 from annotation.models import Assignment, Rater
 from annotation.people.members import reinstate_rater, remove_rater, suspend_rater
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,8 @@ from annotation.gold.rescoring import rescored_round, rounds_decided_differently
 from annotation.gold.rounds import next_in_round, round_decision, start_round
 from annotation.models import Rater
 from annotation.projects.settings import change_settings
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_gold, make_member, make_project, make_rater
 
 pytestmark = pytest.mark.django_db

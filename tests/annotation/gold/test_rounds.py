@@ -17,7 +17,8 @@ from annotation.gold.rounds import (
 from annotation.gold.sampling import unevenness
 from annotation.models import Rater, Rating
 from annotation.rating.assigning import skip_assignment, take_assignment
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import ALL_YES, make_gold, make_member, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db

@@ -18,8 +18,8 @@ from annotation.people.members import suspend_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.current_assignment import next_assignment
 from annotation.rating.desk import desk_at
-from annotation.rating.submitting import GivenAnswer, correct_answer, save_draft, submit_stage
-from tests.annotation.rating.rating_steps import FIRST, at_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer, save_draft
+from tests.annotation.rating.rating_steps import FIRST, at_stage, submit_stage
 from tests.factories import (
     make_gold,
     make_member,

@@ -11,7 +11,8 @@ from annotation.gold.qualified_languages import qualify_rater
 from annotation.models import Project, Rater, Rating
 from annotation.people.members import remove_rater
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, flag_article, submit_stage
+from annotation.rating.submitting import GivenAnswer, flag_article
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     make_article,
     make_gold,

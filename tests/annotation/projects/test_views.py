@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Project, Role, Summary
-from annotation.permissions import roles_of
 from annotation.projects.forms import COMMON_LICENCES
 from annotation.projects.settings import SETTINGS, store_questionnaire
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary, make_user
@@ -41,7 +40,7 @@ def test_an_administrator_creates_a_project_and_manages_it(admin):
     project = Project.objects.get()
     assert response.url == reverse("progress", args=[project.slug])
     assert (project.slug, project.redundancy, project.questionnaire.key) == ("news", 2, "seahorse")
-    assert roles_of(admin, project) == {Role.MANAGER}
+    assert list(project.memberships.values_list("user", "role")) == [(admin.pk, Role.MANAGER)]
 
 
 def test_a_new_project_shows_its_next_steps(admin):

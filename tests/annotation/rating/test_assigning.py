@@ -14,7 +14,8 @@ from annotation.models import Assignment, Rater, Rating, Summary
 from annotation.open_places import ARTICLE_GAP, recount_places, wanted_ratings
 from annotation.people.members import reinstate_rater, remove_rater
 from annotation.rating.assigning import release_expired, skip_assignment, take_assignment
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_article, make_gold, make_project, make_rater, make_summary, make_system
 
 NOT_READABLE = {"comprehensibility": GivenAnswer("no")}

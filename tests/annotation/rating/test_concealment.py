@@ -15,7 +15,8 @@ from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Assignment, GoldAnswer, Project, Rater, Rating, Summary
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, flag_article, submit_stage
+from annotation.rating.submitting import GivenAnswer, flag_article
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     ALL_YES,
     make_article,

@@ -14,9 +14,9 @@ from annotation.projects.archiving import archive_project
 from annotation.rating.assigning import release_expired, take_assignment
 from annotation.rating.desk import GivenAnswer, desk_at
 from annotation.rating.reopening import reopen_rating
-from annotation.rating.submitting import submit_at, submit_stage
+from annotation.rating.submitting import submit_at
 from annotation.summaries.withdrawing import withdraw_summary
-from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD, at_stage
+from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD, at_stage, submit_stage
 from tests.factories import make_member, make_rater, make_summary, publish_guidelines
 
 pytestmark = pytest.mark.django_db

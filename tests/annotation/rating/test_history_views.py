@@ -11,7 +11,8 @@ from annotation.models import Answer, Rater, Rating
 from annotation.people.members import suspend_rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     ALL_YES,
     make_article,

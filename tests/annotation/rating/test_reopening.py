@@ -18,7 +18,7 @@ from annotation.projects.archiving import archive_project, restore_project
 from annotation.rating.assigning import release_expired, skip_assignment, take_assignment
 from annotation.rating.history import finished_ratings, open_rating, past_rating
 from annotation.rating.reopening import keep_rating, reopen_rating, reopenable_rating
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
 from annotation.rating.voiding import restore_rating, void_rating
 from annotation.summaries.withdrawing import restore_summary, withdraw_summary
 from metaeval.snapshot.snapshot import snapshot_of
@@ -32,6 +32,7 @@ from tests.annotation.rating.rating_steps import (
     at_stage,
     sheet,
     signed_in,
+    submit_stage,
     text_of,
 )
 from tests.annotation.rating.test_concealment import ARTICLE, NEVER, leaks, production

@@ -8,7 +8,7 @@ from annotation.models import Rerating
 from annotation.projects.settings import change_settings
 from annotation.rating.assigning import take_assignment
 from annotation.rating.rerating import ReratingState, request_rerating, reratings_of, withdraw_rerating
-from annotation.rating.submitting import submit_stage
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.campaigns import NO
 from tests.factories import (
     ALL_YES,

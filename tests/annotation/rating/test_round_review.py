@@ -5,7 +5,8 @@ from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Assignment, Rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.round_review import review_round
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import ALL_YES, make_gold, make_project, make_rater
 
 pytestmark = pytest.mark.django_db

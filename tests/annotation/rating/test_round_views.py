@@ -9,7 +9,8 @@ from django.urls import reverse
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Assignment, QualificationRound, Rater
 from annotation.protocol import SEAHORSE
-from annotation.rating.submitting import GivenAnswer, submit_stage
+from annotation.rating.submitting import GivenAnswer
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import ALL_YES, make_article, make_gold, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,8 @@ from annotation.errors import AssignmentGone, InvalidAnswers, NotAllowed, StageC
 from annotation.models import Answer, Assignment, Project, Rating
 from annotation.people.members import remove_rater, suspend_rater
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, correct_answer, flag_article, save_draft, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer, flag_article, save_draft
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,8 @@ from django.utils import timezone
 from annotation.models import Rating
 from annotation.people.members import remove_rater
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, correct_answer, flag_article, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer, flag_article
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     ALL_YES,
     make_article,

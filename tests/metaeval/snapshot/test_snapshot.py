@@ -13,10 +13,11 @@ from annotation.gold.rounds import next_in_round, start_round
 from annotation.labels import human_labels
 from annotation.models import Answer, Project, Question, Rater, Rating
 from annotation.people.members import reinstate_rater, remove_rater, suspend_rater
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
 from metaeval.snapshot import snapshot as module
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.models import SeenArticle
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     make_article,
     make_gold,

@@ -4,8 +4,9 @@ from annotation.models import Rater
 from annotation.people.members import remove_rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
-from annotation.rating.submitting import GivenAnswer, correct_answer, submit_stage
+from annotation.rating.submitting import GivenAnswer, correct_answer
 from tests.annotation.exports.exporting_steps import csv_rows, exported, json_rows, rate
+from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_article, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
