@@ -50,7 +50,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "replies": "replies that are paid for, and budgets",
         "dimensions": "what judges score",
         "endpoints": "addresses, keys, prices and models",
-        "workers": "wake-ups, leases, presence",
+        "workers": "wake-ups, leases, presence, places",
         "inputs": "items, the labelled pool, members",
         "files": "scoring without a database",
         "trainers": "methods that train an evaluator",

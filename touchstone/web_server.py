@@ -37,7 +37,7 @@ HEADER_BYTES = 32 * 1024
 UNSENT_BYTES = 64 * 1024 * 1024
 """A thread waits for its client while so much of the answer is still unsent."""
 UNREAD_S = 300.0
-"""An answer is given up if nothing of it could be sent for so long. Some megabytes of it are on their way."""
+"""An answer is given up if nothing of it could be sent for so long. Buffers make slow clients seem idle."""
 LONG_S = 0.05
 """Seconds after which another thread takes the next request."""
 
@@ -89,7 +89,7 @@ class Connection(HTTPChannel):
     """A client's connection, which ends when it is overdue."""
 
     lingers = False
-    """True if a body was refused. The answer would be lost if the connection closed before it is read."""
+    """True if a body was refused. Closing before it is read resets the connection and loses the answer."""
     due = float("inf")
 
     def parser_class(self, adj: Any) -> ArrivingRequest:

@@ -18,6 +18,7 @@ class FailureField(models.TextField):
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
+        # The column is that of any text, so migrations need not know this class.
         return name, "django.db.models.TextField", args, kwargs
 
 

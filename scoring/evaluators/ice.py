@@ -1,5 +1,5 @@
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -244,7 +244,9 @@ class Ice(AskingEvaluator):
                 answers = [next(came) for _ in range(self._mode.count)]
                 kept[dimension] = self._mode.kept(answers)
                 found[dimension] = self._mode.verdict(answers, dimension)
-        return _scored(found, kept)
+        values = {name: number for name, (number, _) in found.items()}
+        reasons = {name: problem for name, (_, problem) in found.items() if problem}
+        return Scored(values, reasons, kept)
 
     def _problem(self, dimension: str, item: Item) -> str | None:
         """Return why the item cannot be scored on this dimension, or None."""
@@ -276,12 +278,3 @@ class Ice(AskingEvaluator):
             written = self._prompting.beginning(self._judged[dimension], self._drawn[dimension])
             self._beginnings[dimension] = written
         return self._beginnings[dimension]
-
-
-def _scored(found: Mapping[str, tuple[float, str | None]], replies: Mapping[str, str]) -> Scored:
-    """Return the result of each dimension's number, or nan and a problem, with its kept replies."""
-    return Scored(
-        {name: number for name, (number, _) in found.items()},
-        {name: problem for name, (_, problem) in found.items() if problem},
-        replies,
-    )

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 PATIENCE_S = 120.0
 """Seconds of retrying an endpoint that answers nobody, or one request that keeps failing."""
 UNREACHABLE_S = 20.0
-"""Seconds of retrying an endpoint that cannot be connected to. It occupies its worker meanwhile."""
+"""Seconds of retrying an endpoint that cannot be connected to. A process of the worker waits meanwhile."""
 _POLL_S = 0.05
 """Seconds after which a waiting request checks again for room or an open endpoint."""
 _ALL_REFUSED = 32

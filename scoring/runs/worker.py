@@ -88,7 +88,7 @@ def evaluator_of(setup: SetupBase) -> Evaluator:
     if key in _loaded:
         _loaded.move_to_end(key)
         return _loaded[key]
-    evaluator = fitted(setup)
+    evaluator = _fitted(setup)
     if setup.fingerprint not in (fingerprint(evaluator), earlier_fingerprint(evaluator)):
         raise EvaluatorError(
             "The scores would differ from those planned: the version of the evaluator or of a library, the "
@@ -101,7 +101,7 @@ def evaluator_of(setup: SetupBase) -> Evaluator:
     return evaluator
 
 
-def fitted(setup: SetupBase) -> Evaluator:
+def _fitted(setup: SetupBase) -> Evaluator:
     """Return the setup's evaluator in this version, fitted to the setup's examples and corpus.
 
     Raises EvaluatorError if it no longer exists, rejects its parameters or lacks examples.

@@ -4,10 +4,11 @@ import gc
 import json
 import os
 import signal
+import socket
 import threading
 import time
 import warnings
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -15,7 +16,7 @@ import pytest
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Address, Reach, Request, Wanted
-from scoring.llm import client
+from scoring.llm import client, transport
 from scoring.llm.capabilities import Abilities
 from scoring.llm.client import HostedModel
 from scoring.llm.concurrency_window import window_of
@@ -201,8 +202,25 @@ class TestRetries:
         monkeypatch.setattr(client, "UNREACHABLE_S", 0.5)
         with ModelServer() as gone:
             address = gone.address()
+        began = time.monotonic()
         with pytest.raises(EvaluatorError) as raised:
-            HostedModel(address, patience_s=3600.0).replies(some_requests(2))
+            HostedModel(address, patience_s=240.0).replies(some_requests(2))
+        assert not raised.value.permanent
+        assert time.monotonic() - began < 60
+
+    def test_endpoint_that_takes_no_connection_is_given_up_sooner(self, monkeypatch):
+        monkeypatch.setattr(client, "UNREACHABLE_S", 0.5)
+        monkeypatch.setattr(transport, "CONNECT_S", 0.2)
+        with ExitStack() as sockets:
+            full = sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1))
+            for _ in range(8):  # more than the system lets wait
+                waiting = sockets.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(full.getsockname())
+            base_url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+            address = Address(base_url, "m", "chat", "NO_API_KEY", 5.0, reach=Reach.THIS_MACHINE)
+            with pytest.raises(EvaluatorError, match="gives no answer:") as raised:
+                HostedModel(address, patience_s=10.0).replies(some_requests(2))
         assert not raised.value.permanent
 
 

@@ -202,9 +202,11 @@ def test_endpoints_that_answer_nobody_leave_a_process_to_others(environment, pla
     with ScriptedEndpoint(answer) as one, ScriptedEndpoint(answer) as other:
         for endpoint in (one, other):
             planned("ice", asking(endpoint), 20)
-        with worker(environment) as running:
-            wait_for(lambda: bool(one.asked or other.asked), running)
-            run = planned("length", {}, 20)
-            wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, running)
-            assert not (one.asked and other.asked)
-        end.set()
+        try:
+            with worker(environment) as running:
+                wait_for(lambda: bool(one.asked or other.asked), running)
+                run = planned("length", {}, 20)
+                wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, running)
+                assert not (one.asked and other.asked)
+        finally:
+            end.set()
