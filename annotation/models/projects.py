@@ -179,6 +179,13 @@ class Project(models.Model):
         null=True, blank=True, help_text="Time since which anybody may see the results."
     )
 
+    closed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Time since which the ratings are final: none are added or corrected.",
+    )
+
     archived_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="Time since which the project is read-only."
     )

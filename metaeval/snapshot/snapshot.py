@@ -51,6 +51,8 @@ class Snapshot:
     n_ratings: int
     """Finished ratings that count."""
     latest_rating_at: datetime | None
+    closed_at: datetime | None
+    """Time since which the ratings are final; None while the campaign goes on."""
     summary_ids: Ints
     """(summaries,) primary keys."""
     summaries: Summaries
@@ -67,6 +69,11 @@ class Snapshot:
     """Labels of the others."""
     is_published: bool = False
     """True if it holds only what anybody may know; articles' ids, which the database has, are not."""
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether more ratings may come, so that readers look at figures that still change."""
+        return self.closed_at is None
 
     def labels(self, group: str = "", rule: str = "mean") -> tuple[Labels, ...]:
         """Return the human labels of each question by one of `LABEL_RULES`.
@@ -212,11 +219,13 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
         Rater.objects.filter(project=project).order_by("pk").values_list("pk", "group"), 2
     )
     questionnaire = parts.questionnaire.protocol
+    closed_at = Project.objects.values_list("closed_at", flat=True).get(pk=project.pk)
     read = read_evaluators(project, parts.summaries.article_ids, parts.scores)
     return Snapshot(
         revision=revision,
         n_ratings=len(parts.ratings.ids),
         latest_rating_at=latest_rating_at(project),
+        closed_at=closed_at,
         summary_ids=parts.summaries.ids,
         summaries=parts.summaries.summaries,
         rater_ids=read_only(whole_numbers(rater_ids)),
