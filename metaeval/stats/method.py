@@ -1,6 +1,6 @@
 """The settings of comparisons: level, coefficient, interval, test."""
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 from annotation.errors import DomainError
 from metaeval.stats.check_choice import check_choice
@@ -8,15 +8,21 @@ from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT, ZERO
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling
-from metaeval.stats.significance.compare_pairs import TESTS
+from metaeval.stats.significance.compare_pairs import ALWAYS_VALID_TEST, TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
-from metaeval.stats.uncertainty.intervals import INTERVALS
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID, INTERVALS
 
 NONE = "none"
 """No interval, or no test."""
 
 BY_LEVEL = "by_level"
-"""The interval, or test, that holds at the level."""
+"""The interval, or test, that holds at the level: at every look while more ratings may come, later at one."""
+
+ONE_LOOK = "one_look"
+"""The interval, or test, that holds at the level for those who look only once."""
+
+BY_TEST = "by_test"
+"""The correction that goes with the test."""
 
 DEFAULT_INTERVALS = {
     "pooled": "bootstrap_articles",
@@ -24,7 +30,7 @@ DEFAULT_INTERVALS = {
     "system": "symmetric_articles",
     "within_system": "bootstrap_articles",
 }
-"""Names of the intervals that are chosen unless a reader chooses another, by level."""
+"""Names of the intervals for one look, by level."""
 DEFAULT_TESTS = {
     "pooled": "bootstrap_articles",
     "article": "bootstrap_articles",
@@ -56,7 +62,8 @@ def refuse_resampling(resamples: int, seed: int) -> None:
 class Method:
     """The settings by which evaluators are compared with human labels.
 
-    BY_LEVEL for the interval or the test becomes the name of the level's default.
+    BY_LEVEL and ONE_LOOK become the name of the interval or test that they stand for, and BY_TEST that of a
+    correction. `is_live` says whether more ratings may come.
 
     Raises DomainError for a name that does not exist, or a number outside its range.
     """
@@ -65,25 +72,33 @@ class Method:
     coefficient: str = "spearman"
     interval: str = BY_LEVEL
     test: str = BY_LEVEL
-    correction: str = "holm"
+    correction: str = BY_TEST
     items: str = "own"
     constant: str = ZERO
     resamples: int = 1000
     seed: int = 0
+    is_live: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, is_live: bool) -> None:
         check_choice("level", self.level, tuple(LEVELS))
         check_choice("coefficient", self.coefficient, tuple(COEFFICIENTS))
-        check_choice("interval", self.interval, (BY_LEVEL, NONE, *INTERVALS))
-        check_choice("test", self.test, (BY_LEVEL, NONE, *TESTS))
-        check_choice("correction", self.correction, (NONE, *CORRECTIONS))
+        check_choice("interval", self.interval, (BY_LEVEL, ONE_LOOK, NONE, *INTERVALS))
+        check_choice("test", self.test, (BY_LEVEL, ONE_LOOK, NONE, *TESTS))
+        check_choice("correction", self.correction, (BY_TEST, NONE, *CORRECTIONS))
         check_choice("items", self.items, tuple(ITEMS))
         check_choice("constant", self.constant, tuple(CONSTANT))
         refuse_resampling(self.resamples, self.seed)
-        if self.interval == BY_LEVEL:
-            object.__setattr__(self, "interval", DEFAULT_INTERVALS[self.level])
-        if self.test == BY_LEVEL:
-            object.__setattr__(self, "test", DEFAULT_TESTS[self.level])
+        if self.interval in (BY_LEVEL, ONE_LOOK):
+            holds_always = is_live and self.interval == BY_LEVEL
+            name = ALWAYS_VALID if holds_always else DEFAULT_INTERVALS[self.level]
+            object.__setattr__(self, "interval", name)
+        if self.test in (BY_LEVEL, ONE_LOOK):
+            holds_always = is_live and self.test == BY_LEVEL
+            object.__setattr__(self, "test", ALWAYS_VALID_TEST if holds_always else DEFAULT_TESTS[self.level])
+        if self.correction == BY_TEST:
+            # With e-values, Benjamini and Hochberg's holds however the pairs depend on each other.
+            name = "benjamini_hochberg" if self.test == ALWAYS_VALID_TEST else "holm"
+            object.__setattr__(self, "correction", name)
 
     @property
     def why_no_test(self) -> str:

@@ -11,7 +11,14 @@ from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.constant_scores import LEFT_OUT
 from metaeval.stats.correlation.levels import LEVELS, Level
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
-from metaeval.stats.significance import paired_bootstrap, paired_t, permutation, subsamples, williams
+from metaeval.stats.significance import (
+    always_valid_t,
+    paired_bootstrap,
+    paired_t,
+    permutation,
+    subsamples,
+    williams,
+)
 from metaeval.stats.significance.compared import (
     Compared,
     PairDifferences,
@@ -22,6 +29,8 @@ from metaeval.stats.significance.compared import (
 )
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
+ALWAYS_VALID_TEST = "always_valid"
+"""The test that holds at every look at a campaign that goes on."""
 NOTHING_IN_COMMON = "the two have no {units} in common"
 ITSELF = "an evaluator is not compared with itself"
 DUE = 0.05
@@ -98,6 +107,13 @@ TESTS: dict[str, SignificanceTest] = {
             paired_bootstrap.DEFINITION,
             paired_bootstrap.tester,
             false_findings=_by_level((0.03, 0.06), (0.04, 0.06), (0.01, 0.02), (0.02, 0.06)),
+        ),
+        SignificanceTest(
+            ALWAYS_VALID_TEST,
+            "always-valid t-test over articles",
+            always_valid_t.DEFINITION,
+            always_valid_t.tester,
+            always_valid_t.why_not,
         ),
         SignificanceTest(
             "williams",

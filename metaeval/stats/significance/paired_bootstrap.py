@@ -1,5 +1,7 @@
 """The paired bootstrap over articles."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
@@ -39,22 +41,11 @@ def tester(data: Compared) -> PairTester:
     where it is undefined in as many resamples as leave an interval undefined, and where a difference is the
     same in all of them. Where there is none in any of them p is 1.
     """
-
-    is_on_fishers_scale = data.level.name == "pooled" and data.coefficient.name in CORRELATIONS
-
-    def scaled(values: npt.ArrayLike) -> Floats:
-        found = np.asarray(values, dtype=np.float64)
-        return np.arctanh(np.clip(found, -MOST_CORRELATED, MOST_CORRELATED)) if is_on_fishers_scale else found
+    scaled = scale_of(data)
 
     def replicates(evaluators: Ints, kept: Bools) -> Floats:
-        drawn = data.bootstrap
-        if drawn is not None and drawn.labelled_count == kept.sum() and not data.is_turned:
-            return scaled(drawn.replicates[evaluators])
-        rows = data.rows.with_scores(data.rows.scores[evaluators]).at(kept)
-        level, coefficient = data.level.name, data.coefficient.name
-        constant = ZERO if data.coefficient.is_zero_if_constant else LEFT_OUT
-        drawn = Bootstrap("articles", level, coefficient, rows, data.resampling, constant=constant)
-        return scaled(drawn.replicates)
+        drawn, rows = bootstrap_of(data, evaluators, kept)
+        return scaled(drawn.replicates[rows])
 
     of_pair = differences(data, replicates)
 
@@ -79,3 +70,26 @@ def tester(data: Compared) -> PairTester:
         return PairTest(reason="the same difference in every resample")
 
     return test
+
+
+def scale_of(data: Compared) -> Callable[[npt.ArrayLike], Floats]:
+    """Return a function to the scale of differences: Fisher's for correlations over all summaries."""
+    is_fishers = data.level.name == "pooled" and data.coefficient.name in CORRELATIONS
+
+    def scaled(values: npt.ArrayLike) -> Floats:
+        found = np.asarray(values, dtype=np.float64)
+        return np.arctanh(np.clip(found, -MOST_CORRELATED, MOST_CORRELATED)) if is_fishers else found
+
+    return scaled
+
+
+def bootstrap_of(data: Compared, evaluators: Ints, kept: Bools) -> tuple[Bootstrap, Ints]:
+    """Return a bootstrap over the articles of the summaries `kept`, and the evaluators' places in it."""
+    drawn = data.bootstrap
+    if drawn is not None and drawn.labelled_count == kept.sum() and not data.is_turned:
+        return drawn, evaluators
+    rows = data.rows.with_scores(data.rows.scores[evaluators]).at(kept)
+    level, coefficient = data.level.name, data.coefficient.name
+    constant = ZERO if data.coefficient.is_zero_if_constant else LEFT_OUT
+    drawn = Bootstrap("articles", level, coefficient, rows, data.resampling, constant=constant)
+    return drawn, np.arange(len(evaluators))

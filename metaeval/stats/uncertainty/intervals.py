@@ -12,16 +12,14 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.correlation.paired import paired
 from metaeval.stats.result import Estimate, Interval
 from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
+from metaeval.stats.uncertainty.always_valid import always_valid_interval
 from metaeval.stats.uncertainty.bca_interval import bca_interval
-from metaeval.stats.uncertainty.bootstrap import SCHEMES, Bootstrap
+from metaeval.stats.uncertainty.bootstrap import JACKKNIFE_GROUPS, SCHEMES, Bootstrap
 from metaeval.stats.uncertainty.delong import delong_interval
 from metaeval.stats.uncertainty.fisher_interval import fisher_interval
 from metaeval.stats.uncertainty.jackknife_interval import jackknife_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
 from metaeval.stats.uncertainty.symmetric_interval import symmetric_interval
-
-JACKKNIFE_GROUPS = 500
-"""The most groups to leave out in turn. Grouping further clusters hardly changes the acceleration."""
 
 CORRELATIONS = ("pearson", "spearman", "kendall_b")
 """Coefficients whose intervals are computed on Fisher's scale."""
@@ -31,6 +29,14 @@ SHARES = ("roc_auc", "acc_eq", "acc_eq_calibrated")
 
 INDEPENDENT = ("pooled", "system")
 """Levels of a single coefficient, for which there are formulas."""
+
+ALWAYS_VALID = "always_valid_articles"
+"""The interval that holds at every look at a campaign that goes on."""
+
+NONE_OF_SYSTEMS = (
+    "over systems' means nothing holds at every look: with few articles noise biases the value, and ranks"
+    " of few systems jump"
+)
 
 LEAST_SOUND, MOST_SOUND = 0.9, 0.975
 """The least share of studies whose 95% interval may hold the true value, and the most on average."""
@@ -58,6 +64,9 @@ class CoefficientInterval:
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     """Level -> what simulated studies of 50 and 100 articles show for the true value of the same systems
     (benchmarks/coverage_intervals.py)."""
+    ever_wrong: tuple[float, float] | None = None
+    """The least and the greatest share of simulated campaigns, by coefficient and world, in which it is wrong
+    at some look (benchmarks/always_valid.py), except over systems' means."""
 
     def warning(self, level: str) -> str:
         """Return a sentence if the interval is too narrow or too wide at the level; empty if not."""
@@ -118,6 +127,13 @@ INTERVALS: dict[str, CoefficientInterval] = {
             coverage=_by_level((0.94, 0.95, 0.98), (0.93, 0.95, 0.97), (0.79, 0.94, 1.0), (0.94, 0.96, 0.97)),
         ),
         CoefficientInterval(
+            ALWAYS_VALID,
+            "always-valid over articles",
+            "95% always-valid interval, which holds however often one looks while articles come in: articles"
+            " left out in turn, each with all its summaries",
+            "articles",
+        ),
+        CoefficientInterval(
             "analytic",
             "by formula, summaries independent",
             "95% interval by formula",
@@ -143,6 +159,7 @@ def intervals(
     `Bootstrap`.
     `jackknife_articles` is the jackknife's over articles, on Fisher's scale for correlations: as fast as a
     formula, at any level but over systems' means, and right for summaries that resemble others of an article.
+    `always_valid_articles` is as much wider as it takes to hold at every look at a campaign that goes on.
     `analytic` is Fisher's interval, with Bonett and Wright's variances, for Pearson's r, Spearman's ρ and
     Kendall's τ-b, pooled and over systems' means, and DeLong's interval for pooled ROC AUC.
 
@@ -172,14 +189,20 @@ def intervals(
             for estimate, own in zip(estimates, rows.each, strict=True)
         ]
     elif name == "jackknife_articles":
-        without = bootstrap.jackknife(JACKKNIFE_GROUPS)
         found = [
             _jackknifed(method, coefficient, *each)
-            for each in zip(estimates, bootstrap.why_not, without, strict=True)
+            for each in zip(estimates, bootstrap.why_not, bootstrap.jackknife, strict=True)
+        ]
+    elif name == ALWAYS_VALID:
+        found = [
+            _always_valid(method, level, coefficient, *each)
+            for each in zip(
+                estimates, bootstrap.why_not, bootstrap.jackknife, bootstrap.unit_counts, strict=True
+            )
         ]
     else:
         is_bca = method.kind == "BCa"
-        without = bootstrap.jackknife(JACKKNIFE_GROUPS) if is_bca else np.empty((len(rows.scores), 0))
+        without = bootstrap.jackknife if is_bca else np.empty((len(rows.scores), 0))
         found = [
             _bootstrapped(method, coefficient, *each, resampling.seed)
             for each in zip(estimates, bootstrap.why_not, bootstrap.replicates, without, strict=True)
@@ -220,8 +243,7 @@ def _jackknifed(
 ) -> Interval:
     is_correlation = coefficient in CORRELATIONS
     scale = ", on Fisher's scale" if is_correlation else ""
-    groups = f", in {JACKKNIFE_GROUPS} groups if there are more" if len(without) == JACKKNIFE_GROUPS else ""
-    definition = f"{method.definition}{groups}{scale}; Student's t."
+    definition = f"{method.definition}{_grouped(without)}{scale}; Student's t."
     if why_not or estimate.reason:
         return Interval(np.nan, np.nan, definition, _undefined(estimate) or why_not)
     return Interval.found(
@@ -233,6 +255,31 @@ def _jackknifed(
             least=_least(coefficient),
         ),
     )
+
+
+def _always_valid(
+    method: CoefficientInterval,
+    level: str,
+    coefficient: str,
+    estimate: Estimate,
+    why_not: str,
+    without: Floats,
+    articles: int,
+) -> Interval:
+    scale = "on the scale of log-odds" if coefficient in SHARES else "on Fisher's scale"
+    definition = f"{method.definition}{_grouped(without)}, {scale}; the mixture of Wang & Ramdas (2024)."
+    if level == "system":
+        why_not = NONE_OF_SYSTEMS
+    if why_not or estimate.reason:
+        return Interval(np.nan, np.nan, definition, _undefined(estimate) or why_not)
+    return Interval.found(
+        definition,
+        lambda: always_valid_interval(estimate.value, without, articles, least=_least(coefficient)),
+    )
+
+
+def _grouped(without: Floats) -> str:
+    return f", in {JACKKNIFE_GROUPS} groups if there are more" if len(without) == JACKKNIFE_GROUPS else ""
 
 
 def _by_formula(

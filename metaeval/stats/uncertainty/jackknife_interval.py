@@ -1,11 +1,23 @@
 """The jackknife's interval of a coefficient."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import stdtrit
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.percentile_interval import TAILS
+
+
+class JackknifeSpread(NamedTuple):
+    """A value with its standard error by the jackknife, perhaps on Fisher's scale."""
+
+    middle: float
+    error: float
+    degrees: int
+    """Degrees of freedom of the standard error."""
 
 
 def jackknife_interval(
@@ -30,16 +42,24 @@ def jackknife_interval(
     >>> tuple(round(end, 4) for end in ends)
     (-0.0484, 0.4484)
     """
+    spread = jackknife_spread(value, without, on_fishers_scale=is_correlation)
+    half = float(stdtrit(spread.degrees, TAILS[1])) * spread.error
+    low, high = spread.middle - half, spread.middle + half
+    return (math.tanh(low), math.tanh(high)) if is_correlation else (max(least, low), min(1.0, high))
+
+
+def jackknife_spread(value: float, without: Floats, *, on_fishers_scale: bool) -> JackknifeSpread:
+    """Return artanh of the value, or the value itself, with its standard error.
+
+    Raises NoIntervalError as `jackknife_interval`.
+    """
     there = without[~np.isnan(without)]
     if len(there) < 2:
         raise NoIntervalError("undefined without any one of what is left out")
-    if is_correlation and max(abs(value), np.abs(there).max()) >= 1:
+    if on_fishers_scale and max(abs(value), np.abs(there).max()) >= 1:
         raise NoIntervalError("there is no interval around -1 or 1")
-    middle, each = (np.arctanh(value), np.arctanh(there)) if is_correlation else (value, there)
-    variance = (len(each) - 1) * each.var()
+    middle, each = (math.atanh(value), np.arctanh(there)) if on_fishers_scale else (value, there)
+    variance = float((len(each) - 1) * each.var())
     if variance == 0:
         raise NoIntervalError("the value is the same without any article")
-    half = float(stdtrit(len(each) - 1, TAILS[1])) * np.sqrt(variance)
-    if is_correlation:
-        return float(np.tanh(middle - half)), float(np.tanh(middle + half))
-    return max(least, float(middle - half)), min(1.0, float(middle + half))
+    return JackknifeSpread(middle, math.sqrt(variance), len(each) - 1)

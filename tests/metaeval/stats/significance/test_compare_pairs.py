@@ -25,6 +25,7 @@ def test_names_of_tests_in_addresses_and_commands_are_stable():
         "perm_inputs_t",
         "perm_systems",
         "bootstrap_articles",
+        "always_valid",
         "williams",
         "subsample80",
         "paired_t",
@@ -64,7 +65,9 @@ def test_identical_evaluators_have_a_p_value_of_1(test, coefficient):
     assert (found.differences[0, 1], found.p_values[0, 1]) == (0, 1)
 
 
-@pytest.mark.parametrize("test", ["perm_both", "perm_inputs", "perm_systems", "bootstrap_articles"])
+@pytest.mark.parametrize(
+    "test", ["perm_both", "perm_inputs", "perm_systems", "bootstrap_articles", "always_valid"]
+)
 def test_rescaled_scores_do_not_differ_significantly(test):
     labels, scores, *rest = random_case(5, articles=20)
     found = compare_pairs(test, "article", "pearson", Rows(labels, [scores[0], 3 * scores[0] - 7], *rest))

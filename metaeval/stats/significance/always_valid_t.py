@@ -1,0 +1,59 @@
+"""The test of two evaluators that holds at every look at a campaign that goes on."""
+
+import numpy as np
+
+from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.correlation.coefficients import Coefficient
+from metaeval.stats.correlation.levels import Level
+from metaeval.stats.significance.compared import Compared, PairTest, PairTester
+from metaeval.stats.significance.paired_bootstrap import bootstrap_of, scale_of
+from metaeval.stats.significance.replicates import ROUNDING, differences
+from metaeval.stats.uncertainty.always_valid import always_valid_p
+from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
+from metaeval.stats.uncertainty.intervals import NONE_OF_SYSTEMS
+
+DEFINITION = (
+    "p holds however often one looks while articles come in: the chance that it is at most .05 at any look is"
+    " 5% if the two do not differ. It is 1/E, with E the likelihood ratio of Wang & Ramdas (2024) of"
+    " t, the difference over its jackknife standard error, articles (each summary of unknown article being"
+    " an article of its own) left out in turn, in 500 groups if there are more. Correlations over all"
+    " summaries are taken on Fisher's scale (artanh) first."
+)
+
+
+def why_not(level: Level, _coefficient: Coefficient) -> str:
+    """Say why the test does not apply at a level; empty if it does."""
+    return NONE_OF_SYSTEMS if level.name == "system" else ""
+
+
+def tester(data: Compared) -> PairTester:
+    """Return the test by `always_valid_p`, with the jackknife's standard error of the difference.
+
+    Undefined with fewer than FEWEST_ARTICLES articles, fewer than two of them without which the difference is
+    defined, or where it is the same without any of them. Where it is 0 without any of them p is 1.
+    """
+    scaled = scale_of(data)
+
+    def without_each(evaluators: Ints, kept: Bools) -> Floats:
+        drawn, rows = bootstrap_of(data, evaluators, kept)
+        return scaled(drawn.jackknife[rows])
+
+    of_pair = differences(data, without_each)
+
+    def test(first: int, second: int) -> PairTest:
+        articles = len(np.unique(data.rows.own_articles[data.used(first, second)]))
+        if articles < FEWEST_ARTICLES:
+            return PairTest(reason=TOO_FEW_ARTICLES)
+        found = of_pair(first, second)
+        if len(found) < 2:
+            return PairTest(reason="fewer than two articles without which the difference is defined")
+        if np.ptp(found) <= ROUNDING:
+            if abs(found[0]) <= ROUNDING:
+                return PairTest(1.0)
+            return PairTest(reason="the same difference without any article")
+        kept = data.common(first, second)
+        difference = scaled(data.estimate(first, kept).value) - scaled(data.estimate(second, kept).value)
+        degrees = len(found) - 1
+        return PairTest(always_valid_p(float(difference / np.sqrt(degrees * found.var())), articles, degrees))
+
+    return test
