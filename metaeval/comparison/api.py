@@ -21,7 +21,7 @@ from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.method import BY_LEVEL, ITEMS, NONE, Method
+from metaeval.stats.method import BY_LEVEL, BY_TEST, ITEMS, NONE, ONE_LOOK, Method
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
@@ -96,17 +96,21 @@ class ComparisonQuery(LabelsQuery):
     level = OneOf(list(LEVELS), default=Method.level)
     coefficient = OneOf(list(COEFFICIENTS), default=Method.coefficient)
     interval = OneOf(
-        [BY_LEVEL, NONE, *INTERVALS],
+        [BY_LEVEL, ONE_LOOK, NONE, *INTERVALS],
         default=Method.interval,
-        help_text=f"95% interval; {BY_LEVEL}: the one that holds at the level.",
+        help_text=f"95% interval; {BY_LEVEL}: one that holds at every look until the campaign is closed;"
+        f" {ONE_LOOK}: the one that holds at the level at one look.",
     )
     test = OneOf(
-        [BY_LEVEL, NONE, *TESTS],
+        [BY_LEVEL, ONE_LOOK, NONE, *TESTS],
         default=Method.test,
-        help_text=f"Significance test between evaluators; {BY_LEVEL}: the one that holds at the level.",
+        help_text=f"Significance test between evaluators; {BY_LEVEL} and {ONE_LOOK} as for the interval.",
     )
     correction = OneOf(
-        [NONE, *CORRECTIONS], default=Method.correction, help_text="Correction for multiple testing."
+        [BY_TEST, NONE, *CORRECTIONS],
+        default=Method.correction,
+        help_text=f"Correction for multiple testing; {BY_TEST}: Benjamini and Hochberg's for the always-valid"
+        " test, Holm's for others.",
     )
     items = OneOf(
         list(ITEMS),
@@ -150,7 +154,8 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
         labels=query["labels"],
         only=tuple(query["only"]),
     )
-    method = Method(**{field.name: query[field.name] for field in fields(Method)})
-    method.refuse_inapplicable_test()
+    asked = {field.name: query[field.name] for field in fields(Method)}
+    Method(**asked).refuse_inapplicable_test()
+    method = Method(**asked, is_live=snapshot.is_live)
     table = comparison_table(snapshot, choices, method)
     return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, table.rows()

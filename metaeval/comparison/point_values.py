@@ -50,7 +50,7 @@ _kept: PerSnapshot[ComparisonChoices, Points] = PerSnapshot(KEPT_TABLES)
 
 
 def _computed(snapshot: Snapshot, choices: ComparisonChoices) -> Points:
-    table = comparison_table(snapshot, choices, choices.method)
+    table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
     labelled = np.any([_labelled(table.comparison, column) for column in table.columns], axis=0)
     return Points(
         table=table,

@@ -1,17 +1,11 @@
 """Agreement of evaluators with human labels: the figures of the page, its files, the command and the API."""
 
-from annotation.models import Project
 from metaeval.comparison.comparison import ComparisonTable, compare, table_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.live.strangers import refuse_resamples
-from metaeval.snapshot.snapshot import Snapshot, snapshot_of
+from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import Method
-
-
-def comparison_rows(project: Project, choices: ComparisonChoices, method: Method) -> list[dict[str, object]]:
-    """Return every current figure of the project, as JSON values. Raises as `comparison_table`."""
-    return comparison_table(snapshot_of(project), choices, method).rows()
 
 
 def comparison_table(snapshot: Snapshot, choices: ComparisonChoices, method: Method) -> ComparisonTable:

@@ -9,7 +9,7 @@ from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
 from metaeval.comparison.page import level_rows, page_now, system_rows, whole_page
 from metaeval.comparison.pending import apart_key, levels_key, uncertainties_key
-from metaeval.comparison.report import comparison_rows
+from metaeval.comparison.point_values import point_values_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.live.how_computed import how_computed
 from metaeval.live.news import answer, attachment, chart_file, download, results_view, table_file
@@ -27,9 +27,10 @@ def comparison_table(
     _request: HtmxRequest, project: Project, choices: ComparisonChoices, kind: str
 ) -> HttpResponse:
     """Download the figures as CSV, LaTeX or Markdown."""
-    questions = (ratings.question for ratings in snapshot_of(project).human.questions)
+    snapshot = snapshot_of(project)
+    questions = (ratings.question for ratings in snapshot.human.questions)
     return table_file(
-        comparison_rows(project, choices, choices.method),
+        point_values_of(snapshot, choices).table.rows(),
         f"{project.slug}-comparison",
         kind,
         down="evaluator",

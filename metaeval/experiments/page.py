@@ -214,7 +214,7 @@ def _wins(
     wait_s: float | None,
 ) -> AsOf[Wins] | None:
     key, scope = _wins_key(project, snapshot.revision, followed, compared), (shown.labels.key, *members)
-    compute = partial(wins, shown, members, compared.method)
+    compute = partial(wins, shown, members, compared.method(is_live=snapshot.is_live))
     return pending.present_or_latest(LONG, key, snapshot, scope, compute, wait_s)
 
 

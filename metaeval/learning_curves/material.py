@@ -125,7 +125,7 @@ def _question(
     shares = sorted({each.model.share for _, each in models})
     by_share = [[(place, each) for place, each in models if each.model.share == share] for share in shares]
     others = [place for place, each in enumerate(column.evaluators) if each.key not in done]
-    method = choices.method
+    method = choices.method(is_live=snapshot.is_live)
     figure = comparison.figure(
         column.evaluators[models[0][0]],
         labels,

@@ -150,7 +150,7 @@ def _page(
     project: Project, snapshot: Snapshot, followed: FollowedCurve, choices: CurveChoices, wait_s: float | None
 ) -> CurvePage:
     material = curve_material(project, snapshot, followed, choices)
-    method = choices.method
+    method = choices.method(is_live=snapshot.is_live)
     key = _key(project, snapshot.revision, followed, choices)
     figures = LONG.result(key, partial(_figures, material, method), wait_s) if material.questions else []
     return CurvePage(

@@ -39,7 +39,7 @@ class ComparisonChoices(Choices):
     coefficient: str = "spearman"
     interval: str = Method.interval
     test: str = Method.test
-    correction: str = "holm"
+    correction: str = Method.correction
     items: str = "own"
     constant: str = Method.constant
     """The treatment of articles with equal scores."""
@@ -58,9 +58,11 @@ class ComparisonChoices(Choices):
     question: str = ""
     """The selected cell's question, beside its `evaluator`."""
 
-    @property
-    def method(self) -> Method:
-        """The statistical method. Raises DomainError for an unknown name."""
+    def method(self, *, is_live: bool) -> Method:
+        """Return the statistical method, for figures that still change if `is_live`.
+
+        Raises DomainError for an unknown name.
+        """
         return Method(
             self.level,
             self.coefficient,
@@ -69,6 +71,7 @@ class ComparisonChoices(Choices):
             self.correction,
             self.items,
             self.constant,
+            is_live=is_live,
         )
 
 

@@ -13,11 +13,13 @@ from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import (
     BY_LEVEL,
+    BY_TEST,
     CORRECTION_LABELS,
     DEFAULT_INTERVALS,
     DEFAULT_TESTS,
     ITEMS,
     NONE,
+    ONE_LOOK,
 )
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
@@ -105,8 +107,13 @@ def _one_of_all(name: str, label: str, names: Sequence[str], chosen: str) -> Con
 
 
 def method_controls(choices: ComparisonChoices) -> list[Control]:
-    usual = [(BY_LEVEL, "default of the level"), (NONE, "none")]
-    corrections = [(NONE, "none"), *((name, CORRECTION_LABELS[name]) for name in CORRECTIONS)]
+    usual = [
+        (BY_LEVEL, "holds at every look until the campaign is closed"),
+        (ONE_LOOK, "default of the level for one look"),
+        (NONE, "none"),
+    ]
+    of_number = [(name, CORRECTION_LABELS[name]) for name in CORRECTIONS]
+    corrections = [(BY_TEST, "the one for the test"), (NONE, "none"), *of_number]
     return [
         Control("interval", "Interval", [*usual, *_labels(INTERVALS)], choices.interval),
         Control("test", "Significance test", [*usual, *_labels(TESTS)], choices.test),
@@ -128,7 +135,13 @@ def simulated(level: str) -> list[tuple[str, list[str]]]:
         for name, each in TESTS.items()
         if level in each.false_findings
     ]
+    ever_wrong = [
+        _shares(each.label, each.ever_wrong, is_default=False)
+        for each in INTERVALS.values()
+        if each.ever_wrong and level != "system"
+    ]
     return [
+        ("Intervals that were wrong at some of 72 looks (at most 5% is right)", ever_wrong),
         ("Intervals that held the true value (95% is right)", held),
         ("Tests that told equally good evaluators apart (5% is right)", found),
     ]

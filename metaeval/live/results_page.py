@@ -15,8 +15,10 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Bools
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.method import BY_LEVEL, NONE, ONE_LOOK, Method
 from metaeval.stats.result import each_once
-from metaeval.stats.significance.compare_pairs import TESTS
+from metaeval.stats.significance.compare_pairs import ALWAYS_VALID_TEST, TESTS
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
 
 MISSING = (
     "A score that could not be computed is left out and counted with its reason; it is never taken as 0."
@@ -144,9 +146,28 @@ class ComparedPage(ResultsPage):
         return COEFFICIENTS[self.choices.coefficient].label
 
     @property
+    def method(self) -> Method:
+        return self.choices.method(is_live=self.snapshot.is_live)
+
+    @property
+    def holds_at_every_look(self) -> bool:
+        """Return whether intervals and tests, unless there are none, hold however often one looks."""
+        return self.method.interval in (NONE, ALWAYS_VALID) and self.method.test in (NONE, ALWAYS_VALID_TEST)
+
+    @property
+    def for_one_look(self) -> str:
+        """Return the query of this page with intervals and tests for a single look."""
+        return self.choices.address(interval=ONE_LOOK, test=ONE_LOOK)
+
+    @property
+    def for_every_look(self) -> str:
+        """Return the query of this page with intervals and tests that hold at every look."""
+        return self.choices.address(interval=BY_LEVEL, test=BY_LEVEL)
+
+    @property
     def test(self) -> str:
         """The label of the significance test; empty if none was chosen."""
-        test = self.choices.method.test
+        test = self.method.test
         return TESTS[test].label if test in TESTS else ""
 
     @property
@@ -157,7 +178,7 @@ class ComparedPage(ResultsPage):
     @property
     def method_warnings(self) -> Sequence[str]:
         """Warnings that the interval or the test misleads at this level, by simulations."""
-        return self.choices.method.warnings
+        return self.method.warnings
 
     def paragraphs_on(self, evaluators: Sequence[SetupScores]) -> list[str]:
         """Return the definitions, what was left out, and the evaluators with signatures and fingerprints."""

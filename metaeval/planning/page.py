@@ -70,7 +70,7 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
     """
     snapshot = snapshot_of(project)
     check_choice("target", choices.target, TARGETS)
-    table = comparison_table(snapshot, choices, choices.method)
+    table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
     evaluator, against = _pair(table, choices)
     key = Key.of(project, snapshot.revision, choices)
     plans = queue_of(key, LONG).result(

@@ -109,7 +109,7 @@ def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
     Raises as `systems_page`.
     """
     snapshot = snapshot_of(project)
-    table = comparison_table(snapshot, choices, choices.method)
+    table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
     means, powered = _means(table, choices)
     scores = _scores(table, choices)
     shown = _question(table, choices)

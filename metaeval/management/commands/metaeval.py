@@ -13,18 +13,18 @@ from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
 from metaeval.comparison.comparison import compare, table_of
-from metaeval.comparison.report import comparison_rows
+from metaeval.comparison.report import comparison_table
 from metaeval.export.formats import FORMATS, written
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import ALL, SetupScores
 from metaeval.snapshot.from_files import read_scored_examples
 from metaeval.snapshot.label_rules import LABEL_RULES
-from metaeval.snapshot.snapshot import snapshot_of
+from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
-from metaeval.stats.method import BY_LEVEL, ITEMS, NONE, Method
+from metaeval.stats.method import BY_LEVEL, BY_TEST, ITEMS, NONE, ONE_LOOK, Method
 from metaeval.stats.result import each_once
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
@@ -57,14 +57,20 @@ class Command(OwnCommand):
         )
         parser.add_argument("--level", choices=LEVELS, default="pooled")
         parser.add_argument("--coefficient", choices=COEFFICIENTS, default="spearman")
-        parser.add_argument("--interval", choices=[BY_LEVEL, NONE, *INTERVALS], default=Method.interval)
+        parser.add_argument(
+            "--interval",
+            choices=[BY_LEVEL, ONE_LOOK, NONE, *INTERVALS],
+            default=Method.interval,
+            help=f"95%% interval; {BY_LEVEL}: with --project one that holds at every look until the campaign"
+            f" is closed; {ONE_LOOK}: the one that holds at the level at one look",
+        )
         parser.add_argument(
             "--test",
-            choices=[BY_LEVEL, NONE, *TESTS],
+            choices=[BY_LEVEL, ONE_LOOK, NONE, *TESTS],
             default=Method.test,
             help="significance test between evaluators",
         )
-        parser.add_argument("--correction", choices=[NONE, *CORRECTIONS], default=Method.correction)
+        parser.add_argument("--correction", choices=[BY_TEST, NONE, *CORRECTIONS], default=Method.correction)
         parser.add_argument("--resamples", type=int, default=Method.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=Method.seed, metavar="N")
         parser.add_argument(
@@ -117,11 +123,14 @@ class Command(OwnCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            method = Method(**{field.name: options[field.name] for field in fields(Method)})
+            method = _method(options, is_live=False)
             method.refuse_inapplicable_test()
-            rows = (
-                self._of_project(options, method) if options["project"] else self._of_files(options, method)
-            )
+            if options["project"]:
+                snapshot = self._snapshot(options)
+                method = _method(options, is_live=snapshot.is_live)
+                rows = self._of_project(options, method, snapshot)
+            else:
+                rows = self._of_files(options, method)
         except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         for warning in each_once(f"{row['dimension']}: {row['warning']}" for row in rows if "warning" in row):
@@ -130,10 +139,14 @@ class Command(OwnCommand):
             self.stderr.write(warning)
         self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
 
-    def _of_project(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:
+    def _snapshot(self, options: dict[str, Any]) -> Snapshot:
         if options["scores"] or options["only_known"]:
             raise CommandError("--scores and --only-known need --input", returncode=BAD_ARGUMENTS)
-        project = named_project(options["project"])
+        return snapshot_of(named_project(options["project"]))
+
+    def _of_project(
+        self, options: dict[str, Any], method: Method, snapshot: Snapshot
+    ) -> list[dict[str, object]]:
         choices = ComparisonChoices(
             language=options["language"],
             dataset=options["dataset"],
@@ -141,9 +154,9 @@ class Command(OwnCommand):
             questions=tuple(options["question"]),
             group=options["group"],
             labels=options["labels"],
-            only=tuple(_keys(snapshot_of(project).evaluators, options["evaluator"])),
+            only=tuple(_keys(snapshot.evaluators, options["evaluator"])),
         )
-        return comparison_rows(project, choices, method)
+        return comparison_table(snapshot, choices, method).rows()
 
     def _of_files(self, options: dict[str, Any], method: Method) -> list[dict[str, object]]:
         if not options["scores"]:
@@ -167,6 +180,10 @@ class Command(OwnCommand):
             check_choice("question", key, [each.key for each in labels])
         shown = [each for each in labels if not options["question"] or each.key in options["question"]]
         return table_of(comparison, shown, method).rows()
+
+
+def _method(options: dict[str, Any], *, is_live: bool) -> Method:
+    return Method(**{field.name: options[field.name] for field in fields(Method)}, is_live=is_live)
 
 
 def _keys(evaluators: Sequence[SetupScores], names: Sequence[str]) -> list[str]:

@@ -13,12 +13,12 @@ from metaeval.card.findings import findings
 from metaeval.card.material import COPYING, LENGTH
 from metaeval.card.page import card_now
 from metaeval.card.verdicts import NO, NOT_TESTED, NOTHING_FOUND, YES
-from metaeval.comparison.report import comparison_rows
 from metaeval.live.choices import ComparisonChoices, PairChoices
 from metaeval.stats.rows import Resampling
 from scoring.models import Score, SeenArticle, Setup
 from tests.factories import make_project, make_rater
 from tests.metaeval.card_projects import ARTICLES, RATERS, SYSTEMS, make_card_project
+from tests.metaeval.comparison_rows import comparison_rows
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 N = ARTICLES * len(SYSTEMS)
@@ -69,7 +69,7 @@ class TestGoodJudge:
             )
             (expected,) = (
                 each
-                for each in comparison_rows(project, choices, choices.method)
+                for each in comparison_rows(project, choices, choices.method(is_live=False))
                 if each["dimension"] == "coherence"
             )
             assert measured.estimate.value == expected["value"]

@@ -8,14 +8,14 @@ from django.urls import reverse
 from annotation import protocol
 from metaeval.comparison import pending
 from metaeval.comparison.page import page_now, whole_page
-from metaeval.comparison.report import comparison_rows
 from metaeval.live.background import BackgroundResults, Key
 from metaeval.live.choices import ComparisonChoices
 from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.comparison_rows import comparison_rows
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 
 SOON_S = 120
-CHOICES = ComparisonChoices()
+CHOICES = ComparisonChoices(interval="one_look", test="one_look")
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_previous_intervals_are_marked_with_their_revision(project, block_queues
 
 def test_pages_mark_previous_intervals_and_files_wait_for_current_ones(client, project, block_queues):
     client.force_login(make_member(project, "researcher"))
-    page = reverse("comparison", args=[project.slug])
+    page = reverse("comparison", args=[project.slug]) + CHOICES.address()
     revision = project.revision
     finished_page(project)
     go = block_queues()
@@ -116,7 +116,7 @@ def test_pages_mark_previous_intervals_and_files_wait_for_current_ones(client, p
     assert f"at every level, as of revision {revision:,}, 1 rating ago †" in text
     assert f"95% intervals as of revision {revision:,}" in text
     assert "1,000 resamples" not in text.split('id="how-text"')[1].split("</pre>")[0]
-    rows = {row["evaluator"]: row for row in comparison_rows(project, CHOICES, CHOICES.method)}
+    rows = {row["evaluator"]: row for row in comparison_rows(project, CHOICES, CHOICES.method(is_live=True))}
     go.set()
     now = {cell.id: cell.interval for row in whole_page(project, CHOICES).rows for cell in row.cells if cell}
     assert len(rows) == len(now)

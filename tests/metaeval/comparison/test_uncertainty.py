@@ -1,8 +1,10 @@
 """Intervals, significance tests and letters of the comparison."""
 
 import pytest
+from django.utils import timezone
 
 from annotation import protocol
+from annotation.models import Project
 from scoring.models import Setup
 from tests.factories import make_project, make_rater
 from tests.metaeval.comparison_rows import rows_of, values_of
@@ -15,15 +17,20 @@ def by_evaluator(rows):
     return {row["evaluator"]: row for row in rows}
 
 
+def close(project):
+    Project.objects.filter(pk=project.pk).update(closed_at=timezone.now())
+    project.bump_revision()
+
+
 def test_values_lie_within_their_interval_and_its_definition_is_given(compared):
-    for row in rows_of(compared):
+    for row in rows_of(compared, interval="one_look"):
         assert row["low"] < row["value"] < row["high"]
         assert "1,000 resamples" in row["definition"]
         assert "seed 0" in row["definition"]
 
 
 def test_intervals_depend_on_the_seed(compared):
-    first, again, other = (rows_of(compared, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (rows_of(compared, interval="one_look", seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert [row["value"] for row in first] == [row["value"] for row in other]
     assert [row["low"] for row in first] != [row["low"] for row in other]
@@ -57,6 +64,7 @@ def test_the_definition_of_letters_names_test_and_correction(compared):
 
 
 def test_over_systems_means_the_interval_and_the_test_are_those_that_hold_there(compared):
+    close(compared)
     for row in rows_of(compared, level="system", resamples=200):
         assert "symmetric bootstrap" in row["definition"]
         assert "PERM-INPUTS with Student's t" in row["definition"]
@@ -64,6 +72,28 @@ def test_over_systems_means_the_interval_and_the_test_are_those_that_hold_there(
     for row in rows_of(compared, level="article", resamples=200):
         assert "percentile bootstrap" in row["definition"]
         assert "Paired bootstrap over articles" in row["definition"]
+
+
+def test_intervals_and_letters_hold_at_every_look_until_the_campaign_is_closed(compared):
+    live, chosen = rows_of(compared), rows_of(compared, interval="one_look", test="one_look")
+    for row, one_look in zip(live, chosen, strict=True):
+        assert "holds however often one looks" in row["definition"]
+        assert "Always-valid t-test over articles" in row["definition"]
+        assert "by Benjamini and Hochberg" in row["definition"]
+        assert row["low"] < one_look["low"] < row["value"] < one_look["high"] < row["high"]
+    rows = by_evaluator(live)
+    assert rows["Good"]["cluster"] == rows["Also good"]["cluster"] == "a"
+    assert rows["Noise"]["cluster"] == "b"
+    close(compared)
+    assert rows_of(compared) == chosen
+
+
+def test_over_systems_means_nothing_holds_at_every_look(compared):
+    for row in rows_of(compared, level="system"):
+        assert (row["low"], row["high"]) == (None, None)
+        assert row["interval_reason"].startswith("over systems' means nothing holds at every look")
+        assert row["why_no_letters"] == row["interval_reason"]
+        assert "cluster" not in row
 
 
 def test_a_test_that_finds_too_much_says_so_in_the_definition_of_its_letters(compared):

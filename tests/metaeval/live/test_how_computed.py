@@ -37,7 +37,7 @@ def test_the_text_names_data_date_and_software(project):
     text = methods_text(project)
     project.refresh_from_db()
     assert f"{project.name} (questionnaire: {project.questionnaire.title})" in text
-    counted = "6 finished ratings of 6 summaries by 1 rater (raters in good standing)"
+    counted = "6 finished ratings of 6 summaries by 1 rater (raters in good standing), while more come in"
     assert f"revision {project.revision}; {counted}; computed on 2026-05-04." in text
     assert f"numpy {version('numpy')} and scipy {version('scipy')}." in text
 

@@ -11,7 +11,6 @@ from annotation.errors import Busy, DomainError, TooManyRequests
 from annotation.projects.settings import publish_results, unpublish_results
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.report import agreement_rows
-from metaeval.comparison.report import comparison_rows
 from metaeval.live import background, strangers
 from metaeval.live.background import Key, Pending
 from metaeval.live.choices import ComparisonChoices
@@ -19,6 +18,7 @@ from metaeval.live.strangers import MOST_RESAMPLES, AnswersToStrangers, Computed
 from metaeval.stats.method import Method
 from tests.addresses import ARGUMENTS
 from tests.factories import make_member, make_project, make_rater, make_user
+from tests.metaeval.comparison_rows import comparison_rows
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
 from tests.test_access_matrix import OPEN_WHEN_PUBLISHED
 

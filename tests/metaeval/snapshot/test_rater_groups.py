@@ -10,13 +10,13 @@ from django.urls import reverse
 
 from annotation import protocol
 from metaeval.agreement.report import agreement_rows
-from metaeval.comparison.report import comparison_rows
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot import arrays
 from metaeval.snapshot.rater_groups import differing_groups
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.method import Method
 from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.comparison_rows import comparison_rows
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
 
 VALUES = Method(interval="none", test="none")
