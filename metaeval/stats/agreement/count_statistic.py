@@ -19,12 +19,13 @@ class CountStatistic:
 
     `values` gives it for all draws of the units at once, (draws,), nan where it is undefined, on a scale of
     which the answers stand for the numbers (answers,); `definition` says how, on a scale; `undefined` why it
-    may be nan where some unit has two ratings.
+    may be nan where some unit has two ratings; `least` is its lowest possible value. The highest is 1.
     """
 
     values: Callable[[RatedUnits, str, Floats], Floats]
     definition: Callable[[str], str]
     undefined: str = ""
+    least: float = -1.0
 
     def of_counts(self, counts: npt.ArrayLike, scale: str, numbers: npt.ArrayLike | None = None) -> Agreement:
         """Return the statistic of a table of counts (units, answers)."""

@@ -38,10 +38,12 @@ PAIRWISE = CountStatistic(
         "Pairwise agreement over pairs: agreeing pairs of ratings / all pairs of ratings of the same summary,"
         " over all summaries together (a summary with more ratings weighs more)."
     ),
+    least=0.0,
 )
 ALL_AGREE = CountStatistic(
     all_agree_share,
     lambda _scale: (
         "Share of summaries on which all ratings give the same answer, among those with two ratings or more."
     ),
+    least=0.0,
 )

@@ -1,8 +1,11 @@
 """The number of articles, or of summaries with several ratings, that an interval of agreement needs."""
 
 import math
+from bisect import bisect_left
 
 from metaeval.stats.result import Interval
+from metaeval.stats.uncertainty.always_valid import always_valid_quantile
+from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE
 
 MOST_TIMES = 100
 """Times the units there are: larger needs are reported as inf."""
@@ -32,3 +35,33 @@ def planned_units(interval: Interval, n_units: int, target: float) -> float:
     ratio = (half / target) ** 2 * n_units**2 / (n_units - 1)
     wanted = math.ceil((ratio + math.sqrt(ratio * (ratio - 4))) / 2 - 1e-9) if ratio > 4 else 2
     return float(wanted) if wanted <= MOST_TIMES * n_units else math.inf
+
+
+def planned_always_valid(half: float, articles: int, target: float) -> float:
+    """Return the articles at which half of an always-valid interval, now `half`, is `target`.
+
+    Half of the interval over n articles is q(n) s / √n, with s the spread of single articles and q(n) the
+    `always_valid_quantile` with n - 1 degrees of freedom. So it falls from `half` by the ratio of q(n) / √n.
+    The result is the fewest articles at which it is `target` or less; n or less if the target is reached, inf
+    beyond 100 times the present articles, and nan if `half` is nan or 0. Further articles are assumed to be
+    of the same kind, with as many summaries and ratings each.
+
+    Raises ValueError for a `target` not above 0.
+
+    >>> planned_always_valid(0.2, 50, 0.1)
+    200.0
+    >>> planned_always_valid(0.2, 50, 0.4)
+    18.0
+    """
+    if not target > 0:
+        raise ValueError(f"target must be above 0, not {target}")
+    if math.isnan(half) or half == 0:
+        return math.nan
+    spread = half / _per_spread(articles)
+    numbers = range(2, MOST_TIMES * articles + 1)
+    place = bisect_left(numbers, True, key=lambda n: spread * _per_spread(n) <= target * (1 + 1e-9))
+    return float(numbers[place]) if place < len(numbers) else math.inf
+
+
+def _per_spread(articles: int) -> float:
+    return always_valid_quantile(1 - CONFIDENCE, articles, articles - 1) / math.sqrt(articles)

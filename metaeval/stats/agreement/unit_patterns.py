@@ -49,17 +49,24 @@ def unit_patterns(units: Ints, answers: Ints, *, n_units: int, n_answers: int) -
     )
     sizes = ratings[example]
     places = np.repeat(first[example] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-    cells, counts = np.unique(
-        np.repeat(np.arange(len(sizes)), sizes) * max(n_answers, 1) + answers[places], return_counts=True
+    different = single_units(
+        np.repeat(np.arange(len(sizes)), sizes), answers[places], n_units=len(sizes), n_answers=n_answers
     )
-    return Patterns(
-        RatedUnits(
-            Cells(cells // max(n_answers, 1), cells % max(n_answers, 1), len(sizes), n_answers),
-            counts=counts.astype(np.float64)[:, None],
-            pairs=(sizes * (sizes - 1)).astype(np.float64)[:, None],
-            times=times.astype(np.float64)[:, None],
-        ),
-        of_unit,
+    return Patterns(different.with_times(times.astype(np.float64)[:, None]), of_unit)
+
+
+def single_units(units: Ints, answers: Ints, *, n_units: int, n_answers: int) -> RatedUnits:
+    """Return the units of ratings in long form one by one, each counting once, also where they are equal.
+
+    Parameters are those of `unit_patterns`.
+    """
+    cells, counts = np.unique(units * max(n_answers, 1) + answers, return_counts=True)
+    sizes = np.bincount(units, minlength=n_units)
+    return RatedUnits(
+        Cells(cells // max(n_answers, 1), cells % max(n_answers, 1), n_units, n_answers),
+        counts=counts.astype(np.float64)[:, None],
+        pairs=(sizes * (sizes - 1)).astype(np.float64)[:, None],
+        times=np.ones((n_units, 1)),
     )
 
 

@@ -62,7 +62,12 @@ def always_valid_quantile(alpha: float, articles: int, degrees: int) -> float:
 
 
 def always_valid_interval(
-    value: float, without: Floats, articles: int, *, least: float | None = -1.0
+    value: float,
+    without: Floats,
+    articles: int,
+    *,
+    least: float | None = -1.0,
+    times: Floats | None = None,
 ) -> tuple[float, float]:
     """Return the jackknife's interval, widened so that it holds at every look at growing data.
 
@@ -76,6 +81,7 @@ def always_valid_interval(
     least : the lowest possible value; the highest is 1. The interval is computed of artanh(u), where u is the
         value moved to the range from -1 to 1: Fisher's scale of correlations, half the log-odds of shares.
         None for what has no limits, such as differences; the interval is then computed of the value.
+    times : (g,) how many articles, or groups, each of `without` stands for; one each if None.
 
     Raises NoIntervalError as `jackknife_interval`, for values at a limit, and for so few articles that the
     interval has no ends.
@@ -91,7 +97,7 @@ def always_valid_interval(
     """
     centre, scale = (0.0, 1.0) if least is None else ((1 + least) / 2, (1 - least) / 2)
     spread = jackknife_spread(
-        (value - centre) / scale, (without - centre) / scale, on_fishers_scale=least is not None
+        (value - centre) / scale, (without - centre) / scale, times, on_fishers_scale=least is not None
     )
     half = always_valid_quantile(1 - CONFIDENCE, articles, spread.degrees) * spread.error
     if math.isinf(half):

@@ -10,6 +10,9 @@ from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.percentile_interval import TAILS
 
+ROUNDING = 1e-12
+"""Values that differ by no more are equal but for rounding."""
+
 
 class JackknifeSpread(NamedTuple):
     """A value with its standard error by the jackknife, perhaps on Fisher's scale."""
@@ -48,18 +51,26 @@ def jackknife_interval(
     return (math.tanh(low), math.tanh(high)) if is_correlation else (max(least, low), min(1.0, high))
 
 
-def jackknife_spread(value: float, without: Floats, *, on_fishers_scale: bool) -> JackknifeSpread:
+def jackknife_spread(
+    value: float, without: Floats, times: Floats | None = None, *, on_fishers_scale: bool
+) -> JackknifeSpread:
     """Return artanh of the value, or the value itself, with its standard error.
+
+    `times`, (g,), are the clusters, or groups, that each value of `without` stands for; one each if None.
 
     Raises NoIntervalError as `jackknife_interval`.
     """
-    there = without[~np.isnan(without)]
-    if len(there) < 2:
+    is_there = ~np.isnan(without)
+    there = without[is_there]
+    counts = np.ones(len(there)) if times is None else times[is_there]
+    clusters = int(counts.sum())
+    if clusters < 2:
         raise NoIntervalError("undefined without any one of what is left out")
     if on_fishers_scale and max(abs(value), np.abs(there).max()) >= 1:
         raise NoIntervalError("there is no interval around -1 or 1")
     middle, each = (math.atanh(value), np.arctanh(there)) if on_fishers_scale else (value, there)
-    variance = float((len(each) - 1) * each.var())
-    if variance == 0:
+    if np.ptp(each) <= ROUNDING:
         raise NoIntervalError("the value is the same without any article")
-    return JackknifeSpread(middle, math.sqrt(variance), len(each) - 1)
+    squares = (each - np.average(each, weights=counts)) ** 2
+    variance = (clusters - 1) * float(np.average(squares, weights=counts))
+    return JackknifeSpread(middle, math.sqrt(variance), clusters - 1)

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from metaeval.stats.agreement.agreement_bootstrap import (
     article_draws,
+    articles_left_out,
     rater_draws,
     replicates,
     unit_draws,
@@ -19,7 +21,7 @@ from metaeval.stats.agreement.gwet import GWET
 from metaeval.stats.agreement.krippendorff import ALPHA, SCALES
 from metaeval.stats.agreement.pairwise_agreement import ALL_AGREE, PAIRWISE
 from metaeval.stats.agreement.rated_units import RatedUnits
-from metaeval.stats.agreement.unit_patterns import unit_patterns
+from metaeval.stats.agreement.unit_patterns import single_units, unit_patterns
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.bca_interval import bca_interval
 from metaeval.stats.uncertainty.percentile_interval import percentile_interval
@@ -130,6 +132,40 @@ def test_articles_of_one_unit_are_drawn_like_units(ratings):
     found = list(article_draws(patterns.units, of_articles(patterns, np.arange(len(units))), 5, 0))
     for one, other in zip(alone, found, strict=True):
         assert one.times.tolist() == other.times.tolist()
+
+
+@given(rated, st.lists(st.integers(0, 3), min_size=8, max_size=8))
+@pytest.mark.parametrize("scale", SCALES)
+def test_articles_left_out_by_pattern_equal_articles_really_left_out(scale, ratings, drawn_articles):
+    units = units_of(ratings)
+    if not units:
+        return
+    _, articles = np.unique(drawn_articles[: len(units)], return_inverse=True)
+    patterns = patterns_of(units)
+    n_articles = int(articles.max()) + 1
+    kinds = unit_patterns(articles, patterns.of_unit, n_units=n_articles, n_answers=len(patterns.units))
+    found = replicates(STATISTICS, articles_left_out(patterns.units, kinds.units), scale, NUMBERS)
+    table = np.array([[list(unit.values()).count(answer) for answer in range(N_ANSWERS)] for unit in units])
+    for article, kind in enumerate(kinds.of_unit):
+        rows = RatedUnits.of_counts(table[articles != article])
+        expected = [each.values(rows, scale, NUMBERS)[0] for each in STATISTICS]
+        assert found[:, kind].tolist() == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_single_units_are_left_out_like_their_patterns():
+    """Of articles one by one, as of groups of articles, the values are those of their patterns."""
+    units, answers = make_clustered()
+    patterns = unit_patterns(units, answers, n_units=320, n_answers=2)
+    articles = np.arange(320) // 8
+    n_patterns = len(patterns.units)
+    by_pattern = unit_patterns(articles, patterns.of_unit, n_units=40, n_answers=n_patterns)
+    each = single_units(articles, patterns.of_unit, n_units=40, n_answers=n_patterns)
+    assert each.times.tolist() == [[1.0]] * 40
+    (of_patterns,), (one_by_one,) = (
+        replicates([ALPHA], articles_left_out(patterns.units, held), "nominal", NUMBERS)
+        for held in (by_pattern.units, each)
+    )
+    assert one_by_one.tolist() == pytest.approx(of_patterns[by_pattern.of_unit].tolist(), abs=1e-12)
 
 
 def test_each_draw_has_whole_articles():

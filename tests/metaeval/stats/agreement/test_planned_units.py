@@ -9,8 +9,9 @@ from annotation import protocol
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.report import agreement_report
 from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
-from metaeval.stats.agreement.planned_units import planned_units
+from metaeval.stats.agreement.planned_units import planned_always_valid, planned_units
 from metaeval.stats.result import Interval
+from metaeval.stats.uncertainty.always_valid import always_valid_quantile
 
 GRAMMAR = protocol.SEAHORSE.question("grammar")
 
@@ -42,6 +43,27 @@ def test_half_the_width_takes_about_four_times_the_units():
     assert planned_units(interval(0.4, 0.8), 50, 0.5) == 7  # reached with fewer
     assert planned_units(interval(0.4, 0.8), 50, 3) == 2
     assert planned_units(interval(0.4, 0.8), 50, 0.01) == math.inf
+
+
+def test_a_plan_for_every_look_reaches_the_target():
+    half, articles = 0.2, 50
+    spread = half * math.sqrt(articles) / always_valid_quantile(0.05, articles, articles - 1)
+
+    def half_at(n):
+        return spread * always_valid_quantile(0.05, n, n - 1) / math.sqrt(n)
+
+    for target in (0.1, 0.15, 0.3, 0.5):
+        planned = int(planned_always_valid(half, articles, target))
+        assert half_at(planned) <= target < half_at(planned - 1)
+    assert planned_always_valid(half, articles, half) == articles
+    assert planned_always_valid(half, articles, 0.01) == math.inf
+
+
+def test_an_always_valid_interval_without_width_plans_nothing():
+    assert math.isnan(planned_always_valid(0.0, 50, 0.1))
+    assert math.isnan(planned_always_valid(math.nan, 50, 0.1))
+    with pytest.raises(ValueError, match="above 0"):
+        planned_always_valid(0.2, 50, 0.0)
 
 
 def test_an_interval_that_tells_nothing_plans_nothing():
