@@ -5,7 +5,8 @@
 Made-up answers with the design of SEAHORSE: 96,645 summaries, most rated once, 8,920 by two or three of 60
 raters, answers yes, no or unsure. Prints medians, ratios, and the largest difference of the results: alpha of
 the whole, alpha of the same resamples (theirs by repeating rows, one call each), and the time of all figures
-of the agreement page, six questions in six languages and all together, with 1,000-fold intervals.
+of the agreement page, six questions in six languages and all together, with 1,000-fold intervals and with
+always-valid ones.
 
 The packages' bootstrap is timed on `--their-resamples` resamples and reported for 1,000; krippendorff gets
 only the summaries that have two ratings, which is all that alpha needs; once as ratings (3 x summaries), and
@@ -16,6 +17,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -28,7 +30,7 @@ from nltk.metrics.agreement import AnnotationTask
 
 from annotation import protocol
 from metaeval.agreement import intervals
-from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, AgreementMethod
 from metaeval.agreement.ratings_per_unit import ratings_per_unit
 from metaeval.agreement.statistics import agreements
 from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
@@ -183,10 +185,9 @@ def time_report(
         "made up",
         "",
     )
-    method = AgreementMethod(resamples=resamples)
     places = (ALL, *summaries.language_names)
 
-    def figures() -> int:
+    def figures(method: AgreementMethod) -> int:
         intervals._computed.cache_clear()
         found = 0
         for ratings in human.questions:
@@ -197,10 +198,12 @@ def time_report(
                 )
         return found
 
-    count, seconds = timed(figures)
-    print(
-        f"{count} alphas with intervals, from {len(units):,} ratings of 6 questions: {1e3 * seconds:.0f} ms"
-    )
+    for interval in (ARTICLES, ALWAYS_VALID):
+        count, seconds = timed(partial(figures, AgreementMethod(interval=interval, resamples=resamples)))
+        print(
+            f"{count} alphas with intervals ({interval}), from {len(units):,} ratings of 6 questions:"
+            f" {1e3 * seconds:.0f} ms"
+        )
 
 
 Result = TypeVar("Result")

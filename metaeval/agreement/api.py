@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotation.models import Project
 from annotation.web.api_pages import OneOf, PageQuery, ProjectPage
-from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, BY_STATE, INTERVALS, OWN_SCALE, AgreementMethod
 from metaeval.agreement.report import project_agreement
 from metaeval.live.api import MOST_RESAMPLES, RESAMPLES_HELP, FigureSerializer, results_list
 from metaeval.snapshot.arrays import ALL
@@ -35,7 +35,11 @@ class AgreementQuery(PageQuery):
     )
     group = serializers.CharField(required=False, help_text="One group of raters.")
     scale = OneOf([OWN_SCALE, *SCALES], default=OWN_SCALE, help_text="Scale for alpha, AC and kappa.")
-    interval = OneOf([NONE, *INTERVALS], default=AgreementMethod.interval)
+    interval = OneOf(
+        [BY_STATE, NONE, *INTERVALS],
+        default=BY_STATE,
+        help_text=f"'{BY_STATE}': '{ALWAYS_VALID}' until the campaign is closed, then '{ARTICLES}'.",
+    )
     resamples = serializers.IntegerField(
         default=AgreementMethod.resamples,
         min_value=1,

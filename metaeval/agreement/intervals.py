@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 
-from metaeval.agreement.method import INTERVALS, AgreementMethod
+import numpy as np
+
+from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, INTERVALS, OVER_ARTICLES, AgreementMethod
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit
 from metaeval.stats.agreement.agreement_bootstrap import (
     article_draws,
+    articles_left_out,
     rater_draws,
     replicates,
     unit_draws,
@@ -19,15 +22,17 @@ from metaeval.stats.agreement.count_statistic import CountStatistic
 from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.method import NONE
-from metaeval.stats.result import Agreement, Interval
+from metaeval.stats.result import Agreement, Interval, NoIntervalError
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bca_interval import bca_interval
+from metaeval.stats.uncertainty.jackknife_interval import always_valid_interval
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
 CACHE_SIZE = 128
 """Intervals kept, one set for each question and language."""
 VALUE_UNDEFINED = "the value is undefined"
 NEEDS_RATERS = "the statistic depends on who gave each rating"
+UNDEFINED_WITHOUT = "undefined without one of the articles"
 ONE_SUMMARY = "an interval needs two summaries with two ratings or more"
 
 
@@ -63,7 +68,7 @@ def _why_none(
         return VALUE_UNDEFINED
     if statistic is None:
         return NEEDS_RATERS
-    if method.interval == "articles" and twice.n_articles < FEWEST_ARTICLES:
+    if method.interval in OVER_ARTICLES and twice.n_articles < FEWEST_ARTICLES:
         return TOO_FEW_ARTICLES
     return ONE_SUMMARY if twice.n_units < 2 else ""
 
@@ -87,9 +92,10 @@ class _Request:
         arrays += [units.counts, units.times, self.numbers]
         if self.method.interval == "raters":
             arrays += self.twice.long
-        if self.method.interval == "articles":
-            articles = self.twice.articles
-            arrays += [articles.cells.units, articles.cells.answers, articles.counts, articles.times]
+        if self.method.interval in OVER_ARTICLES:
+            arrays += _arrays(self.twice.articles)
+        if self.method.interval == ALWAYS_VALID:
+            arrays += _arrays(self.twice.left_out)
         digest = blake2b(repr((self.names, self.scale, self.method, self.twice.n_answers)).encode())
         for array in arrays:
             digest.update(f"{array.shape}".encode())
@@ -103,13 +109,19 @@ class _Request:
         return hash(self._digest)
 
 
+def _arrays(articles: RatedUnits) -> list[Floats | Ints]:
+    return [articles.cells.units, articles.cells.answers, articles.counts, articles.times]
+
+
 # A new rating changes its own language and the total; the intervals of other languages stay in the cache.
 @lru_cache(maxsize=CACHE_SIZE)
 def _computed(request: _Request) -> tuple[Interval, ...]:
     method = request.method
+    if method.interval == ALWAYS_VALID:
+        return _always_valid(request)
     definition = (
-        f"Interval: {CONFIDENCE:.0%}, {INTERVALS[method.interval].drawn}; {method.resamples:,} resamples,"
-        f" seed {method.seed}."
+        f"Interval: {CONFIDENCE:.0%} for a single look, {INTERVALS[method.interval].drawn};"
+        f" {method.resamples:,} resamples, seed {method.seed}."
     )
     drawn = replicates(request.statistics, _draws(request.twice, method), request.scale, request.numbers)
     definitions = [f"{definition} {undefined_told(each)}".rstrip() for each in drawn]
@@ -126,8 +138,36 @@ def _computed(request: _Request) -> tuple[Interval, ...]:
     )
 
 
+def _always_valid(request: _Request) -> tuple[Interval, ...]:
+    twice = request.twice
+    draws = articles_left_out(twice.units, twice.left_out)
+    without = replicates(request.statistics, draws, request.scale, request.numbers)
+    groups = "" if twice.left_out is twice.articles else f"; in {len(twice.left_out)} groups of articles"
+    definition = f"Interval: {CONFIDENCE:.0%}, {INTERVALS[ALWAYS_VALID].drawn}{groups}."
+    return tuple(
+        Interval.found(definition, partial(_always_valid_ends, statistic, value, each, twice))
+        for statistic, value, each in zip(request.statistics, request.values, without, strict=True)
+    )
+
+
+def _always_valid_ends(
+    statistic: CountStatistic, value: float, without: Floats, twice: RatingsPerUnit
+) -> tuple[float, float]:
+    # The others would say nothing of an article that alone makes the value defined.
+    if np.isnan(without).any():
+        raise NoIntervalError(UNDEFINED_WITHOUT)
+    return always_valid_interval(
+        value,
+        without,
+        twice.n_articles,
+        is_correlation=False,
+        least=statistic.least,
+        times=twice.left_out.times[:, 0],
+    )
+
+
 def _draws(twice: RatingsPerUnit, method: AgreementMethod) -> Iterator[RatedUnits]:
-    if method.interval == "articles":
+    if method.interval == ARTICLES:
         return article_draws(twice.units, twice.articles, method.resamples, method.seed)
     if method.interval != "raters":
         return unit_draws(twice.units, method.resamples, method.seed)

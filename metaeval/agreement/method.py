@@ -1,6 +1,6 @@
 """The method of computing agreement: the scale of the answers and the interval."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from metaeval.stats.agreement.krippendorff import SCALES
@@ -11,14 +11,27 @@ OWN_SCALE = "own"
 """Each question's own scale."""
 
 
+BY_STATE = "by_state"
+"""The interval that holds at every look until the campaign is closed, then the one for a single look."""
+ALWAYS_VALID, ARTICLES = "always_valid", "articles"
+OVER_ARTICLES = (ALWAYS_VALID, ARTICLES)
+"""The intervals that take articles as independent, each with all its summaries."""
+
+
 class AgreementInterval(NamedTuple):
     label: str
     drawn: str
-    """The way of drawing samples, for the definition."""
+    """The way of drawing samples, or of leaving out articles, for the definition."""
 
 
 INTERVALS: dict[str, AgreementInterval] = {
-    "articles": AgreementInterval(
+    ALWAYS_VALID: AgreementInterval(
+        "holds at every look, over articles",
+        "always-valid, so that it holds however often one looks while articles come in: articles left out in"
+        " turn, each with all its summaries that have two ratings or more; quantile of the mixture of Wang &"
+        " Ramdas (2025)",
+    ),
+    ARTICLES: AgreementInterval(
         "bootstrap over articles",
         "percentile bootstrap over articles, drawn with replacement, each with all its summaries that have"
         " two ratings or more",
@@ -43,14 +56,23 @@ INTERVALS: dict[str, AgreementInterval] = {
 
 @dataclass(frozen=True)
 class AgreementMethod:
-    """Settings of agreement. Raises DomainError for an unknown name or a number out of range."""
+    """Settings of agreement. Raises DomainError for an unknown name or a number out of range.
+
+    `in_state` gives the interval in place of BY_STATE; only then are there intervals to compute.
+    """
 
     scale: str = OWN_SCALE
-    interval: str = "articles"
+    interval: str = BY_STATE
     resamples: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("scale", self.scale, (OWN_SCALE, *SCALES))
-        check_choice("interval", self.interval, (NONE, *INTERVALS))
+        check_choice("interval", self.interval, (BY_STATE, NONE, *INTERVALS))
         refuse_resampling(self.resamples, self.seed)
+
+    def in_state(self, *, is_live: bool) -> "AgreementMethod":
+        """Return the method for a campaign that goes on, or for one whose ratings are final."""
+        if self.interval != BY_STATE:
+            return self
+        return replace(self, interval=ALWAYS_VALID if is_live else ARTICLES)

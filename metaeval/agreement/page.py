@@ -5,10 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.utils import timezone
+
 from annotation import protocol
 from annotation.templatetags.texts import answer_label, language_name
 from metaeval.agreement.intervals import VALUE_UNDEFINED
-from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.method import (
+    ALWAYS_VALID,
+    ARTICLES,
+    BY_STATE,
+    INTERVALS,
+    OVER_ARTICLES,
+    OWN_SCALE,
+    AgreementMethod,
+)
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, answer_totals
 from metaeval.agreement.report import AgreementFigure, QuestionAgreement, question_agreements
 from metaeval.agreement.skewed_answers import CommonAnswer, commonest_answer
@@ -23,11 +33,11 @@ from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
-from metaeval.stats.agreement.planned_units import planned_units
+from metaeval.stats.agreement.planned_units import planned_always_valid, planned_units
 from metaeval.stats.arrays import Ints
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import NONE
-from metaeval.stats.result import Interval, each_once
+from metaeval.stats.result import Agreement, Interval, each_once
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES
 from metaeval.templatetags.results import NO_INTERVAL, short_range
 
@@ -38,15 +48,11 @@ MOST_ANSWERS = 11
 """Scales with more answers get no chart and no table of pairs."""
 
 TARGETS = ("0.1", "0.05", "0.03")
-OVER_ARTICLES, OVER_SUMMARIES = ("articles",), ("units", "units_bca")
-"""The intervals whose width falls as articles are added, or summaries."""
-NEEDED = {
-    units: f"Needed {units}: half of the interval is assumed to fall with the square root of their number, if"
-    f" further ones are of the same kind, with as many {parts} each. Widths vary: about half of the campaigns"
-    " of that size reach the target. No number is given beyond 100 times the present one."
-    for units, parts in (("articles", "summaries and ratings"), ("summaries", "ratings"))
-}
-"""Units drawn for the interval -> the definition of the needed ones."""
+OVER_SUMMARIES = ("units", "units_bca")
+"""The intervals whose width falls as summaries are added."""
+
+EVERY_LOOK = "Intervals hold however often you look."
+SINGLE_LOOK = "Intervals are for a single look."
 
 Column = tuple[str, str, str]
 """Title, language, statistic."""
@@ -95,7 +101,7 @@ class AgreementDetails:
     needed_for: str
     """The chosen statistic."""
     needed_units: str
-    """Drawn units of its interval: articles or summaries."""
+    """Units of its interval: articles or summaries."""
     answers: Sequence[str]
     pairs: Sequence[tuple[str, Sequence[AnswerPair]]]
     """Answer and its row: how often another rater of the same summary gave each answer."""
@@ -113,6 +119,10 @@ class AgreementPage(ResultsPage):
     drawn: AgreementDetails | None
     n_rated_twice: int
     """Summaries with two ratings or more, of the question that has most of them."""
+    looks: str
+    """Sentence on how often the intervals may be looked at; empty without intervals."""
+    other_looks: tuple[str, str] | None
+    """Label and address of the intervals for other looks; None if none are offered."""
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -139,7 +149,7 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     """
     check_choice("statistic", choices.statistic, tuple(STATISTICS))
     check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
-    method = AgreementMethod(choices.scale, choices.interval)
+    method = AgreementMethod(choices.scale, choices.interval).in_state(is_live=snapshot.is_live)
     summaries, human = snapshot.summaries, snapshot.human
     apart = groups_apart(summaries, human, choices.group)
     is_split = bool(apart)
@@ -154,6 +164,7 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     drawn = None if is_split else _details(snapshot, choices, chosen, method)
     in_detail = [figure for figure, _ in drawn.figures] if drawn else []
     defined = in_table if is_split else in_detail
+    looks = _looks(snapshot, method)
     return AgreementPage(
         snapshot=snapshot,
         choices=choices,
@@ -173,8 +184,14 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
         hidden=[most for most in commonest if most and most.hides_agreement],
         no_interval=each_once(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL),
         drawn=drawn,
-        definitions=_definitions(defined, drawn.needed_units if drawn and drawn.needed else ""),
+        definitions=_definitions(
+            defined,
+            "" if method.interval == ALWAYS_VALID else looks,
+            _needed_definition(method) if drawn and drawn.needed else "",
+        ),
         n_rated_twice=max(each.in_language(ALL).n_units for each in shown),
+        looks=looks,
+        other_looks=_other_looks(snapshot, choices, method),
         is_split_by_group=is_split,
     )
 
@@ -215,7 +232,11 @@ def _figures(
 def _controls(snapshot: Snapshot, choices: AgreementChoices) -> list[Control]:
     statistics = [(name, statistic.label) for name, statistic in STATISTICS.items()]
     scales = [(OWN_SCALE, "each question's own scale"), *((name, name) for name in SCALES)]
-    intervals = [*((name, each.label) for name, each in INTERVALS.items()), (NONE, "none")]
+    intervals = [
+        (BY_STATE, "holds at every look until the campaign is closed"),
+        *((name, each.label) for name, each in INTERVALS.items()),
+        (NONE, "none"),
+    ]
     return [
         Control("statistic", "Statistic", statistics, choices.statistic),
         Control("interval", "95% interval", intervals, choices.interval),
@@ -273,14 +294,14 @@ def _details(
 def _needed(
     figures: Sequence[AgreementFigure], statistic: str, twice: RatingsPerUnit, method: AgreementMethod
 ) -> list[Needed]:
-    interval = next(each.agreement.interval for each in figures if each.statistic == statistic)
+    agreement = next(each.agreement for each in figures if each.statistic == statistic)
     over_articles = method.interval in OVER_ARTICLES
     n, fewest = (twice.n_articles, FEWEST_ARTICLES) if over_articles else (twice.n_units, 2)
-    if interval is None or method.interval not in (*OVER_ARTICLES, *OVER_SUMMARIES) or not n:
+    if method.interval not in (*OVER_ARTICLES, *OVER_SUMMARIES) or not n:
         return []
     found = []
     for target in TARGETS:
-        planned = planned_units(interval, n, float(target))
+        planned = _planned(agreement, statistic, n, float(target), method)
         if math.isnan(planned):
             return []
         wanted = max(planned, fewest)
@@ -293,16 +314,74 @@ def _needed(
     return found
 
 
-def _definitions(figures: Sequence[AgreementFigure], needed_units: str = "") -> list[str]:
+def _planned(agreement: Agreement, statistic: str, n: int, target: float, method: AgreementMethod) -> float:
+    """Return the units at which half of the interval is `target`; nan if the interval does not tell."""
+    interval, counted = agreement.interval, STATISTICS[statistic].counted
+    if interval is None or counted is None or interval.reason:
+        return math.nan
+    if method.interval != ALWAYS_VALID:
+        return planned_units(interval, n, target)
+    if interval.low <= counted.least and interval.high >= 1:
+        return math.nan
+    # The other half may be cut off at the lowest or highest possible value.
+    half = max(interval.high - agreement.value, agreement.value - interval.low)
+    return planned_always_valid(half, n, target)
+
+
+def _needed_definition(method: AgreementMethod) -> str:
+    """Return the definition of the needed articles or summaries: full sentences."""
+    if method.interval in OVER_ARTICLES:
+        units, parts = "articles", "summaries and ratings"
+    else:
+        units, parts = "summaries", "ratings"
+    falls = (
+        f"the square root of their number, if further ones are of the same kind, with as many {parts} each"
+    )
+    if method.interval == ALWAYS_VALID:
+        falls = (
+            "the quantile of the always-valid interval over the square root of their number, if further ones"
+            f" are of the same kind, with as many {parts} each; where an end is cut off at the lowest or"
+            " highest possible value, half of the interval is the other end's distance from the value"
+        )
+    return (
+        f"Needed {units}: half of the interval is assumed to fall with {falls}. Widths vary: about half of"
+        " the campaigns of that size reach the target. No number is given beyond 100 times the present one."
+    )
+
+
+def _looks(snapshot: Snapshot, method: AgreementMethod) -> str:
+    """Return how often the intervals may be looked at; empty without intervals."""
+    if method.interval == NONE:
+        return ""
+    if method.interval == ALWAYS_VALID:
+        return EVERY_LOOK
+    if snapshot.closed_at is None:
+        return SINGLE_LOOK
+    day = timezone.localtime(snapshot.closed_at)
+    return f"The campaign was closed on {day:%-d %B %Y}; intervals are for a single look."
+
+
+def _other_looks(
+    snapshot: Snapshot, choices: AgreementChoices, method: AgreementMethod
+) -> tuple[str, str] | None:
+    if method.interval == ALWAYS_VALID:
+        return "Show intervals for a single look", choices.address(interval=ARTICLES)
+    if method.interval == NONE or not snapshot.is_live:
+        return None
+    return "Show intervals that hold however often you look", choices.address(interval=BY_STATE)
+
+
+def _definitions(figures: Sequence[AgreementFigure], looks: str, needed: str) -> list[str]:
     """Return the definition of every statistic, then what they have in common."""
     intervals = [figure.agreement.interval for figure in figures]
     return each_once(
         [
             *(figure.agreement.definition for figure in figures),
             *(interval.definition for interval in intervals if interval),
+            looks if figures else "",
             *(figure.whose for figure in figures),
             *(figure.warning for figure in figures),
-            NEEDED[needed_units] if needed_units else "",
+            needed,
         ]
     )
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summaries
 from metaeval.stats.agreement.rated_units import RatedUnits
-from metaeval.stats.agreement.unit_patterns import Patterns, unit_patterns
+from metaeval.stats.agreement.unit_patterns import Patterns, single_units, unit_patterns
 from metaeval.stats.arrays import Ints
 from metaeval.stats.labels.label_mean import clusters
+from metaeval.stats.uncertainty.intervals import JACKKNIFE_GROUPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +36,32 @@ class RatingsPerUnit:
     @cached_property
     def articles(self) -> RatedUnits:
         """The articles as units, whose answers are the patterns of their summaries."""
-        _, codes = np.unique(self.articles_of, return_inverse=True)
+        codes = self._article_codes
         return unit_patterns(
             codes, self.patterns_of, n_units=int(codes.max(initial=-1)) + 1, n_answers=len(self.units)
         ).units
+
+    @cached_property
+    def left_out(self) -> RatedUnits:
+        """The `articles` to leave out in turn, or groups of articles if they have too many patterns.
+
+        Of yes/no answers by two or three raters, articles have few patterns, each of which takes one
+        computation. Beyond JACKKNIFE_GROUPS patterns, articles are dealt to as many groups in their order.
+        """
+        if len(self.articles) <= JACKKNIFE_GROUPS:
+            return self.articles
+        return single_units(
+            self._article_codes % JACKKNIFE_GROUPS,
+            self.patterns_of,
+            n_units=JACKKNIFE_GROUPS,
+            n_answers=len(self.units),
+        )
+
+    @cached_property
+    def _article_codes(self) -> Ints:
+        """The article of each summary, (summaries,), from 0 without gaps."""
+        codes: Ints = np.unique(self.articles_of, return_inverse=True)[1]
+        return codes
 
     @property
     def n_articles(self) -> int:

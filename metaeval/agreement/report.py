@@ -123,12 +123,13 @@ def agreement_rows(
 def project_agreement(
     snapshot: Snapshot, *, language: str, group: str, method: AgreementMethod
 ) -> list[AgreementFigure]:
-    """Return `agreement_report` on a snapshot.
+    """Return `agreement_report` on a snapshot, with the interval of the campaign's state.
 
     Raises DomainError as it does, and for too many resamples of published results.
     """
     refuse_resamples(snapshot, method.resamples)
-    return agreement_report(snapshot.summaries, snapshot.human, language=language, group=group, method=method)
+    chosen = method.in_state(is_live=snapshot.is_live)
+    return agreement_report(snapshot.summaries, snapshot.human, language=language, group=group, method=chosen)
 
 
 def agreement_report(
@@ -141,16 +142,18 @@ def agreement_report(
 ) -> list[AgreementFigure]:
     """Return every statistic of every question, for all languages together and for each.
 
-    `language` selects one language (or `ALL` for all together), `group` one group of raters. Raises
-    DomainError for a language or group that does not exist.
+    `language` selects one language (or `ALL` for all together), `group` one group of raters. The ratings are
+    taken as final, so the interval of a state is that for a single look. Raises DomainError for a language or
+    group that does not exist.
     """
+    chosen_method = (method or AgreementMethod()).in_state(is_live=False)
     languages: Sequence[str] = (ALL, *summaries.language_names)
     check_choice("language", language, ("", *languages))
     return [
         figure
         for agreement in question_agreements(summaries, human, group)
         for chosen in ([language] if language else languages)
-        for figure in agreement.figures(chosen, tuple(STATISTICS), method or AgreementMethod())
+        for figure in agreement.figures(chosen, tuple(STATISTICS), chosen_method)
     ]
 
 

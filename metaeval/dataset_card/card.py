@@ -148,7 +148,8 @@ def _agreement(project: Project, filters: RatingFilters) -> str:
     snapshot = snapshot_of(project)
     names = snapshot.summaries.language_names
     languages = filters.language or (ALL, *(names if len(names) > 1 else ()))
-    report = agreement_report(snapshot.summaries, snapshot.human, method=AgreementMethod())
+    method = AgreementMethod().in_state(is_live=snapshot.is_live)
+    report = agreement_report(snapshot.summaries, snapshot.human, method=method)
     shown = [each for each in report if each.statistic == STATISTIC and each.language in languages]
     whole = "" if _is_whole(filters) else "These figures are of all ratings of the project that count. "
     definition = f"Krippendorff's alpha with its 95% interval. {whole}".strip()

@@ -78,7 +78,7 @@ class ComparisonChoices(Choices):
 @dataclass(frozen=True)
 class AgreementChoices(Choices):
     statistic: str = "krippendorff_alpha"
-    interval: str = "articles"
+    interval: str = "by_state"
     scale: str = "own"
     group: str = ""
     question: str = ""

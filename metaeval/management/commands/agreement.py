@@ -11,7 +11,7 @@ from annotation.imports.reading.proposal import CannotPropose
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
-from metaeval.agreement.method import INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, BY_STATE, INTERVALS, OWN_SCALE, AgreementMethod
 from metaeval.agreement.report import agreement_report, agreement_rows
 from metaeval.export.formats import FORMATS, written
 from metaeval.snapshot.from_files import read_ratings
@@ -48,7 +48,11 @@ class Command(OwnCommand):
             "--scale", choices=[*SCALES], help="scale for alpha, AC and kappa (default: each question's own)"
         )
         parser.add_argument(
-            "--interval", choices=[*INTERVALS, NONE], default=AgreementMethod.interval, help="95%% interval"
+            "--interval",
+            choices=[BY_STATE, *INTERVALS, NONE],
+            default=BY_STATE,
+            help=f"95%% interval (default: {BY_STATE}, which is {ALWAYS_VALID} until the project's campaign "
+            f"is closed, then {ARTICLES}; for a file {ARTICLES})",
         )
         parser.add_argument("--resamples", type=int, default=AgreementMethod.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=AgreementMethod.seed, metavar="N")

@@ -1,14 +1,16 @@
-"""The needed articles and summaries of the agreement page."""
+"""The needed articles and summaries of the agreement page, and how often its intervals may be looked at."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.urls import reverse
 
-from metaeval.agreement.page import TARGETS, agreement_page
+from metaeval.agreement.page import EVERY_LOOK, SINGLE_LOOK, TARGETS, agreement_page
+from metaeval.agreement.report import agreement_rows
 from metaeval.live.choices import AgreementChoices
 from metaeval.snapshot.snapshot import snapshot_of
-from metaeval.stats.agreement.planned_units import planned_units
+from metaeval.stats.agreement.planned_units import planned_always_valid, planned_units
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
 from tests.metaeval.rated_projects import rate_all
@@ -20,22 +22,32 @@ ARTICLES = 20
 
 @pytest.fixture
 def project():
-    """Return a project with 40 summaries rated twice; raters disagree on the grammar of every fourth one.
+    """Return a project with 40 summaries rated twice, two of each article."""
+    return rated_twice(ARTICLES)
 
-    Each two summaries are of one article.
+
+def rated_twice(n_articles):
+    """Return a project with two summaries of each article, rated twice.
+
+    Raters disagree on the grammar of every fourth summary.
     """
     made = make_project()
-    articles = [make_article(made) for _ in range(ARTICLES)]
+    articles = [make_article(made) for _ in range(n_articles)]
     systems = [make_system(made, name) for name in ("a", "b")]
     ann, ben = make_rater(made), make_rater(made)
     given = []
-    for number in range(2 * ARTICLES):
+    for number in range(2 * n_articles):
         article, system = articles[number // 2], systems[number % 2]
         summary, truth = make_summary(made, article=article, system=system), ("yes", "no")[number % 2]
         given.append((summary, ann, {"grammar": truth, "repetition": "yes"}))
         given.append((summary, ben, {"grammar": "yes" if number % 4 == 1 else truth, "repetition": "yes"}))
     rate_all(given)
     return made
+
+
+def close(project):
+    type(project).objects.filter(pk=project.pk).update(closed_at=datetime(2026, 11, 27, 12, tzinfo=UTC))
+    project.bump_revision()
 
 
 def needed(project, **choices):
@@ -51,6 +63,15 @@ def interval_of(page):
     )
 
 
+def row_of(project):
+    """Return the row of Krippendorff's alpha of grammar in files, API and command."""
+    return next(
+        row
+        for row in agreement_rows(project, language="all")
+        if (row["question"], row["statistic"]) == ("grammar", "krippendorff_alpha")
+    )
+
+
 def shown(client, project, **choices):
     client.force_login(make_member(project, "manager"))
     answer = client.get(reverse("agreement", args=[project.slug]), {"question": "grammar", **choices})
@@ -58,7 +79,7 @@ def shown(client, project, **choices):
 
 
 def test_each_target_has_the_articles_summaries_and_ratings_that_it_needs(client, project):
-    page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
+    page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar", interval="articles"))
     expected = [planned_units(interval_of(page), ARTICLES, float(target)) for target in TARGETS]
     assert [each.articles for each in page.drawn.needed] == expected
     assert [each.summaries for each in page.drawn.needed] == [2 * each for each in expected]
@@ -66,7 +87,70 @@ def test_each_target_has_the_articles_summaries_and_ratings_that_it_needs(client
     assert any(sentence.startswith("Needed articles") for sentence in page.definitions)
     first = page.drawn.needed[0]
     said = f"± 0.1: {first.articles} articles ({first.summaries} summaries, {first.ratings} ratings)"
+    assert said in shown(client, project, interval="articles")
+
+
+def test_always_valid_intervals_need_as_many_articles_as_their_quantile_takes(client, project):
+    page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
+    interval = interval_of(page)
+    half = (interval.high - interval.low) / 2
+    expected = [planned_always_valid(half, ARTICLES, float(target)) for target in TARGETS]
+    assert [each.articles for each in page.drawn.needed] == [*expected[:2], 0]  # 0: beyond 100 times as many
+    assert any("quantile of the always-valid interval" in sentence for sentence in page.definitions)
+    assert f"± 0.1: {expected[0]:,.0f} articles" in shown(client, project)
+
+
+def test_an_end_that_is_cut_off_does_not_lower_the_need():
+    page = agreement_page(snapshot_of(rated_twice(12)), AgreementChoices(question="grammar"))
+    (alpha,) = (each.agreement for each, _ in page.drawn.figures if each.statistic == "krippendorff_alpha")
+    assert alpha.interval.high == 1
+    half = alpha.value - alpha.interval.low
+    assert half > alpha.interval.high - alpha.value
+    assert page.drawn.needed[0].articles == planned_always_valid(half, 12, 0.1)
+
+
+def test_a_live_project_shows_intervals_that_hold_at_every_look(client, project):
+    page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
+    chosen = agreement_page(
+        snapshot_of(project), AgreementChoices(question="grammar", interval="always_valid")
+    )
+    assert interval_of(page) == interval_of(chosen)
+    assert "always-valid" in " ".join(page.definitions)
+    assert page.other_looks == (
+        "Show intervals for a single look",
+        "?interval=articles&question=grammar",
+    )
+    assert f"{EVERY_LOOK} Show intervals for a single look" in shown(client, project)
+    assert interval_of(page).definition in row_of(project)["definition"]
+
+
+def test_a_single_look_at_a_live_project_is_called_one(client, project):
+    single = agreement_page(snapshot_of(project), AgreementChoices(question="grammar", interval="articles"))
+    always = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
+    assert interval_of(always).low < interval_of(single).low
+    assert SINGLE_LOOK in single.definitions
+    assert single.other_looks == ("Show intervals that hold however often you look", "?question=grammar")
+    assert f"{SINGLE_LOOK} Show intervals that hold" in shown(client, project, interval="articles")
+
+
+def test_a_closed_project_shows_intervals_for_a_single_look(client, project):
+    single = agreement_page(snapshot_of(project), AgreementChoices(question="grammar", interval="articles"))
+    close(project)
+    page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
+    assert interval_of(page) == interval_of(single)
+    said = "The campaign was closed on 27 November 2026; intervals are for a single look."
+    assert said in page.definitions
+    assert page.other_looks is None
     assert said in shown(client, project)
+    assert interval_of(page).definition in row_of(project)["definition"]
+    again = agreement_page(snapshot_of(project), AgreementChoices(interval="always_valid"))
+    assert again.looks == EVERY_LOOK
+
+
+def test_without_intervals_nothing_is_said_of_looks(client, project):
+    page = agreement_page(snapshot_of(project), AgreementChoices(interval="none"))
+    assert (page.looks, page.other_looks) == ("", None)
+    assert "intervals for a single look" not in shown(client, project, interval="none")
 
 
 def test_over_summaries_each_target_has_the_summaries_and_ratings_that_it_needs(client, project):
@@ -81,12 +165,12 @@ def test_over_summaries_each_target_has_the_summaries_and_ratings_that_it_needs(
 
 def test_a_reached_target_says_how_few_would_have_been_enough(client, project, monkeypatch):
     monkeypatch.setattr("metaeval.agreement.page.TARGETS", ("0.9", "0.4"))
-    loose, tight = needed(project)
+    loose, tight = needed(project, interval="articles")
     assert loose.is_reached
     assert loose.articles == FEWEST_ARTICLES
     assert tight.is_reached
     assert tight.articles < ARTICLES
-    said = shown(client, project)
+    said = shown(client, project, interval="articles")
     assert f"reached; {tight.articles} articles ({tight.summaries} summaries" in said
     assert f"{tight.ratings} ratings) would have been enough" in said
 

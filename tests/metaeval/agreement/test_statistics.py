@@ -37,13 +37,14 @@ def rows(data, **method):
 
 
 def test_count_based_statistics_have_intervals_around_their_values(subtests):
-    for interval in ["articles", "units", "units_bca", "raters"]:
+    for interval in ["always_valid", "articles", "units", "units_bca", "raters"]:
         for question in [GRAMMAR, COHERENCE]:
             with subtests.test(question=question, interval=interval):
                 found = rows(make_ratings(question), interval=interval, resamples=200)
                 for name in COUNTED:
                     assert found[name]["low"] < found[name]["value"] < found[name]["high"], name
-                    assert "200 resamples, seed 0" in found[name]["definition"]
+                    is_drawn = "200 resamples, seed 0" in found[name]["definition"]
+                    assert is_drawn == (interval != "always_valid")
                 for name in set(STATISTICS) - set(COUNTED):
                     assert found[name]["value"] is not None, name
                     assert found[name]["low"] is None
@@ -60,6 +61,63 @@ def test_each_interval_method_and_seed_has_its_own_reproducible_draws():
     assert len({row["low"] for row in alphas.values()}) == len(alphas)
     again = rows(data, interval="units", resamples=100, seed=1)["krippendorff_alpha"]
     assert again == alphas["units", 1]
+
+
+def test_always_valid_intervals_are_wider_than_those_for_a_single_look():
+    data = make_ratings()
+    always, single = (rows(data, interval=interval) for interval in ("always_valid", "articles"))
+    for name in COUNTED:
+        widths = [each[name]["high"] - each[name]["low"] for each in (always, single)]
+        assert 1.4 < widths[0] / widths[1] < 1.9, name
+
+
+def test_a_file_gets_intervals_for_a_single_look():
+    assert rows(make_ratings()) == rows(make_ratings(), interval="articles")
+
+
+def test_many_patterns_of_articles_are_left_out_in_groups(monkeypatch):
+    data = make_ratings(COHERENCE, n_summaries=400)
+    one_by_one = rows(data, interval="always_valid")
+    monkeypatch.setattr("metaeval.agreement.ratings_per_unit.JACKKNIFE_GROUPS", 100)
+    grouped = rows(data, interval="always_valid")
+    assert "in 100 groups of articles" in grouped["krippendorff_alpha"]["definition"]
+    assert "groups" not in one_by_one["krippendorff_alpha"]["definition"]
+    for name in COUNTED:
+        widths = [each[name]["high"] - each[name]["low"] for each in (one_by_one, grouped)]
+        assert widths[0] != widths[1]
+        assert widths[0] == pytest.approx(widths[1], rel=0.25), name
+
+
+def test_an_article_without_which_the_value_is_undefined_leaves_no_interval():
+    """Only one article has the answer 'no', so that alpha without it is undefined."""
+    summaries, human = make_ratings(n_summaries=60)
+    (question,) = human.questions
+    answers = np.where((question.summaries == 0) & (question.raters % 2 == 0), 1, 0)
+    changed = QuestionRatings(
+        question.question, question.values, question.summaries, question.raters, answers
+    )
+    found = rows(
+        (summaries, HumanRatings((changed,), human.rater_groups, "made up", "")), interval="always_valid"
+    )
+    assert found["krippendorff_alpha"]["low"] is None
+    assert found["krippendorff_alpha"]["interval_reason"] == "undefined without one of the articles"
+    assert found["pairwise_agreement"]["low"] is not None
+
+
+def test_equal_articles_leave_no_interval():
+    summaries, human = make_ratings(n_summaries=60)
+    (question,) = human.questions
+    same = QuestionRatings(
+        question.question,
+        question.values,
+        question.summaries,
+        question.raters,
+        np.zeros(len(question.answers), dtype=np.int64),
+    )
+    found = rows(
+        (summaries, HumanRatings((same,), human.rater_groups, "made up", "")), interval="always_valid"
+    )
+    assert found["pairwise_agreement"]["interval_reason"] == "the value is the same without any article"
 
 
 def test_rows_without_intervals_do_not_mention_them():
@@ -121,6 +179,7 @@ def test_a_single_summary_has_values_without_intervals():
     question = QuestionRatings(GRAMMAR, GRAMMAR.scale.choices, np.zeros(2, int), np.arange(2), np.arange(2))
     data = summaries, HumanRatings((question,), ("", ""), "made up", "")
     for interval, reason in (
+        ("always_valid", "fewer than 10 articles to draw from"),
         ("articles", "fewer than 10 articles to draw from"),
         ("units", "an interval needs two summaries with two ratings or more"),
     ):
