@@ -1,11 +1,16 @@
 """The needed articles and summaries of the agreement page, and how often its intervals may be looked at."""
 
+import csv
+import io
+import json
 import re
 from datetime import UTC, datetime
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
+from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.page import EVERY_LOOK, SINGLE_LOOK, TARGETS, agreement_page
 from metaeval.agreement.report import agreement_rows
 from metaeval.live.choices import AgreementChoices
@@ -145,6 +150,28 @@ def test_a_closed_project_shows_intervals_for_a_single_look(client, project):
     assert interval_of(page).definition in row_of(project)["definition"]
     again = agreement_page(snapshot_of(project), AgreementChoices(interval="always_valid"))
     assert again.looks == EVERY_LOOK
+
+
+def test_files_api_and_command_follow_the_state_of_the_campaign(client, project):
+    client.force_login(make_member(project, "researcher"))
+    found = {}
+    for interval in ("always_valid", "articles"):
+        rows = agreement_rows(project, method=AgreementMethod(interval=interval))
+        assert (
+            client.get(reverse("api_agreement", args=[project.slug]), {"limit": 1000}).json()["results"]
+            == rows
+        )
+        out = io.StringIO()
+        call_command("agreement", "--project", project.slug, "--format", "json", stdout=out)
+        assert json.loads(out.getvalue()) == rows
+        table = client.get(reverse("agreement_table", args=[project.slug, "csv"])).content.decode()
+        ends = [(row["low"], row["high"]) for row in csv.DictReader(io.StringIO(table))]
+        found[interval] = [
+            tuple(repr(row[end]) for end in ("low", "high")) for row in rows if row["low"] is not None
+        ]
+        assert [each for each in ends if each != ("", "")] == found[interval]
+        close(project)
+    assert found["always_valid"] != found["articles"]
 
 
 def test_without_intervals_nothing_is_said_of_looks(client, project):
