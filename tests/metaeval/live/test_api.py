@@ -173,7 +173,11 @@ def test_an_empty_project_has_an_empty_comparison(client):
         ("comparison", {"evaluator__params": "x"}, "unknown parameter 'evaluator__params'"),
         ("agreement", {"language": "fr"}, "language: found 'fr', expected one of all, de, en"),
         ("agreement", {"group": "nobody"}, "group: found 'nobody', expected one of all, crowd, expert"),
-        ("agreement", {"interval": "systems"}, "interval: found 'systems', expected one of none, articles, "),
+        (
+            "agreement",
+            {"interval": "systems"},
+            "interval: found 'systems', expected one of by_state, none, always_valid, articles, ",
+        ),
         ("agreement", {"resamples": 0}, "resamples"),
         ("agreement", {"scale": "ratio"}, "scale: found 'ratio', expected one of own, "),
         ("agreement", {"rater__user__email": "a@b"}, "unknown parameter"),
