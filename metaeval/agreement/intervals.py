@@ -23,9 +23,9 @@ from metaeval.stats.agreement.rated_units import RatedUnits
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.method import NONE
 from metaeval.stats.result import Agreement, Interval, NoIntervalError
+from metaeval.stats.uncertainty.always_valid import always_valid_interval
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bca_interval import bca_interval
-from metaeval.stats.uncertainty.jackknife_interval import always_valid_interval
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE, percentile_interval, undefined_told
 
 CACHE_SIZE = 128
@@ -156,14 +156,8 @@ def _always_valid_ends(
     # The others would say nothing of an article that alone makes the value defined.
     if np.isnan(without).any():
         raise NoIntervalError(UNDEFINED_WITHOUT)
-    return always_valid_interval(
-        value,
-        without,
-        twice.n_articles,
-        is_correlation=False,
-        least=statistic.least,
-        times=twice.left_out.times[:, 0],
-    )
+    times = twice.left_out.times[:, 0]
+    return always_valid_interval(value, without, twice.n_articles, least=statistic.least, times=times)
 
 
 def _draws(twice: RatingsPerUnit, method: AgreementMethod) -> Iterator[RatedUnits]:

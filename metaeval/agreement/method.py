@@ -29,7 +29,7 @@ INTERVALS: dict[str, AgreementInterval] = {
         "holds at every look, over articles",
         "always-valid, so that it holds however often one looks while articles come in: articles left out in"
         " turn, each with all its summaries that have two ratings or more; quantile of the mixture of Wang &"
-        " Ramdas (2025)",
+        " Ramdas (2024), on Fisher's scale or, for shares, that of log-odds",
     ),
     ARTICLES: AgreementInterval(
         "bootstrap over articles",

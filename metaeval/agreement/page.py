@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.utils import timezone
-
 from annotation import protocol
 from annotation.templatetags.texts import answer_label, language_name
 from metaeval.agreement.intervals import VALUE_UNDEFINED
@@ -37,7 +35,7 @@ from metaeval.stats.agreement.planned_units import planned_always_valid, planned
 from metaeval.stats.arrays import Ints
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import NONE
-from metaeval.stats.result import Agreement, Interval, each_once
+from metaeval.stats.result import Interval, each_once
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES
 from metaeval.templatetags.results import NO_INTERVAL, short_range
 
@@ -50,9 +48,6 @@ MOST_ANSWERS = 11
 TARGETS = ("0.1", "0.05", "0.03")
 OVER_SUMMARIES = ("units", "units_bca")
 """The intervals whose width falls as summaries are added."""
-
-EVERY_LOOK = "Intervals hold however often you look."
-SINGLE_LOOK = "Intervals are for a single look."
 
 Column = tuple[str, str, str]
 """Title, language, statistic."""
@@ -119,10 +114,6 @@ class AgreementPage(ResultsPage):
     drawn: AgreementDetails | None
     n_rated_twice: int
     """Summaries with two ratings or more, of the question that has most of them."""
-    looks: str
-    """Sentence on how often the intervals may be looked at; empty without intervals."""
-    other_looks: tuple[str, str] | None
-    """Label and address of the intervals for other looks; None if none are offered."""
 
     @property
     def charts(self) -> Sequence[Chart]:
@@ -135,6 +126,24 @@ class AgreementPage(ResultsPage):
     @property
     def statistic(self) -> str:
         return STATISTICS[self.choices.statistic].label
+
+    @property
+    def looks(self) -> str:
+        """Return 'every' if the intervals hold at every look, 'one' if not; empty without intervals."""
+        interval = _method(self.snapshot, self.choices).interval
+        if interval == NONE:
+            return ""
+        return "every" if interval == ALWAYS_VALID else "one"
+
+    @property
+    def for_one_look(self) -> str:
+        """Return the query of this page with intervals for a single look."""
+        return self.choices.address(interval=ARTICLES)
+
+    @property
+    def for_every_look(self) -> str:
+        """Return the query of this page with intervals that hold at every look."""
+        return self.choices.address(interval=BY_STATE)
 
 
 def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPage:
@@ -149,7 +158,7 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     """
     check_choice("statistic", choices.statistic, tuple(STATISTICS))
     check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
-    method = AgreementMethod(choices.scale, choices.interval).in_state(is_live=snapshot.is_live)
+    method = _method(snapshot, choices)
     summaries, human = snapshot.summaries, snapshot.human
     apart = groups_apart(summaries, human, choices.group)
     is_split = bool(apart)
@@ -164,7 +173,6 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
     drawn = None if is_split else _details(snapshot, choices, chosen, method)
     in_detail = [figure for figure, _ in drawn.figures] if drawn else []
     defined = in_table if is_split else in_detail
-    looks = _looks(snapshot, method)
     return AgreementPage(
         snapshot=snapshot,
         choices=choices,
@@ -184,14 +192,8 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
         hidden=[most for most in commonest if most and most.hides_agreement],
         no_interval=each_once(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL),
         drawn=drawn,
-        definitions=_definitions(
-            defined,
-            "" if method.interval == ALWAYS_VALID else looks,
-            _needed_definition(method) if drawn and drawn.needed else "",
-        ),
+        definitions=_definitions(defined, _needed_definition(method) if drawn and drawn.needed else ""),
         n_rated_twice=max(each.in_language(ALL).n_units for each in shown),
-        looks=looks,
-        other_looks=_other_looks(snapshot, choices, method),
         is_split_by_group=is_split,
     )
 
@@ -204,6 +206,10 @@ def agreement_titles(snapshot: Snapshot) -> dict[str, str]:
         for language in snapshot.summaries.language_names:
             titles[f"{language} {name}"] = f"{statistic.label}, {language_name(language)}"
     return titles
+
+
+def _method(snapshot: Snapshot, choices: AgreementChoices) -> AgreementMethod:
+    return AgreementMethod(choices.scale, choices.interval).in_state(is_live=snapshot.is_live)
 
 
 def _columns(snapshot: Snapshot, choices: AgreementChoices) -> list[Column]:
@@ -294,14 +300,15 @@ def _details(
 def _needed(
     figures: Sequence[AgreementFigure], statistic: str, twice: RatingsPerUnit, method: AgreementMethod
 ) -> list[Needed]:
-    agreement = next(each.agreement for each in figures if each.statistic == statistic)
+    interval = next(each.agreement.interval for each in figures if each.statistic == statistic)
     over_articles = method.interval in OVER_ARTICLES
     n, fewest = (twice.n_articles, FEWEST_ARTICLES) if over_articles else (twice.n_units, 2)
-    if method.interval not in (*OVER_ARTICLES, *OVER_SUMMARIES) or not n:
+    if interval is None or method.interval not in (*OVER_ARTICLES, *OVER_SUMMARIES) or not n:
         return []
+    plan = planned_always_valid if method.interval == ALWAYS_VALID else planned_units
     found = []
     for target in TARGETS:
-        planned = _planned(agreement, statistic, n, float(target), method)
+        planned = plan(interval, n, float(target))
         if math.isnan(planned):
             return []
         wanted = max(planned, fewest)
@@ -312,20 +319,6 @@ def _needed(
         articles = int(wanted) if over_articles else 0
         found.append(Needed(target, articles, summaries, ratings, is_reached=wanted <= n))
     return found
-
-
-def _planned(agreement: Agreement, statistic: str, n: int, target: float, method: AgreementMethod) -> float:
-    """Return the units at which half of the interval is `target`; nan if the interval does not tell."""
-    interval, counted = agreement.interval, STATISTICS[statistic].counted
-    if interval is None or counted is None or interval.reason:
-        return math.nan
-    if method.interval != ALWAYS_VALID:
-        return planned_units(interval, n, target)
-    if interval.low <= counted.least and interval.high >= 1:
-        return math.nan
-    # The other half may be cut off at the lowest or highest possible value.
-    half = max(interval.high - agreement.value, agreement.value - interval.low)
-    return planned_always_valid(half, n, target)
 
 
 def _needed_definition(method: AgreementMethod) -> str:
@@ -340,8 +333,7 @@ def _needed_definition(method: AgreementMethod) -> str:
     if method.interval == ALWAYS_VALID:
         falls = (
             "the quantile of the always-valid interval over the square root of their number, if further ones"
-            f" are of the same kind, with as many {parts} each; where an end is cut off at the lowest or"
-            " highest possible value, half of the interval is the other end's distance from the value"
+            f" are of the same kind, with as many {parts} each"
         )
     return (
         f"Needed {units}: half of the interval is assumed to fall with {falls}. Widths vary: about half of"
@@ -349,36 +341,13 @@ def _needed_definition(method: AgreementMethod) -> str:
     )
 
 
-def _looks(snapshot: Snapshot, method: AgreementMethod) -> str:
-    """Return how often the intervals may be looked at; empty without intervals."""
-    if method.interval == NONE:
-        return ""
-    if method.interval == ALWAYS_VALID:
-        return EVERY_LOOK
-    if snapshot.closed_at is None:
-        return SINGLE_LOOK
-    day = timezone.localtime(snapshot.closed_at)
-    return f"The campaign was closed on {day:%-d %B %Y}; intervals are for a single look."
-
-
-def _other_looks(
-    snapshot: Snapshot, choices: AgreementChoices, method: AgreementMethod
-) -> tuple[str, str] | None:
-    if method.interval == ALWAYS_VALID:
-        return "Show intervals for a single look", choices.address(interval=ARTICLES)
-    if method.interval == NONE or not snapshot.is_live:
-        return None
-    return "Show intervals that hold however often you look", choices.address(interval=BY_STATE)
-
-
-def _definitions(figures: Sequence[AgreementFigure], looks: str, needed: str) -> list[str]:
+def _definitions(figures: Sequence[AgreementFigure], needed: str) -> list[str]:
     """Return the definition of every statistic, then what they have in common."""
     intervals = [figure.agreement.interval for figure in figures]
     return each_once(
         [
             *(figure.agreement.definition for figure in figures),
             *(interval.definition for interval in intervals if interval),
-            looks if figures else "",
             *(figure.whose for figure in figures),
             *(figure.warning for figure in figures),
             needed,

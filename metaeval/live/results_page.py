@@ -150,9 +150,15 @@ class ComparedPage(ResultsPage):
         return self.choices.method(is_live=self.snapshot.is_live)
 
     @property
-    def holds_at_every_look(self) -> bool:
-        """Return whether intervals and tests, unless there are none, hold however often one looks."""
-        return self.method.interval in (NONE, ALWAYS_VALID) and self.method.test in (NONE, ALWAYS_VALID_TEST)
+    def looks(self) -> str:
+        """Return 'every' if intervals and tests hold at every look, 'one' if one of them does not.
+
+        Empty without any.
+        """
+        chosen = {self.method.interval, self.method.test} - {NONE}
+        if not chosen:
+            return ""
+        return "every" if chosen <= {ALWAYS_VALID, ALWAYS_VALID_TEST} else "one"
 
     @property
     def for_one_look(self) -> str:

@@ -30,6 +30,7 @@ def planned_units(interval: Interval, n_units: int, target: float) -> float:
     if not target > 0:
         raise ValueError(f"target must be above 0, not {target}")
     half = (interval.high - interval.low) / 2
+    half = (interval.high - interval.low) / 2
     if math.isnan(half) or half == 0:
         return math.nan
     ratio = (half / target) ** 2 * n_units**2 / (n_units - 1)
@@ -37,24 +38,25 @@ def planned_units(interval: Interval, n_units: int, target: float) -> float:
     return float(wanted) if wanted <= MOST_TIMES * n_units else math.inf
 
 
-def planned_always_valid(half: float, articles: int, target: float) -> float:
-    """Return the articles at which half of an always-valid interval, now `half`, is `target`.
+def planned_always_valid(interval: Interval, articles: int, target: float) -> float:
+    """Return the articles at which half of an always-valid interval, now `interval`, is `target`.
 
     Half of the interval over n articles is q(n) s / √n, with s the spread of single articles and q(n) the
-    `always_valid_quantile` with n - 1 degrees of freedom. So it falls from `half` by the ratio of q(n) / √n.
-    The result is the fewest articles at which it is `target` or less; n or less if the target is reached, inf
-    beyond 100 times the present articles, and nan if `half` is nan or 0. Further articles are assumed to be
-    of the same kind, with as many summaries and ratings each.
+    `always_valid_quantile` with n - 1 degrees of freedom. So it falls by the ratio of q(n) / √n. The result
+    is the fewest articles at which it is `target` or less; n or less if the target is reached, inf beyond 100
+    times the present articles, and nan without an interval or if it has no width. Further articles are
+    assumed to be of the same kind, with as many summaries and ratings each.
 
     Raises ValueError for a `target` not above 0.
 
-    >>> planned_always_valid(0.2, 50, 0.1)
+    >>> planned_always_valid(Interval(0.4, 0.8, ""), 50, 0.1)
     200.0
-    >>> planned_always_valid(0.2, 50, 0.4)
+    >>> planned_always_valid(Interval(0.1, 0.5, ""), 50, 0.4)
     18.0
     """
     if not target > 0:
         raise ValueError(f"target must be above 0, not {target}")
+    half = (interval.high - interval.low) / 2
     if math.isnan(half) or half == 0:
         return math.nan
     spread = half / _per_spread(articles)

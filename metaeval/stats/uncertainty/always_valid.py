@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.jackknife_interval import jackknife_spread
@@ -90,11 +92,13 @@ def always_valid_interval(
     theory and asymptotic confidence sequences", Annals of Statistics 52, 2024, for estimates that are means
     but for a remainder; the quantile is that of `always_valid_quantile`.
 
-    >>> import numpy as np
     >>> ends = always_valid_interval(0.2, np.linspace(0.15, 0.25, 20), 20)
     >>> tuple(round(end, 4) for end in ends)
     (-0.2847, 0.6033)
     """
+    values = np.append(without, value)
+    if least is not None and (np.nanmin(values) <= least or np.nanmax(values) >= 1):
+        raise NoIntervalError(f"there is no interval around {least:g} or 1")
     centre, scale = (0.0, 1.0) if least is None else ((1 + least) / 2, (1 - least) / 2)
     spread = jackknife_spread(
         (value - centre) / scale, (without - centre) / scale, times, on_fishers_scale=least is not None

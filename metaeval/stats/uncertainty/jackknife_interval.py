@@ -8,10 +8,7 @@ from scipy.special import stdtrit
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
-from metaeval.stats.uncertainty.percentile_interval import TAILS
-
-ROUNDING = 1e-12
-"""Values that differ by no more are equal but for rounding."""
+from metaeval.stats.uncertainty.percentile_interval import ROUNDING, TAILS
 
 
 class JackknifeSpread(NamedTuple):

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from metaeval.agreement.method import AgreementMethod
-from metaeval.agreement.page import EVERY_LOOK, SINGLE_LOOK, TARGETS, agreement_page
+from metaeval.agreement.page import TARGETS, agreement_page
 from metaeval.agreement.report import agreement_rows
 from metaeval.live.choices import AgreementChoices
 from metaeval.snapshot.snapshot import snapshot_of
@@ -97,21 +97,10 @@ def test_each_target_has_the_articles_summaries_and_ratings_that_it_needs(client
 
 def test_always_valid_intervals_need_as_many_articles_as_their_quantile_takes(client, project):
     page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
-    interval = interval_of(page)
-    half = (interval.high - interval.low) / 2
-    expected = [planned_always_valid(half, ARTICLES, float(target)) for target in TARGETS]
+    expected = [planned_always_valid(interval_of(page), ARTICLES, float(target)) for target in TARGETS]
     assert [each.articles for each in page.drawn.needed] == [*expected[:2], 0]  # 0: beyond 100 times as many
     assert any("quantile of the always-valid interval" in sentence for sentence in page.definitions)
     assert f"± 0.1: {expected[0]:,.0f} articles" in shown(client, project)
-
-
-def test_an_end_that_is_cut_off_does_not_lower_the_need():
-    page = agreement_page(snapshot_of(rated_twice(12)), AgreementChoices(question="grammar"))
-    (alpha,) = (each.agreement for each, _ in page.drawn.figures if each.statistic == "krippendorff_alpha")
-    assert alpha.interval.high == 1
-    half = alpha.value - alpha.interval.low
-    assert half > alpha.interval.high - alpha.value
-    assert page.drawn.needed[0].articles == planned_always_valid(half, 12, 0.1)
 
 
 def test_a_live_project_shows_intervals_that_hold_at_every_look(client, project):
@@ -121,11 +110,8 @@ def test_a_live_project_shows_intervals_that_hold_at_every_look(client, project)
     )
     assert interval_of(page) == interval_of(chosen)
     assert "always-valid" in " ".join(page.definitions)
-    assert page.other_looks == (
-        "Show intervals for a single look",
-        "?interval=articles&question=grammar",
-    )
-    assert f"{EVERY_LOOK} Show intervals for a single look" in shown(client, project)
+    assert (page.looks, page.for_one_look) == ("every", "?interval=articles&question=grammar")
+    assert "Intervals hold however often you look" in shown(client, project)
     assert interval_of(page).definition in row_of(project)["definition"]
 
 
@@ -133,9 +119,10 @@ def test_a_single_look_at_a_live_project_is_called_one(client, project):
     single = agreement_page(snapshot_of(project), AgreementChoices(question="grammar", interval="articles"))
     always = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
     assert interval_of(always).low < interval_of(single).low
-    assert SINGLE_LOOK in single.definitions
-    assert single.other_looks == ("Show intervals that hold however often you look", "?question=grammar")
-    assert f"{SINGLE_LOOK} Show intervals that hold" in shown(client, project, interval="articles")
+    assert (single.looks, single.for_every_look) == ("one", "?question=grammar")
+    assert "For a single look: while ratings come in, intervals like these" in shown(
+        client, project, interval="articles"
+    )
 
 
 def test_a_closed_project_shows_intervals_for_a_single_look(client, project):
@@ -143,13 +130,13 @@ def test_a_closed_project_shows_intervals_for_a_single_look(client, project):
     close(project)
     page = agreement_page(snapshot_of(project), AgreementChoices(question="grammar"))
     assert interval_of(page) == interval_of(single)
-    said = "The campaign was closed on 27 November 2026; intervals are for a single look."
-    assert said in page.definitions
-    assert page.other_looks is None
-    assert said in shown(client, project)
+    assert page.looks == "one"
+    text = shown(client, project)
+    assert "The campaign was closed on 27 Nov 2026" in text
+    assert "Its ratings are final, so intervals are for a single look." in text
     assert interval_of(page).definition in row_of(project)["definition"]
     again = agreement_page(snapshot_of(project), AgreementChoices(interval="always_valid"))
-    assert again.looks == EVERY_LOOK
+    assert again.looks == "every"
 
 
 def test_files_api_and_command_follow_the_state_of_the_campaign(client, project):
@@ -176,8 +163,8 @@ def test_files_api_and_command_follow_the_state_of_the_campaign(client, project)
 
 def test_without_intervals_nothing_is_said_of_looks(client, project):
     page = agreement_page(snapshot_of(project), AgreementChoices(interval="none"))
-    assert (page.looks, page.other_looks) == ("", None)
-    assert "intervals for a single look" not in shown(client, project, interval="none")
+    assert page.looks == ""
+    assert "single look" not in shown(client, project, interval="none")
 
 
 def test_over_summaries_each_target_has_the_summaries_and_ratings_that_it_needs(client, project):

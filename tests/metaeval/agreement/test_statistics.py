@@ -101,7 +101,7 @@ def test_an_article_without_which_the_value_is_undefined_leaves_no_interval():
     )
     assert found["krippendorff_alpha"]["low"] is None
     assert found["krippendorff_alpha"]["interval_reason"] == "undefined without one of the articles"
-    assert found["pairwise_agreement"]["low"] is not None
+    assert found["pairwise_agreement"]["interval_reason"] == "there is no interval around 0 or 1"
 
 
 def test_equal_articles_leave_no_interval():
@@ -117,7 +117,7 @@ def test_equal_articles_leave_no_interval():
     found = rows(
         (summaries, HumanRatings((same,), human.rater_groups, "made up", "")), interval="always_valid"
     )
-    assert found["pairwise_agreement"]["interval_reason"] == "the value is the same without any article"
+    assert found["pairwise_agreement"]["interval_reason"] == "there is no interval around 0 or 1"
 
 
 def test_rows_without_intervals_do_not_mention_them():

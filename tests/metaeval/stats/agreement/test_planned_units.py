@@ -53,17 +53,17 @@ def test_a_plan_for_every_look_reaches_the_target():
         return spread * always_valid_quantile(0.05, n, n - 1) / math.sqrt(n)
 
     for target in (0.1, 0.15, 0.3, 0.5):
-        planned = int(planned_always_valid(half, articles, target))
+        planned = int(planned_always_valid(interval(-half, half), articles, target))
         assert half_at(planned) <= target < half_at(planned - 1)
-    assert planned_always_valid(half, articles, half) == articles
-    assert planned_always_valid(half, articles, 0.01) == math.inf
+    assert planned_always_valid(interval(-half, half), articles, half) == articles
+    assert planned_always_valid(interval(-half, half), articles, 0.01) == math.inf
 
 
 def test_an_always_valid_interval_without_width_plans_nothing():
-    assert math.isnan(planned_always_valid(0.0, 50, 0.1))
-    assert math.isnan(planned_always_valid(math.nan, 50, 0.1))
+    assert math.isnan(planned_always_valid(interval(1.0, 1.0), 50, 0.1))
+    assert math.isnan(planned_always_valid(Interval(math.nan, math.nan, "", "one summary"), 50, 0.1))
     with pytest.raises(ValueError, match="above 0"):
-        planned_always_valid(0.2, 50, 0.0)
+        planned_always_valid(interval(0.4, 0.8), 50, 0.0)
 
 
 def test_an_interval_that_tells_nothing_plans_nothing():
