@@ -52,6 +52,16 @@ class NotSignedIn(NotFound):
     """`NotFound` for a user who may find the object after signing in."""
 
 
+class CampaignClosed(NotAllowed):
+    """The campaign is closed, so nobody rates in it or changes a rating."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This campaign is closed. Its ratings are final, so nobody can rate or correct them. "
+            "Only its manager can reopen it."
+        )
+
+
 class StageClosed(DomainError):
     """The stage is locked, or not open yet."""
 

@@ -16,7 +16,7 @@ from annotation.imports import views as imports
 from annotation.people import account_views, password_views, single_sign_on_views, two_factor_views
 from annotation.people import views as people
 from annotation.progress import views as progress
-from annotation.projects import archive_views
+from annotation.projects import archive_views, closing_views
 from annotation.projects import views as projects
 from annotation.rating import check_views, history_views, language_views, round_views, voiding_views
 from annotation.rating import views as rating
@@ -49,6 +49,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("archive/restore/", archive_views.project_restore, "project_restore"),
     ("archive/delete/", archive_views.project_delete, "project_delete"),
     ("settings/archive/", archive_views.project_archive, "project_archive"),
+    ("settings/close/", closing_views.campaign_close, "campaign_close"),
+    ("settings/reopen/", closing_views.campaign_reopen, "campaign_reopen"),
     ("settings/publish/", projects.results_publish, "results_publish"),
     ("settings/unpublish/", projects.results_unpublish, "results_unpublish"),
     ("settings/guidelines/", guidelines.guidelines_settings, "guidelines_settings"),

@@ -149,6 +149,9 @@ GET   project_archived           in     403       403        403     200     404
 POST  project_restore            in     403       403        403     302     404      404       404
 GET   project_delete             in     403       403        403     200     404      404       404
 POST  project_delete             in     403       403        403     422     404      404       404
+GET   campaign_close             in     403       403        403     200     404      404       404
+POST  campaign_close             in     403       403        403     302     404      404       404
+POST  campaign_reopen            in     403       403        403     302     404      404       404
 GET   results_publish            in     403       403        403     200     404      404       404
 POST  results_publish            in     403       403        403     302     404      404       404
 POST  results_unpublish          in     403       403        403     302     404      404       404

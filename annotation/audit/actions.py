@@ -14,6 +14,8 @@ class Action(TextChoices):
     SETTINGS_CHANGED = "settings_changed", "Changed settings"
     RESULTS_PUBLISHED = "results_published", "Published results"
     RESULTS_UNPUBLISHED = "results_unpublished", "Unpublished results"
+    CAMPAIGN_CLOSED = "campaign_closed", "Closed campaign"
+    CAMPAIGN_REOPENED = "campaign_reopened", "Reopened campaign"
     PROJECT_ARCHIVED = "project_archived", "Archived project"
     PROJECT_RESTORED = "project_restored", "Restored project"
     PROJECT_DELETED = "project_deleted", "Deleted project"

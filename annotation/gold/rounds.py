@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.errors import DomainError, NotAllowed
+from annotation.errors import CampaignClosed, DomainError, NotAllowed
 from annotation.gold.answer_sheets import Sheets, agreed_in_rounds, agreed_sheets, given_in_rounds
 from annotation.gold.gold_set import SHOWS_GOLD
 from annotation.gold.qualification import Decision, QuestionResult, Thresholds, decide
@@ -65,7 +65,8 @@ def start_round(rater: Rater, language: str) -> QualificationRound:
     """Return the rater's open gold round in this language, or start the next one.
 
     Raises NotAllowed for suspended and removed raters, for a language that they do not have or are qualified
-    in, without gold summaries in it and once a manager decides, and GuidelinesUnconfirmed.
+    in, without gold summaries in it, once a manager decides and in a closed campaign, and
+    GuidelinesUnconfirmed.
     """
     with transaction.atomic():
         rater = _locked(rater)
@@ -133,6 +134,8 @@ def _locked(rater: Rater) -> Rater:
 
 def _check_may_train(rater: Rater, language: str) -> None:
     name = language_name(language)
+    if rater.project.closed_at is not None:
+        raise CampaignClosed
     if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
         raise NotAllowed(f"Gold rounds are for active raters. {rater} is {rater.get_status_display()}.")
     if language not in rater.languages:

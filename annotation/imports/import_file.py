@@ -43,6 +43,10 @@ MOSTLY_WRONG = (
 NO_VALID_ROW = (
     "No row can be imported, because every row is invalid. Correct the file or choose another format."
 )
+CLOSED = (
+    "The campaign is closed, so no ratings can be added to it. Reopen it under Settings, or import a file "
+    "without new ratings."
+)
 
 
 class ChangedMeanwhile(DomainError):
@@ -73,9 +77,9 @@ def import_file(
     second. `before_commit` runs in the loading transaction, which is the only one that writes. The new rows
     name `job`, so that it can be undone.
 
-    Loading the same file again changes nothing. An invalid file is reported, not raised. Raises
-    ChangedMeanwhile if the project changed during the import, DomainError if the project is archived, and
-    OSError if `rejected_to` cannot be written.
+    Loading the same file again changes nothing. An invalid file is reported, not raised, and so are new
+    ratings for a closed campaign. Raises ChangedMeanwhile if the project changed during the import,
+    DomainError if it is archived or was closed meanwhile, and OSError if `rejected_to` cannot be written.
     """
     report = Report(dry_run=dry_run)
     reading = ProgressReport(importer, progress)
@@ -104,6 +108,8 @@ def import_file(
             elif report.problems and not skip_bad and not report.refused:
                 are = "row is" if report.rejected == 1 else "rows are"
                 report.refused = f"{report.rejected:,} {are} invalid."
+            if project.closed_at is not None and report.has_new_ratings:
+                report.refused = CLOSED
         if report.refused or dry_run:
             return report
         rejects.keep()
@@ -112,6 +118,8 @@ def import_file(
             locked = Project.objects.select_for_update().get(pk=project.pk)
             if locked.archived_at is not None:
                 raise DomainError(f"{locked.name} is archived, so it is read-only. Restore it first.")
+            if locked.closed_at is not None and report.has_new_ratings:
+                raise DomainError(CLOSED)
             if choice.proposed:
                 adopt_questionnaire(locked, choice.questionnaire)
             check.load(locked, reading, job)

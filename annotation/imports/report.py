@@ -52,6 +52,10 @@ class Report:
         """Return whether the file has anything new."""
         return any(tally.new or tally.filled for tally in self.counts.values())
 
+    @property
+    def has_new_ratings(self) -> bool:
+        return "ratings" in self.counts and self.counts["ratings"].new > 0
+
     def count(self, what: str) -> Tally:
         return self.counts.setdefault(what, Tally())
 

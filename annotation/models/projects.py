@@ -15,7 +15,10 @@ LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
 """Regular expression for the identifier of a licence as Hugging Face writes it."""
 
 
-BUMP = "UPDATE annotation_project SET revision = revision + 1 WHERE id = %s RETURNING revision"
+BUMP = """
+UPDATE annotation_project SET revision = revision + 1 WHERE id = %s
+RETURNING revision, closed_at IS NOT NULL
+"""
 
 
 class Questionnaire(models.Model):
@@ -227,19 +230,21 @@ class Project(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def bump_revision(self, changed: Changed | None = None) -> None:
+    def bump_revision(self, changed: Changed | None = None) -> bool:
         """Record that the project's numbers have changed. Must be the last write of a transaction.
 
         With `changed`, readers only reload that one thing. The update locks the project's row until the end
-        of the transaction, so revisions are in the order of commits.
+        of the transaction, so revisions are in the order of commits. Return whether the campaign is closed,
+        which nobody can change before then.
         """
         with transaction.atomic(savepoint=False):
             with prepared_cursor() as cursor:
                 cursor.execute(BUMP, [self.pk])
-                (revision,) = cursor.fetchone()
+                revision, is_closed = cursor.fetchone()
             if changed is not None:
                 insert(
                     [ProjectChange(project=self, revision=revision, kind=changed.kind, changed_id=changed.id)]
                 )
             if revision % KEPT_CHANGES == 0:
                 self.changes.filter(revision__lte=revision - KEPT_CHANGES).delete()
+        return bool(is_closed)

@@ -6,9 +6,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.errors import InvalidFields
-from annotation.models import Assignment
 from annotation.permissions import Permission
 from annotation.projects.archiving import archive_project, restore_project
+from annotation.projects.closing import open_leases
 from annotation.projects.deleting import counts_below, delete_project
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
@@ -21,8 +21,7 @@ def project_archive(request: SignedInRequest, slug: str) -> HttpResponse:
         archive_project(project, request.user)
         messages.success(request, f"{project} archived. You can restore it at any time.")
         return redirect("project_archived", slug)
-    leases = Assignment.objects.held().filter(rater__project=project, round__isnull=True)
-    return render(request, "annotation/project_archive.html", {"leases": leases.count()})
+    return render(request, "annotation/project_archive.html", {"leases": open_leases(project).count()})
 
 
 @require_safe

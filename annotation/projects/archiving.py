@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.errors import DomainError
-from annotation.models import Assignment, ImportJob, Project
-from annotation.open_places import recount_places
+from annotation.models import Project
 from annotation.permissions import Permission, require
+from annotation.projects.closing import lock_without_open_work
 
 
 def archive_project(project: Project, user: User) -> None:
@@ -23,15 +22,9 @@ def archive_project(project: Project, user: User) -> None:
     """
     require(user, project, Permission.CLOSE_PROJECT)
     with transaction.atomic():
-        locked = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        locked = lock_without_open_work(project)
         if locked.archived_at is not None:
             return
-        if ImportJob.objects.unfinished().filter(project=locked).exists():
-            raise DomainError("An import is in progress. Wait until it ends, or cancel it.")
-        leases = Assignment.objects.held().filter(rater__project=locked, round__isnull=True)
-        summaries = list(leases.values_list("summary", flat=True))
-        leases.release()
-        recount_places(summaries)
         _store(locked, archived=True, user=user)
         project.archived_at = locked.archived_at
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
-from annotation.errors import AssignmentGone, NotAllowed
+from annotation.errors import AssignmentGone, CampaignClosed, NotAllowed
 from annotation.gold.checks import check_is_due, draw_check
 from annotation.gold.qualified_languages import qualified_languages, work_languages
 from annotation.guidelines.following import require_confirmed
@@ -142,7 +142,7 @@ def skip_assignment(rater: Rater, assignment_id: int) -> None:
 def lock_active_rater(rater: Rater) -> Rater:
     """Return the rater, locked for this transaction.
 
-    Raises NotAllowed if they are suspended or removed, or the project is archived.
+    Raises NotAllowed if they are suspended or removed, or the project is archived or closed.
     """
     locked = (
         Rater.objects.select_for_update(of=("self",))
@@ -154,11 +154,13 @@ def lock_active_rater(rater: Rater) -> Rater:
 
 
 def require_active(rater: Rater) -> None:
-    """Raise NotAllowed if the rater is suspended or removed, or the project archived."""
+    """Raise NotAllowed if the rater is suspended or removed, or the project archived or closed."""
     if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
         raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
     if rater.project.archived_at is not None:
         raise NotAllowed(f"{rater.project.name} is archived, so nobody rates in it.")
+    if rater.project.closed_at is not None:
+        raise CampaignClosed
 
 
 def own_assignment(rater: Rater, assignment_id: int) -> Assignment:

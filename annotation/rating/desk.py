@@ -251,8 +251,8 @@ JOIN annotation_session session ON session.user_id = person.id""",
 def desk_at(rater: Rater, assignment_id: int) -> Desk:
     """Return the rater's desk at this assignment.
 
-    Raises NotAllowed if they are suspended or removed or the project is archived, and AssignmentGone if it is
-    not theirs.
+    Raises NotAllowed if they are suspended or removed or the project is archived or closed, and
+    AssignmentGone if it is not theirs.
     """
     return _desk_of(_rows(OF_RATER, assignment_id, rater=rater.pk))
 

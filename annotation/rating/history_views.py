@@ -113,6 +113,7 @@ def _rating_page(
         "rows": rows,
         "reopenable": reopenable_rating(rater),
         "may_correct": rater.project.allow_corrections
+        and rater.project.closed_at is None
         and rater.status != Rater.Status.SUSPENDED
         and not opened.rating.void_reason
         and not opened.rating.gold_shown

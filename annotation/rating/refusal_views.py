@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
-from annotation.errors import AssignmentGone, DomainError, GuidelinesUnconfirmed, StageClosed
+from annotation.errors import AssignmentGone, CampaignClosed, DomainError, GuidelinesUnconfirmed, StageClosed
 from annotation.web.request_types import SignedInRequest
 
 P = ParamSpec("P")
@@ -36,6 +36,8 @@ def show_refusals(view: View[P]) -> View[P]:
             if request.htmx:
                 response = render(request, "annotation/_trouble.html", context, status=refusal.status)
                 return reswap(retarget(response, "#trouble"), "innerHTML")
+            if isinstance(refusal, CampaignClosed):
+                return render(request, "annotation/rate_closed.html", status=refusal.status)
             if context["can_continue"]:
                 return render(request, "annotation/rate_refused.html", context, status=refusal.status)
             raise

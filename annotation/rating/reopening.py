@@ -22,6 +22,7 @@ from annotation.rating.submitting import latest_answers
 
 REOPENED = "Your last rating is open again, with your answers. It counts as it was until you finish it."
 FINISH_FIRST = "You have re-opened a rating already. Finish it first."
+CLOSED = "This campaign is closed, so its ratings stay as they are."
 NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
 NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
 VOIDED = "The project's manager voided this rating, so it stays as it is."
@@ -128,6 +129,8 @@ def _is_gold(rating: Rating) -> bool:
 
 def _refusal(rater: Rater, rating: Rating, *, is_gold: bool) -> str:
     """Return why the latest rating cannot be re-opened; empty if it can."""
+    if rater.project.closed_at is not None:
+        return CLOSED
     if not rater.project.allow_corrections:
         return NO_CORRECTIONS
     if rating.voided_at is not None:

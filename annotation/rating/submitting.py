@@ -11,7 +11,14 @@ from django.utils import timezone
 from annotation import protocol
 from annotation.contradictions.rules import contradictions
 from annotation.database.joined_rows import database_value, insert, prepared_cursor, update
-from annotation.errors import AssignmentGone, ContradictoryAnswers, InvalidAnswers, NotAllowed, StageClosed
+from annotation.errors import (
+    AssignmentGone,
+    CampaignClosed,
+    ContradictoryAnswers,
+    InvalidAnswers,
+    NotAllowed,
+    StageClosed,
+)
 from annotation.gold.checks import settle_check
 from annotation.gold.qualified_languages import current_language
 from annotation.gold.rounds import decide_when_finished
@@ -132,7 +139,8 @@ WHERE id = (
     JOIN annotation_rater rater ON rater.id = assignment.rater_id
     JOIN annotation_project project ON project.id = rater.project_id
     WHERE assignment.id = %s AND assignment.state = %s AND assignment.stage = %s
-        AND rater.status IN ('training', 'qualified') AND project.archived_at IS NULL
+        AND rater.status IN ('training', 'qualified')
+        AND project.archived_at IS NULL AND project.closed_at IS NULL
         AND (SELECT count(number) FROM annotation_guidelinesversion WHERE project_id = project.id) = %s
     {lock})
 RETURNING EXISTS (
@@ -257,7 +265,13 @@ def _finish(step: _Step, rating: Rating, *, takes_next: bool) -> None:
             is_new = taken.created_at == step.now
             desk.next = desk.at_new(taken) if is_new else desk_at(rater, taken.pk)
     if not rating.is_check:
-        rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+        _announce(rating)
+
+
+def _announce(rating: Rating) -> None:
+    """Let readers read the rating anew. Raises CampaignClosed if the campaign was closed meanwhile."""
+    if rating.rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk)):
+        raise CampaignClosed
 
 
 def latest_answers(rating: Rating) -> dict[str, Answer]:
@@ -365,9 +379,9 @@ def correct_answer(
     """Add a new revision of one answer of a finished rating. Earlier ones are kept.
 
     It is marked `after_reveal` if a later stage has been shown. Raises NotAllowed if the project forbids
-    corrections, for voided ratings, in gold rounds and once the gold answers of a check were shown,
-    AssignmentGone for others' ratings, GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no longer
-    be complete and valid.
+    corrections or is closed, for voided ratings, in gold rounds and once the gold answers of a check were
+    shown, AssignmentGone for others' ratings, GuidelinesUnconfirmed, and InvalidAnswers if the sheet would no
+    longer be complete and valid.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -415,5 +429,5 @@ def correct_answer(
             guidelines=guidelines,
             created_at=now,
         )
-        rater.project.bump_revision(Changed(ProjectChange.Kind.RATING, rating.pk))
+        _announce(rating)
         return correction

@@ -11,7 +11,13 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import replace_url
 
-from annotation.errors import ContradictoryAnswers, DomainError, GuidelinesUnconfirmed, InvalidAnswers
+from annotation.errors import (
+    CampaignClosed,
+    ContradictoryAnswers,
+    DomainError,
+    GuidelinesUnconfirmed,
+    InvalidAnswers,
+)
 from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Rater, Rating
@@ -38,6 +44,8 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = open_as_rater(request, slug)
     if rater.status == Rater.Status.SUSPENDED:
         return render(request, "annotation/rate_suspended.html", status=403)
+    if rater.project.closed_at is not None:
+        raise CampaignClosed
     language = current_language(rater)
     if not language:
         require_confirmed(rater)

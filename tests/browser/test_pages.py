@@ -80,6 +80,7 @@ PAGES = {
     "archive": ("demo-manager", "/projects/demo/settings/archive/"),
     "archived": ("demo-manager", "/projects/demo/archive/"),
     "project-delete": ("demo-manager", "/projects/demo/archive/delete/"),
+    "close": ("demo-manager", "/projects/demo/settings/close/"),
     "publish": ("demo-manager", "/projects/demo/settings/publish/"),
     "rate": ("demo-annotator", "/projects/demo/rate/"),
     "rate-languages": ("demo-annotator", "/projects/demo/rate/languages/"),
@@ -88,7 +89,10 @@ PAGES = {
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
-ONLY_FORMS = {"guidelines_default", "round_start", "results_unpublish", "project_restore", "model_import"}
+ONLY_FORMS = {
+    *("guidelines_default", "round_start", "results_unpublish", "campaign_reopen", "project_restore"),
+    "model_import",
+}
 """Addresses that answer forms and have no page."""
 FOR_NOBODY = {"rating_stop"}
 """Pages that no demo account may open: none both rates and manages."""
