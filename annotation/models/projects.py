@@ -15,10 +15,8 @@ LICENCE_PATTERN = r"[a-z0-9][a-z0-9.-]{0,39}"
 """Regular expression for the identifier of a licence as Hugging Face writes it."""
 
 
-BUMP = """
-UPDATE annotation_project SET revision = revision + 1 WHERE id = %s
-RETURNING revision, closed_at IS NOT NULL
-"""
+# Not `closed_at IS NOT NULL`, which SQLite 3.40 takes for true when it returns it from an update.
+BUMP = "UPDATE annotation_project SET revision = revision + 1 WHERE id = %s RETURNING revision, closed_at"
 
 
 class Questionnaire(models.Model):
@@ -240,11 +238,11 @@ class Project(models.Model):
         with transaction.atomic(savepoint=False):
             with prepared_cursor() as cursor:
                 cursor.execute(BUMP, [self.pk])
-                revision, is_closed = cursor.fetchone()
+                revision, closed_at = cursor.fetchone()
             if changed is not None:
                 insert(
                     [ProjectChange(project=self, revision=revision, kind=changed.kind, changed_id=changed.id)]
                 )
             if revision % KEPT_CHANGES == 0:
                 self.changes.filter(revision__lte=revision - KEPT_CHANGES).delete()
-        return bool(is_closed)
+        return closed_at is not None

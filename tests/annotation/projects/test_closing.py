@@ -3,6 +3,7 @@ import csv
 import pytest
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.errors import CampaignClosed, DomainError, NotAllowed, NotFound
@@ -116,7 +117,7 @@ def test_an_import_in_progress_must_end_first(project, manager, rater):
         close_campaign(project, manager)
     held.refresh_from_db()
     assert (Project.objects.get().closed_at, held.state) == (None, Assignment.State.OPEN)
-    ImportJob.objects.filter(pk=job.pk).update(status=ImportJob.Status.DONE)
+    ImportJob.objects.filter(pk=job.pk).update(finished_at=timezone.now())
     close_campaign(project, manager)
     assert Project.objects.get().closed_at is not None
 
