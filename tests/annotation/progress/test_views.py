@@ -147,7 +147,7 @@ def test_the_page_has_every_part_that_a_poll_swaps(project):
     make_rater(project)
     text = text_of(client_of(project), project)
     parts = text.split('hx-select-oob="')[1].split('"')[0].split(",")
-    assert len(parts) == 10
+    assert len(parts) == 11
     for part in parts:
         assert text.count(f'id="{part.removeprefix("#")}"') == 1
 

@@ -1,7 +1,9 @@
 import csv
+from threading import Thread
+from time import sleep
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -199,6 +201,40 @@ def test_a_revision_says_whether_the_campaign_is_closed(project, manager):
     close_campaign(project, manager)
     stale = Project.objects.defer("closed_at").get()
     assert stale.bump_revision() is True
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets only one transaction write at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_correction_that_began_before_the_campaign_closed_is_not_stored(project, manager, rater):
+    rating = finished_rating(rater)
+    refused = []
+
+    def correct():
+        try:
+            correct_answer(rater, rating.pk, "grammar", GivenAnswer("yes"))
+        except CampaignClosed as refusal:
+            refused.append(refusal)
+        connection.close()
+
+    late = Thread(target=correct)
+    with transaction.atomic():
+        close_campaign(project, manager)
+        late.start()
+        wait_until_it_waits()
+    late.join(120)
+    assert len(refused) == 1
+    assert rating.answers.get(question__key="grammar").value == "no"
+
+
+def wait_until_it_waits():
+    """Return once another connection waits for a lock of this one."""
+    for _ in range(1200):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        sleep(0.1)
+    raise AssertionError("nothing waits")
 
 
 def test_managers_still_decide_about_quality(project, manager, rater):
