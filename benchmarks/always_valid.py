@@ -243,26 +243,23 @@ def look_at(articles: int) -> int:
 
 def seen(study: Study, statistic: Statistic) -> Campaign:
     least = -1.0 if statistic.least is None else statistic.least
-    ends = []
     per_article = len(study.labels) // ARTICLES
+    always, once = [], []
     for look in LOOKS:
         here = study.at(slice(look * per_article))
-        value, without = statistic.value(here), statistic.without(here)
-        try:
-            if np.isnan(value):
-                raise NoIntervalError
-            ends.append(
-                (
-                    *always_valid_interval(
-                        value, without, len(np.unique(here.articles)), least=statistic.least
-                    ),
-                    *jackknife_interval(value, without, is_correlation=statistic.is_correlation, least=least),
-                )
-            )
-        except NoIntervalError:
-            ends.append((np.nan,) * 4)
-    found = np.array(ends)
-    return Campaign(found[:, :2], found[:, 2:])
+        value, without, n = statistic.value(here), statistic.without(here), len(np.unique(here.articles))
+        always.append(ends(partial(always_valid_interval, value, without, n, least=statistic.least), value))
+        kind = {"is_correlation": statistic.is_correlation, "least": least}
+        once.append(ends(partial(jackknife_interval, value, without, **kind), value))
+    return Campaign(np.array(always), np.array(once))
+
+
+def ends(interval: Callable[[], tuple[float, float]], value: float) -> tuple[float, float]:
+    """Return the ends of an interval; nan where there is none."""
+    try:
+        return interval() if not np.isnan(value) else (np.nan, np.nan)
+    except NoIntervalError:
+        return np.nan, np.nan
 
 
 def campaigns(world: World, statistic: Statistic, seed: int) -> list[tuple[float, Campaign]]:
@@ -274,8 +271,12 @@ def campaigns(world: World, statistic: Statistic, seed: int) -> list[tuple[float
 
 
 def applies(world: World, statistic: Statistic) -> bool:
-    """Return whether the statistic needs no more systems than the world has."""
-    return world.systems > 1 or not statistic.name.endswith(("by article", "of systems"))
+    """Return whether the world has enough systems and not the same values as the usual one."""
+    if world.systems == 1:
+        return not statistic.name.endswith(("by article", "within systems", "of systems"))
+    if world.systems > 4:
+        return statistic.name.endswith("of systems")
+    return world.yes == 0.5 or statistic.name in ("mean", "AUC", "alpha")
 
 
 def main() -> None:

@@ -62,6 +62,8 @@ class ComparisonPage(ComparedPage):
     shared: tuple[int, int] | None
     """The articles that all evaluators share, and all labelled ones, where they share the least; None if they
     share all."""
+    no_interval: Sequence[str]
+    """The reasons why values have no interval."""
     has_letters: bool
     why_no_letters: Sequence[str]
     """The reason why the test gives no letters, by dimension unless for all."""
@@ -264,6 +266,11 @@ def comparison_page(
         ],
         unequal=[column.labels.title for column in table.columns_of_unequal_units],
         shared=_shared(table),
+        no_interval=each_once(
+            figure.estimate.interval.reason
+            for figure in figures.values()
+            if figure.estimate.interval and not figure.estimate.reason
+        ),
         has_letters=any(each.clusters for each in uncertain or ()),
         why_no_letters=_why_no_letters(labels, uncertain or ()),
     )

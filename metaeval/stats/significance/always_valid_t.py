@@ -5,12 +5,14 @@ import numpy as np
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.levels import Level
+from metaeval.stats.result import NoIntervalError
 from metaeval.stats.significance.compared import Compared, PairTest, PairTester
 from metaeval.stats.significance.paired_bootstrap import bootstrap_of, scale_of
 from metaeval.stats.significance.replicates import ROUNDING, differences
-from metaeval.stats.uncertainty.always_valid import always_valid_p
+from metaeval.stats.uncertainty.always_valid import always_valid_p, degrees_at_every_look
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.intervals import NONE_OF_SYSTEMS
+from metaeval.stats.uncertainty.jackknife_interval import jackknife_spread
 
 DEFINITION = (
     "p holds however often one looks while articles come in: the chance that it is at most .05 at any look is"
@@ -29,8 +31,9 @@ def why_not(level: Level, _coefficient: Coefficient) -> str:
 def tester(data: Compared) -> PairTester:
     """Return the test by `always_valid_p`, with the jackknife's standard error of the difference.
 
-    Undefined with fewer than FEWEST_ARTICLES articles, fewer than two of them without which the difference is
-    defined, or where it is the same without any of them. Where it is 0 without any of them p is 1.
+    Undefined with fewer than FEWEST_ARTICLES articles or fewer than two of them without which the difference
+    is defined, where it is the same without any of them, and where `degrees_at_every_look` refuses it. Where
+    it is 0 without any of them p is 1.
     """
     scaled = scale_of(data)
 
@@ -53,7 +56,11 @@ def tester(data: Compared) -> PairTester:
             return PairTest(reason="the same difference without any article")
         kept = data.common(first, second)
         difference = scaled(data.estimate(first, kept).value) - scaled(data.estimate(second, kept).value)
-        degrees = len(found) - 1
-        return PairTest(always_valid_p(float(difference / np.sqrt(degrees * found.var())), articles, degrees))
+        spread = jackknife_spread(float(difference), found, on_fishers_scale=False)
+        try:
+            degrees = degrees_at_every_look(spread)
+        except NoIntervalError as why_not_yet:
+            return PairTest(reason=str(why_not_yet))
+        return PairTest(always_valid_p(spread.middle / spread.error, articles, degrees))
 
     return test

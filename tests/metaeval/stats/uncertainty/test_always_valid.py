@@ -20,7 +20,7 @@ from metaeval.stats.uncertainty.always_valid import (
 from metaeval.stats.uncertainty.intervals import ALWAYS_VALID, intervals
 from metaeval.stats.uncertainty.jackknife_interval import jackknife_interval
 
-SIZES = st.integers(10, 5000)
+SIZES = st.integers(20, 5000)
 
 
 @pytest.mark.parametrize("n", [5, 12, 50])
@@ -77,9 +77,11 @@ def test_a_difference_has_no_limits():
 
 
 def test_few_articles_or_a_value_at_a_limit_have_no_interval():
-    without = np.array([0.1, 0.2, 0.3, 0.2, 0.1])
     with pytest.raises(NoIntervalError, match="too few articles"):
-        always_valid_interval(0.2, without, 5)
+        always_valid_interval(0.2, np.tile([0.19, 0.21], 4), 8)
+    with pytest.raises(NoIntervalError, match="too early: fewer than 6 articles carry the standard error"):
+        always_valid_interval(0.2, np.repeat([0.1, 0.2], [4, 46]), 50)
+    assert always_valid_interval(0.2, np.repeat([0.1, 0.2], [8, 42]), 50)
     with pytest.raises(NoIntervalError, match="around 0 or 1"):
         always_valid_interval(1.0, np.ones(20), 20, least=0.0)
 
@@ -135,7 +137,7 @@ def test_looking_again_and_again_rarely_meets_a_wrong_interval():
     rng = np.random.default_rng(11)
     wrong = np.zeros(2, dtype=int)
     for _ in range(40):
-        found = np.array([[not each.low <= 0 <= each.high for each in look] for look in looks(rng, 120)])
+        found = np.array([[each.low > 0 or each.high < 0 for each in look] for look in looks(rng, 120)])
         wrong += found.any(axis=0)
     always, once = wrong
     assert always <= 2
