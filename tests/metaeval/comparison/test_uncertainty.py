@@ -1,12 +1,12 @@
 """Intervals, significance tests and letters of the comparison."""
 
 import pytest
-from django.utils import timezone
+from django.urls import reverse
 
 from annotation import protocol
-from annotation.models import Project
+from annotation.projects.closing import close_campaign
 from scoring.models import Setup
-from tests.factories import make_project, make_rater
+from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.comparison_rows import rows_of, values_of
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
 
@@ -18,8 +18,7 @@ def by_evaluator(rows):
 
 
 def close(project):
-    Project.objects.filter(pk=project.pk).update(closed_at=timezone.now())
-    project.bump_revision()
+    close_campaign(project, make_member(project, "manager"))
 
 
 def test_values_lie_within_their_interval_and_its_definition_is_given(compared):
@@ -86,6 +85,30 @@ def test_intervals_and_letters_hold_at_every_look_until_the_campaign_is_closed(c
     assert rows["Noise"]["cluster"] == "b"
     close(compared)
     assert rows_of(compared) == chosen
+
+
+def test_the_page_says_whether_its_intervals_hold_at_every_look(client, compared):
+    client.force_login(make_member(compared, "researcher"))
+    page = reverse("comparison", args=[compared.slug])
+
+    def shown(query=""):
+        return " ".join(client.get(f"{page}{query}").content.decode().split())
+
+    one_look = "?interval=one_look&amp;test=one_look"
+    assert "Intervals and letters hold however often you look while ratings come in." in shown()
+    assert f'<a href="{one_look}">Show those for a single look</a>' in shown()
+    assert "<b>For a single look:</b> while ratings come in" in shown(one_look.replace("&amp;", "&"))
+    assert "a single look" not in shown("?interval=none&test=none").partition("How this was computed")[0]
+    close(compared)
+    assert "Its ratings are final, so intervals and letters are for a single look." in shown()
+    assert f"final since {compared.closed_at:%Y-%m-%d}" in shown()
+
+
+def test_the_page_gives_the_reasons_for_missing_intervals(client, compared):
+    client.force_login(make_member(compared, "researcher"))
+    answer = client.get(reverse("comparison", args=[compared.slug]), {"level": "system"})
+    text = " ".join(answer.content.decode().split())
+    assert "<b>no interval</b>: over systems&#x27; means nothing holds at every look" in text
 
 
 def test_over_systems_means_nothing_holds_at_every_look(compared):
