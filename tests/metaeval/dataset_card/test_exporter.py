@@ -11,6 +11,7 @@ from huggingface_hub import DatasetCard
 
 from annotation.models import Answer
 from annotation.people.members import remove_rater
+from annotation.projects.closing import close_campaign
 from annotation.projects.settings import change_settings
 from metaeval.agreement.report import agreement_rows
 from metaeval.templatetags.results import short_figure
@@ -78,14 +79,27 @@ def test_the_card_counts_and_agrees_with_the_agreement_page(project):
     assert "32 ratings of 16 summaries of 16 articles, by 2 raters." in card
     assert "- 16 ratings are left out because their raters were removed." in card
     assert "No licence was stated, so nobody can know how they may use the ratings." in card
-    alpha = next(
+    alpha = alpha_of(project)
+    missing = f"{short_figure(alpha['value'])} (no interval: {alpha['interval_reason']})"
+    assert f"| comprehensibility | All | {missing} | 16 | 2 |" in card
+
+
+def test_the_card_of_a_closed_campaign_has_intervals_for_a_single_look(project):
+    close_campaign(project, make_member(project, "manager"))
+    alpha = alpha_of(project)
+    value, low, high = (short_figure(alpha[name]) for name in ("value", "low", "high"))
+    card = unpacked(project)["README.md"]
+    assert f"| comprehensibility | All | {value} \\[{low}, {high}\\] | 16 | 2 |" in card
+
+
+def alpha_of(project):
+    """Return the agreement page's alpha of comprehensibility in all languages."""
+    return next(
         row
         for row in agreement_rows(project)
         if (row["question"], row["language"], row["statistic"])
         == ("comprehensibility", "all", "krippendorff_alpha")
     )
-    value, low, high = (short_figure(alpha[name]) for name in ("value", "low", "high"))
-    assert f"| comprehensibility | All | {value} \\[{low}, {high}\\] | 16 | 2 |" in card
 
 
 def test_a_filtered_card_says_what_was_left_out(project):
