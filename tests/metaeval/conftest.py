@@ -11,9 +11,19 @@ from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, 
 @pytest.fixture
 def compared(db):
     """Return thirty articles by four systems, rated 1 to 5, scored by two good evaluators and noise."""
+    return make_compared(30)
+
+
+@pytest.fixture
+def compared_at_length(db):
+    """Return the same of eighty articles, enough for intervals that hold at every look."""
+    return make_compared(80)
+
+
+def make_compared(n_articles):
     project = make_project(protocol.SUMMEVAL)
     rater = make_rater(project)
-    summaries = make_summaries(project, [f"a{n}" for n in range(30)], [f"s{n}" for n in range(4)])
+    summaries = make_summaries(project, [f"a{n}" for n in range(n_articles)], [f"s{n}" for n in range(4)])
     rng = np.random.default_rng(3)
     quality = rng.integers(1, 6, len(summaries))
     rate_all(

@@ -73,8 +73,11 @@ def test_over_systems_means_the_interval_and_the_test_are_those_that_hold_there(
         assert "Paired bootstrap over articles" in row["definition"]
 
 
-def test_intervals_and_letters_hold_at_every_look_until_the_campaign_is_closed(compared):
-    live, chosen = rows_of(compared), rows_of(compared, interval="one_look", test="one_look")
+def test_intervals_and_letters_hold_at_every_look_until_the_campaign_is_closed(compared_at_length):
+    live, chosen = (
+        rows_of(compared_at_length),
+        rows_of(compared_at_length, interval="one_look", test="one_look"),
+    )
     for row, one_look in zip(live, chosen, strict=True):
         assert "holds however often one looks" in row["definition"]
         assert "Always-valid t-test over articles" in row["definition"]
@@ -83,8 +86,8 @@ def test_intervals_and_letters_hold_at_every_look_until_the_campaign_is_closed(c
     rows = by_evaluator(live)
     assert rows["Good"]["cluster"] == rows["Also good"]["cluster"] == "a"
     assert rows["Noise"]["cluster"] == "b"
-    close(compared)
-    assert rows_of(compared) == chosen
+    close(compared_at_length)
+    assert rows_of(compared_at_length) == chosen
 
 
 def test_the_page_says_whether_its_intervals_hold_at_every_look(client, compared):
@@ -171,5 +174,5 @@ def test_the_lowest_lower_is_better_evaluator_is_best(compared, monkeypatch):
     from scoring.evaluators.length import Length
 
     monkeypatch.setattr(Length, "higher_is_better", False)
-    rows = by_evaluator(rows_of(compared, resamples=200))
+    rows = by_evaluator(rows_of(compared, test="one_look", resamples=200))
     assert rows["Noise"]["cluster"] == "a"

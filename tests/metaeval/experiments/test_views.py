@@ -191,8 +191,11 @@ class TestComparing:
 
 class TestPage:
     def test_the_page_shows_values_spread_tests_and_systems(self, researcher, compared, experiment):
-        page = get_page(researcher, "experiment", compared, experiment)
-        found = whole_page(compared, experiment_of(compared, experiment.pk), ExperimentChoices()).results
+        one_look = {"interval": "one_look", "test": "one_look"}
+        choices = ExperimentChoices(**one_look)
+        page = get_page(researcher, "experiment", compared, experiment, one_look)
+        assert "For a single look:" in page
+        found = whole_page(compared, experiment_of(compared, experiment.pk), choices).results
         [question] = found.questions
         for each in question.figures:
             estimate = each.figure.estimate

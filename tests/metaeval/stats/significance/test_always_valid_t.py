@@ -35,7 +35,7 @@ def test_a_difference_that_few_articles_carry_is_not_tested():
     scores[1] = np.where(articles < 3, -scores[0], scores[0])
     found = compare_pairs("always_valid", "article", "kendall_b", Rows(labels, scores, articles, systems))
     assert np.isnan(found.p_values[0, 1])
-    assert found.reasons[0, 1] == "too early: fewer than 6 articles carry the standard error"
+    assert found.reasons[0, 1] == "too early: fewer than 10 articles carry the standard error"
 
 
 def test_few_articles_are_not_tested():

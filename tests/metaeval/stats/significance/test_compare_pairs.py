@@ -34,7 +34,7 @@ def test_names_of_tests_in_addresses_and_commands_are_stable():
 
 @pytest.mark.parametrize("test", TESTS)
 def test_exchanging_evaluators_keeps_the_p_value(test):
-    labels, scores, *rest = random_case(3, articles=20)
+    labels, scores, *rest = random_case(3, articles=80)
     found = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores, *rest), Resampling(DRAWS))
     exchanged = compare_pairs(
         test, level_of(test), "kendall_b", Rows(labels, scores[::-1], *rest), Resampling(DRAWS)
@@ -102,7 +102,7 @@ def test_differences_compare_coefficients_on_common_summaries(level, coefficient
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_third_evaluator_does_not_change_the_p_value_of_two(test):
-    labels, scores, *rest = random_case(7, articles=40, evaluators=3)
+    labels, scores, *rest = random_case(7, articles=80, evaluators=3)
     three = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores, *rest), Resampling(DRAWS))
     two = compare_pairs(test, level_of(test), "kendall_b", Rows(labels, scores[1:], *rest), Resampling(DRAWS))
     assert three.p_values[1, 2] == pytest.approx(two.p_values[0, 1], abs=1e-12)

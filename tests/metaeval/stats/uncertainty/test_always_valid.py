@@ -77,17 +77,15 @@ def test_a_difference_has_no_limits():
 
 
 def test_few_articles_or_a_value_at_a_limit_have_no_interval():
-    with pytest.raises(NoIntervalError, match="too few articles"):
-        always_valid_interval(0.2, np.tile([0.19, 0.21], 4), 8)
-    with pytest.raises(NoIntervalError, match="too early: fewer than 6 articles carry the standard error"):
+    with pytest.raises(NoIntervalError, match="too early: fewer than 10 articles carry the standard error"):
         always_valid_interval(0.2, np.repeat([0.1, 0.2], [4, 46]), 50)
-    assert always_valid_interval(0.2, np.repeat([0.1, 0.2], [8, 42]), 50)
+    assert always_valid_interval(0.2, np.repeat([0.1, 0.2], [15, 35]), 50)
     with pytest.raises(NoIntervalError, match="around 0 or 1"):
         always_valid_interval(1.0, np.ones(20), 20, least=0.0)
 
 
 @given(
-    st.lists(st.tuples(st.floats(-0.5, 0.5), st.integers(1, 9)), min_size=2, max_size=12),
+    st.lists(st.tuples(st.floats(-0.5, 0.5), st.integers(1, 30)), min_size=2, max_size=12),
     st.booleans(),
 )
 def test_a_value_that_counts_several_times_equals_its_repetition(values, has_limits):
@@ -106,10 +104,10 @@ def test_a_value_that_counts_several_times_equals_its_repetition(values, has_lim
 
 
 def test_undefined_values_count_for_nothing():
-    without, times = np.array([0.1, np.nan, 0.3, 0.2]), np.array([4.0, 50, 6, 5])
-    ends = always_valid_interval(0.2, without, 15, least=None, times=times)
+    without, times = np.array([0.1, np.nan, 0.3, 0.2]), np.array([40.0, 500, 60, 50])
+    ends = always_valid_interval(0.2, without, 150, least=None, times=times)
     there = ~np.isnan(without)
-    assert ends == always_valid_interval(0.2, without[there], 15, least=None, times=times[there])
+    assert ends == always_valid_interval(0.2, without[there], 150, least=None, times=times[there])
 
 
 def test_values_equal_up_to_rounding_have_no_interval():
