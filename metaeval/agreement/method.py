@@ -29,7 +29,8 @@ INTERVALS: dict[str, AgreementInterval] = {
         "holds at every look, over articles",
         "always-valid, so that it holds however often one looks while articles come in: articles left out in"
         " turn, each with all its summaries that have two ratings or more; quantile of the mixture of Wang &"
-        " Ramdas (2024), on Fisher's scale or, for shares, that of log-odds",
+        " Ramdas (2024) with Satterthwaite's degrees of freedom, on Fisher's scale or, for shares, that of"
+        " log-odds",
     ),
     ARTICLES: AgreementInterval(
         "bootstrap over articles",

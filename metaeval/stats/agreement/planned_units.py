@@ -27,11 +27,8 @@ def planned_units(interval: Interval, n_units: int, target: float) -> float:
     >>> planned_units(Interval(0.4, 0.8, "Interval: 95%."), 50, 0.4)
     12.0
     """
-    if not target > 0:
-        raise ValueError(f"target must be above 0, not {target}")
-    half = (interval.high - interval.low) / 2
-    half = (interval.high - interval.low) / 2
-    if math.isnan(half) or half == 0:
+    half = _half(interval, target)
+    if math.isnan(half):
         return math.nan
     ratio = (half / target) ** 2 * n_units**2 / (n_units - 1)
     wanted = math.ceil((ratio + math.sqrt(ratio * (ratio - 4))) / 2 - 1e-9) if ratio > 4 else 2
@@ -54,15 +51,20 @@ def planned_always_valid(interval: Interval, articles: int, target: float) -> fl
     >>> planned_always_valid(Interval(0.1, 0.5, ""), 50, 0.4)
     18.0
     """
-    if not target > 0:
-        raise ValueError(f"target must be above 0, not {target}")
-    half = (interval.high - interval.low) / 2
-    if math.isnan(half) or half == 0:
+    half = _half(interval, target)
+    if math.isnan(half):
         return math.nan
     spread = half / _per_spread(articles)
     numbers = range(2, MOST_TIMES * articles + 1)
     place = bisect_left(numbers, True, key=lambda n: spread * _per_spread(n) <= target * (1 + 1e-9))
     return float(numbers[place]) if place < len(numbers) else math.inf
+
+
+def _half(interval: Interval, target: float) -> float:
+    """Return half of the interval; nan without one or if it has no width."""
+    if not target > 0:
+        raise ValueError(f"target must be above 0, not {target}")
+    return (interval.high - interval.low) / 2 or math.nan
 
 
 def _per_spread(articles: int) -> float:

@@ -16,10 +16,10 @@ from metaeval.stats.uncertainty.jackknife_interval import jackknife_spread
 
 DEFINITION = (
     "p holds however often one looks while articles come in: the chance that it is at most .05 at any look is"
-    " 5% if the two do not differ. It is 1/E, with E the likelihood ratio of Wang & Ramdas (2024) of"
-    " t, the difference over its jackknife standard error, articles (each summary of unknown article being"
-    " an article of its own) left out in turn, in 500 groups if there are more. Correlations over all"
-    " summaries are taken on Fisher's scale (artanh) first."
+    " 5% if the two do not differ. It is 1/E, with E the likelihood ratio of Wang & Ramdas (2024) of t, the"
+    " difference over its jackknife standard error, with Satterthwaite's degrees of freedom: articles (each"
+    " summary of unknown article being an article of its own) are left out in turn, in 500 groups if there"
+    " are more. Correlations over all summaries are taken on Fisher's scale (artanh) first."
 )
 
 
@@ -31,9 +31,9 @@ def why_not(level: Level, _coefficient: Coefficient) -> str:
 def tester(data: Compared) -> PairTester:
     """Return the test by `always_valid_p`, with the jackknife's standard error of the difference.
 
-    Undefined with fewer than FEWEST_ARTICLES articles or fewer than two of them without which the difference
-    is defined, where it is the same without any of them, and where `degrees_at_every_look` refuses it. Where
-    it is 0 without any of them p is 1.
+    Undefined with fewer than FEWEST_ARTICLES articles, and where `jackknife_spread` or
+    `degrees_at_every_look` refuses it, as where the difference is the same without any article. If that is 0,
+    p is 1.
     """
     scaled = scale_of(data)
 
@@ -47,17 +47,13 @@ def tester(data: Compared) -> PairTester:
         articles = len(np.unique(data.rows.own_articles[data.used(first, second)]))
         if articles < FEWEST_ARTICLES:
             return PairTest(reason=TOO_FEW_ARTICLES)
-        found = of_pair(first, second)
-        if len(found) < 2:
-            return PairTest(reason="fewer than two articles without which the difference is defined")
-        if np.ptp(found) <= ROUNDING:
-            if abs(found[0]) <= ROUNDING:
-                return PairTest(1.0)
-            return PairTest(reason="the same difference without any article")
+        without = of_pair(first, second)
+        if np.abs(without).max(initial=0) <= ROUNDING:
+            return PairTest(1.0)
         kept = data.common(first, second)
         difference = scaled(data.estimate(first, kept).value) - scaled(data.estimate(second, kept).value)
-        spread = jackknife_spread(float(difference), found, on_fishers_scale=False)
         try:
+            spread = jackknife_spread(float(difference), without, on_fishers_scale=False)
             degrees = degrees_at_every_look(spread)
         except NoIntervalError as why_not_yet:
             return PairTest(reason=str(why_not_yet))

@@ -269,7 +269,10 @@ def _always_valid(
     articles: int,
 ) -> Interval:
     scale = "on the scale of log-odds" if coefficient in SHARES else "on Fisher's scale"
-    definition = f"{method.definition}{_grouped(without)}, {scale}; the mixture of Wang & Ramdas (2024)."
+    definition = (
+        f"{method.definition}{_grouped(without)}, {scale}; the mixture of Wang & Ramdas (2024) with"
+        " Satterthwaite's degrees of freedom."
+    )
     if level == "system":
         why_not = NONE_OF_SYSTEMS
     if why_not or estimate.reason:

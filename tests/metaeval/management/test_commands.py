@@ -173,6 +173,7 @@ def test_files_need_no_database(files, arguments, statistic, value):
     rows = json.loads(done.stdout)
     (row,) = (row for row in rows if statistic == row.get("statistic"))
     assert row["value"] == value
+    assert "always-valid" not in row["definition"]
 
 
 def test_markers_of_missing_answers_can_be_given(files):

@@ -46,3 +46,13 @@ def test_few_articles_are_not_tested():
 def test_systems_means_are_not_tested():
     found = compare_pairs("always_valid", "system", "pearson", Rows(*random_case(6, articles=30)))
     assert found.reasons[0, 1].startswith("over systems' means nothing holds at every look")
+
+
+def test_a_difference_that_is_the_same_without_any_article_is_not_tested():
+    """One evaluator orders every article as people do, the other the other way round."""
+    labels, _, articles, systems = random_case(6, articles=30)
+    labels = np.arange(len(labels)) % 7.0
+    rows = Rows(labels, np.array([labels, -labels]), articles, systems)
+    found = compare_pairs("always_valid", "article", "kendall_b", rows)
+    assert found.differences[0, 1] == 2
+    assert found.reasons[0, 1] == "the value is the same without any article"
