@@ -80,7 +80,7 @@ def test_intervals_and_letters_follow_the_values_without_a_reload(
 ):
     page = open_context().new_page()
     sign_in(page, platform, "demo-researcher")
-    page.goto("/projects/demo/comparison/?test=perm_both")
+    page.goto("/projects/demo/comparison/?interval=one_look&test=perm_both")
     page.evaluate("window.loadedOnce = true")
     assert re.search(r"\.\d{3}", figure(page, "Length", 0))
     expect(page.locator("#numbers .interval").first).to_contain_text(" to ")
