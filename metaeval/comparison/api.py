@@ -27,6 +27,23 @@ from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
 
 
+class WithinMarginSerializer(serializers.Serializer):
+    """Tests of the evaluator being as good as the other. The p-values are corrected."""
+
+    margin = serializers.FloatField(help_text="The loss that still counts as good.")
+    not_worse_p = serializers.FloatField(
+        allow_null=True, help_text="p-value of the evaluator being worse by the margin or more."
+    )
+    as_good = serializers.BooleanField(help_text="True if that p-value is below .05.")
+    equivalent_p = serializers.FloatField(
+        allow_null=True, help_text="p-value of a difference of the margin or more, in either direction."
+    )
+    equivalent = serializers.BooleanField(help_text="True if that p-value is below .05.")
+    margin_reason = serializers.CharField(
+        allow_blank=True, help_text="The reason why there are no such p-values."
+    )
+
+
 class PairSerializer(serializers.Serializer):
     """The value minus another evaluator's, on the units that both have."""
 
@@ -39,6 +56,9 @@ class PairSerializer(serializers.Serializer):
     n = serializers.IntegerField(help_text="Summaries that count for both.")
     units = serializers.IntegerField(help_text="Units among them.")
     reason = serializers.CharField(allow_blank=True, help_text="The reason why there is no p-value.")
+    within_margin = WithinMarginSerializer(
+        required=False, help_text="Tests with the margin, if there is one."
+    )
 
 
 class ComparisonSerializer(EvaluatorFigureSerializer):
@@ -121,6 +141,12 @@ class ComparisonQuery(LabelsQuery):
         list(CONSTANT),
         default=Method.constant,
         help_text="Articles (at the level within_system: systems) whose scores are all equal.",
+    )
+    margin = serializers.FloatField(
+        default=Method.margin,
+        min_value=0,
+        help_text="The loss with which an evaluator still counts as good as another, in units of the"
+        " coefficient, less than 1. If above 0 and there is a test, each pair is tested for that, too.",
     )
     resamples = serializers.IntegerField(
         default=Method.resamples, min_value=1, max_value=MOST_RESAMPLES, help_text=RESAMPLES_HELP

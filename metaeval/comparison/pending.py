@@ -63,6 +63,7 @@ def levels_key(project: Project, revision: int, choices: ComparisonChoices) -> K
         interval=usual.interval,
         test=usual.test,
         correction=usual.correction,
+        margin=usual.margin,
     )
     return Key.of(project, revision, "levels", pair)
 

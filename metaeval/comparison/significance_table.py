@@ -1,7 +1,7 @@
 """Significant differences between evaluators on one dimension, as a table of all pairs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class SignificanceTable:
     unit: str
     """The pairs' units: summaries, articles or systems."""
     definition: str
+    margin: float = 0.0
+    """The loss that still counts as good; 0 without such tests."""
     warning: str = ""
     """A sentence if the test finds too much or too little at the level; else empty."""
 
@@ -31,7 +33,8 @@ class SignificanceTable:
             {
                 "dimension": self.dimension,
                 "evaluator": name,
-                **cell.as_json(),
+                **replace(cell, within_margin=None).as_json(),
+                **(cell.within_margin.as_json() if cell.within_margin else {}),
                 "other": other,
                 "unit": self.unit,
                 "definition": self.definition,
@@ -74,5 +77,6 @@ def significance_table(
         ],
         unit=LEVELS[table.method.level].units,
         definition=found.definition,
+        margin=table.method.margin,
         warning=TESTS[table.method.test].warning(table.method.level),
     )

@@ -1,7 +1,7 @@
 """The uncertainty of the figures of one dimension: intervals and significance tests. Pure."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,7 @@ from metaeval.stats.method import CORRECTION_LABELS, NONE, Method
 from metaeval.stats.result import Estimate, Interval, or_none
 from metaeval.stats.rows import Rows
 from metaeval.stats.significance.compare_pairs import compare_pairs, pair_differences
-from metaeval.stats.significance.compared import PairTests, compared
+from metaeval.stats.significance.compared import MarginTests, PairTests, compared
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.significance.rank_clusters import rank_clusters
 from metaeval.stats.significance.replicates import ROUNDING
@@ -146,6 +146,8 @@ class PairFigure:
     reason: str
     """The reason why there is no p-value; else empty."""
     is_significant: bool
+    within_margin: "WithinMargin | None" = None
+    """The tests with a margin; none without one."""
 
     @property
     def is_defined(self) -> bool:
@@ -165,6 +167,39 @@ class PairFigure:
             "n": self.n,
             "units": self.units,
             "reason": self.reason,
+            **({"within_margin": self.within_margin.as_json()} if self.within_margin else {}),
+        }
+
+
+@dataclass(frozen=True)
+class WithinMargin:
+    """One evaluator that may be as good as another, within a margin. The p-values are corrected."""
+
+    margin: float
+    not_worse_p: float
+    """p-value of the first being worse by the margin or more; nan if there is none."""
+    equivalent_p: float
+    """p-value of a difference of the margin or more, in either direction; nan if there is none."""
+    reason: str
+    """The reason why there is no p-value; else empty."""
+
+    @property
+    def is_as_good(self) -> bool:
+        return self.not_worse_p < SIGNIFICANT
+
+    @property
+    def is_equivalent(self) -> bool:
+        return self.equivalent_p < SIGNIFICANT
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields of a row."""
+        return {
+            "margin": self.margin,
+            "not_worse_p": or_none(self.not_worse_p),
+            "as_good": self.is_as_good,
+            "equivalent_p": or_none(self.equivalent_p),
+            "equivalent": self.is_equivalent,
+            "margin_reason": self.reason,
         }
 
 
@@ -241,12 +276,18 @@ def _uncertainty(
         orientation=orientation,
         bootstrap=bootstrap,
         constant=method.constant,
+        margin=method.margin,
     )
     adjusted = _adjusted(tests.p_values, method.correction)
     if method.correction == NONE:
         correction = "not corrected for their number"
     else:
         correction = f"corrected for the pairs of a dimension by {CORRECTION_LABELS[method.correction]}"
+    definition = f"{tests.definition} The p-values are {correction}; below .05 the difference is significant."
+    if tests.within_margin:
+        definition += (
+            f" {tests.within_margin.definition} Its p-values are {correction}, those of equivalence apart."
+        )
     ranked = np.flatnonzero(~np.isnan(merits))
     tested = _tested_with_each_other(tests, ranked)
     # Unequal units: the values do not rank evaluators, their differences do.
@@ -255,9 +296,9 @@ def _uncertainty(
         found,
         None if are_units_equal else _best(keys, merits, tests.differences),
         _letters(keys, tested, ranks, adjusted),
-        _pairs(column, tests, adjusted),
+        _pairs(column, tests, adjusted, method.correction),
         _why_no_letters(column, tests, ranked.tolist()),
-        f"{tests.definition} The p-values are {correction}; below .05 the difference is significant.",
+        definition,
     )
 
 
@@ -306,8 +347,11 @@ def _letters(keys: Sequence[str], tested: Ints, ranks: Floats, adjusted: Floats)
     return {keys[place]: letter for place, letter in zip(tested.tolist(), letters, strict=True)}
 
 
-def _pairs(column: Column, tests: PairTests, adjusted: Floats) -> dict[str, dict[str, PairFigure]]:
+def _pairs(
+    column: Column, tests: PairTests, adjusted: Floats, correction: str
+) -> dict[str, dict[str, PairFigure]]:
     evaluators = list(enumerate(column.evaluators))
+    within = _within_margin(tests.within_margin, correction) if tests.within_margin else None
     return {
         own.key: {
             other.key: PairFigure(
@@ -318,12 +362,28 @@ def _pairs(column: Column, tests: PairTests, adjusted: Floats) -> dict[str, dict
                 units=int(tests.units[row, at]),
                 reason=tests.reasons.get((row, at), ""),
                 is_significant=bool(adjusted[row, at] < SIGNIFICANT),
+                within_margin=within(row, at) if within else None,
             )
             for at, other in evaluators
             if at != row
         }
         for row, own in evaluators
     }
+
+
+def _within_margin(tests: MarginTests, correction: str) -> Callable[[int, int], WithinMargin]:
+    """Return the corrected tests of an evaluator against another, by their places."""
+    not_worse = tests.not_worse.copy()
+    if correction != NONE:
+        there = ~np.isnan(not_worse)
+        not_worse[there] = CORRECTIONS[correction](not_worse[there])
+    equivalent = _adjusted(tests.equivalent, correction)
+    return lambda row, at: WithinMargin(
+        tests.margin,
+        float(not_worse[row, at]),
+        float(equivalent[row, at]),
+        tests.reasons.get((row, at), ""),
+    )
 
 
 def _adjusted(p_values: Floats, correction: str) -> Floats:

@@ -27,6 +27,7 @@ NAMED_BY = {
     "waudbysmith-etal-2024-time": r"[Aa]lways-valid interval",
     "wang-ramdas-2024-anytime": r"[Aa]lways-valid",
     "wang-ramdas-2022-false": r"always-valid .*Benjamini",
+    "schuirmann-1987-comparison": r"Schuirmann",
     "calderon-etal-2025-alternative": r"[Aa]lternative annotator test",
     "angelopoulos-etal-2023-prediction": r"[Pp]rediction-powered",
     "angelopoulos-etal-2023-ppi": r"PPI\+\+",

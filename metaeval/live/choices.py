@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from annotation.errors import DomainError
 from metaeval.snapshot.arrays import ALL
 from metaeval.stats.method import Method
 
@@ -43,6 +44,8 @@ class ComparisonChoices(Choices):
     items: str = "own"
     constant: str = Method.constant
     """The treatment of articles with equal scores."""
+    margin: str = ""
+    """The loss with which an evaluator still counts as good, a number as text; empty: not tested."""
     language: str = ALL
     dataset: str = ALL
     systems: tuple[str, ...] = ()
@@ -61,8 +64,12 @@ class ComparisonChoices(Choices):
     def method(self, *, is_live: bool) -> Method:
         """Return the statistical method, for figures that still change if `is_live`.
 
-        Raises DomainError for an unknown name.
+        Raises DomainError for an unknown name, and a margin that is no number from 0 to 1.
         """
+        try:
+            margin = float(self.margin or 0)
+        except ValueError:
+            raise DomainError(f"margin: found '{self.margin}', expected a number such as 0.02") from None
         return Method(
             self.level,
             self.coefficient,
@@ -71,6 +78,7 @@ class ComparisonChoices(Choices):
             self.correction,
             self.items,
             self.constant,
+            margin,
             is_live=is_live,
         )
 

@@ -25,6 +25,9 @@ from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
 
+MARGINS = ("0.01", "0.02", "0.05", "0.1")
+"""The margins on the menu, in units of the coefficient."""
+
 
 class HasLabel(Protocol):
     @property
@@ -118,9 +121,16 @@ def method_controls(choices: ComparisonChoices) -> list[Control]:
         Control("interval", "Interval", [*usual, *_labels(INTERVALS)], choices.interval),
         Control("test", "Significance test", [*usual, *_labels(TESTS)], choices.test),
         Control("correction", "Multiple testing", corrections, choices.correction),
+        Control("margin", "As good as, within", _margins(choices.margin), choices.margin),
         Control("items", "Summaries", list(ITEMS.items()), choices.items),
         Control("constant", "Articles with equal scores", list(CONSTANT.items()), choices.constant),
     ]
+
+
+def _margins(chosen: str) -> list[tuple[str, str]]:
+    """Return the usual margins, and the chosen one if it is another."""
+    offered = [*MARGINS, *({chosen} - {"", *MARGINS})]
+    return [("", "not tested"), *((each, each.removeprefix("0")) for each in offered)]
 
 
 def simulated(level: str) -> list[tuple[str, list[str]]]:

@@ -75,6 +75,8 @@ class Method:
     correction: str = BY_TEST
     items: str = "own"
     constant: str = ZERO
+    margin: float = 0.0
+    """The loss with which an evaluator still counts as good as another, below 1; 0: not tested."""
     resamples: int = 1000
     seed: int = 0
     is_live: InitVar[bool] = False
@@ -87,6 +89,8 @@ class Method:
         check_choice("correction", self.correction, (BY_TEST, NONE, *CORRECTIONS))
         check_choice("items", self.items, tuple(ITEMS))
         check_choice("constant", self.constant, tuple(CONSTANT))
+        if not 0 <= self.margin < 1:
+            raise DomainError(f"margin: found {self.margin:g}, expected 0 or more and less than 1")
         refuse_resampling(self.resamples, self.seed)
         if self.interval in (BY_LEVEL, ONE_LOOK):
             holds_always = is_live and self.interval == BY_LEVEL

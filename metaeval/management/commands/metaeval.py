@@ -71,6 +71,13 @@ class Command(OwnCommand):
             help="significance test between evaluators",
         )
         parser.add_argument("--correction", choices=[BY_TEST, NONE, *CORRECTIONS], default=Method.correction)
+        parser.add_argument(
+            "--margin",
+            type=float,
+            default=Method.margin,
+            metavar="M",
+            help="with a test: also test which evaluators are as good as others, within M; for example 0.02",
+        )
         parser.add_argument("--resamples", type=int, default=Method.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=Method.seed, metavar="N")
         parser.add_argument(

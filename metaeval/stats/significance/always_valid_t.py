@@ -6,7 +6,7 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.coefficients import Coefficient
 from metaeval.stats.correlation.levels import Level
 from metaeval.stats.result import NoIntervalError
-from metaeval.stats.significance.compared import Compared, PairTest, PairTester
+from metaeval.stats.significance.compared import Compared, DifferenceSpread, PairTest, PairTester
 from metaeval.stats.significance.paired_bootstrap import bootstrap_of, scale_of
 from metaeval.stats.significance.replicates import ROUNDING, differences
 from metaeval.stats.uncertainty.always_valid import always_valid_p, degrees_at_every_look
@@ -57,6 +57,12 @@ def tester(data: Compared) -> PairTester:
             degrees = degrees_at_every_look(spread)
         except NoIntervalError as why_not_yet:
             return PairTest(reason=str(why_not_yet))
-        return PairTest(always_valid_p(spread.middle / spread.error, articles, degrees))
+
+        def p_above(t: float) -> float:
+            # An interval for every look that lies above 0 does so by both sides' error.
+            return always_valid_p(t, articles, degrees) if t > 0 else 1.0
+
+        p_value = p_above(abs(spread.middle) / spread.error)
+        return PairTest(p_value, spread=DifferenceSpread(spread.error, p_above))
 
     return test

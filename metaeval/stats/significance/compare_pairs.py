@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -27,10 +28,13 @@ from metaeval.stats.significance.compared import (
     PairTests,
     compared,
 )
+from metaeval.stats.significance.margins import BY_ALWAYS_VALID, BY_BOOTSTRAP, margin_tests
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 ALWAYS_VALID_TEST = "always_valid"
 """The test that holds at every look at a campaign that goes on."""
+MARGIN_BY = {ALWAYS_VALID_TEST: BY_ALWAYS_VALID, "bootstrap_articles": BY_BOOTSTRAP}
+"""The tests whose standard errors tests with a margin are made of, in words."""
 NOTHING_IN_COMMON = "the two have no {units} in common"
 ITSELF = "an evaluator is not compared with itself"
 DUE = 0.05
@@ -152,6 +156,7 @@ def compare_pairs(
     orientation: npt.ArrayLike | None = None,
     bootstrap: Bootstrap | None = None,
     constant: str = LEFT_OUT,
+    margin: float = 0.0,
 ) -> PairTests:
     """Compare every two evaluators on the summaries, articles or systems that count for both.
 
@@ -168,30 +173,45 @@ def compare_pairs(
         the same.
     bootstrap : over articles, of all the other arguments, if the caller has drawn it already;
         the paired bootstrap uses it for evaluators that have scored every labelled summary.
-
     constant : what becomes of articles with equal scores: a name in `CONSTANT`.
+    margin : below 1; if above 0, `margin_tests` are made, too. They hold at every look if `test` does, and
+        else come from the paired bootstrap, whatever `test` is.
 
     At a level that is a mean over articles or systems, both means are over those where both coefficients are
     defined. (In nlpstats each is over those where its own is.) Where a coefficient or the test is undefined,
     the p-value is nan, with the reason.
 
-    Raises KeyError for a name that is not there, and ValueError for what `compared` refuses.
+    Raises KeyError for a name that is not there, and ValueError for what `compared` or `margin_tests`
+    refuses.
     """
     chosen = TESTS[test]
     data = compared(level, coefficient, rows, resampling, orientation, bootstrap, constant)
     found = pair_differences(data)
     p_values = np.full_like(found.differences, np.nan)
     reasons = dict(found.reasons)
-    inapplicable = chosen.why_not(data.level, data.coefficient)
-    tester = None if inapplicable else chosen.tester(data)
+    tester = _tester(chosen, data)
     for first, second in combinations(range(len(rows.scores)), 2):
         if (first, second) in reasons:
             continue
-        tested = tester(first, second) if tester else PairTest(reason=inapplicable)
+        tested = tester(first, second)
         p_values[first, second] = p_values[second, first] = tested.p_value
         if tested.reason:
             reasons[first, second] = reasons[second, first] = tested.reason
-    return PairTests(found.differences, found.n, found.units, reasons, p_values, _definition(chosen, data))
+    within_margin = None
+    if margin:
+        by = ALWAYS_VALID_TEST if test == ALWAYS_VALID_TEST else "bootstrap_articles"
+        of_margin = tester if by == test else _tester(TESTS[by], data)
+        within_margin = margin_tests(data, margin, of_margin, MARGIN_BY[by])
+    definition = _definition(chosen, data)
+    return PairTests(found.differences, found.n, found.units, reasons, p_values, definition, within_margin)
+
+
+def _tester(test: SignificanceTest, data: Compared) -> PairTester:
+    """Return the test of a pair, each computed once; it gives the reason if the test does not apply."""
+    inapplicable = test.why_not(data.level, data.coefficient)
+    if inapplicable:
+        return lambda _first, _second: PairTest(reason=inapplicable)
+    return cache(test.tester(data))
 
 
 def pair_differences(data: Compared) -> PairDifferences:

@@ -19,6 +19,15 @@ from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 
 
+class DifferenceSpread(NamedTuple):
+    """A difference's standard error and its distribution."""
+
+    error: float
+    """The standard error, above 0, on the test's scale of differences."""
+    p_above: Callable[[float], float]
+    """The p-value, 0 to 1, of a difference of at most 0, by t, a difference over the error."""
+
+
 class PairTest(NamedTuple):
     """The test of a first against a second evaluator."""
 
@@ -26,6 +35,8 @@ class PairTest(NamedTuple):
     """Two-sided, above 0 to 1; nan if the test does not apply."""
     reason: str = ""
     """The reason why there is no p-value; else empty."""
+    spread: DifferenceSpread | None = None
+    """The standard error that p is computed from; None if p has another source or there is none."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,25 @@ class PairDifferences:
 
 
 @dataclass(frozen=True)
+class MarginTests:
+    """All ordered pairs of E evaluators; entry [i, j] says whether evaluator i is as good as evaluator j."""
+
+    margin: float
+    """The loss that still counts as good, above 0."""
+    not_worse: Floats
+    """(E, E) one-sided p-values of the row's coefficient being the margin or more below the column's; nan
+    where undefined and on the diagonal."""
+    reasons: Mapping[tuple[int, int], str]
+    """The reason why a p-value is nan."""
+    definition: str
+
+    @property
+    def equivalent(self) -> Floats:
+        """Return p-values of a difference of the margin or more in either direction, (E, E), symmetric."""
+        return np.maximum(self.not_worse, self.not_worse.T)
+
+
+@dataclass(frozen=True)
 class PairTests(PairDifferences):
     """The same with a test of each pair."""
 
@@ -51,6 +81,8 @@ class PairTests(PairDifferences):
     """(E, E) two-sided, symmetric; nan where undefined and on the diagonal."""
     definition: str
     """The evaluators, summaries and test of the comparison, in full sentences."""
+    within_margin: MarginTests | None = None
+    """The tests with a margin; none without one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from scipy.special import stdtr
 
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.constant_scores import LEFT_OUT, ZERO
-from metaeval.stats.significance.compared import Compared, PairTest, PairTester
+from metaeval.stats.significance.compared import Compared, DifferenceSpread, PairTest, PairTester
 from metaeval.stats.significance.replicates import ROUNDING, differences
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES, TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
@@ -63,8 +63,9 @@ def tester(data: Compared) -> PairTester:
         if np.ptp(found) > ROUNDING:
             kept = data.common(first, second)
             difference = scaled(data.estimate(first, kept).value) - scaled(data.estimate(second, kept).value)
-            ratio = difference / found.std(ddof=1) * np.sqrt((articles - 1) / articles)
-            return PairTest(float(2 * stdtr(articles - 1, -abs(ratio))))
+            error = float(found.std(ddof=1) / np.sqrt((articles - 1) / articles))
+            spread = DifferenceSpread(error, lambda t: float(stdtr(articles - 1, -t)))
+            return PairTest(2 * spread.p_above(abs(float(difference)) / error), spread=spread)
         if abs(found[0]) <= ROUNDING:
             return PairTest(1.0)
         return PairTest(reason="the same difference in every resample")

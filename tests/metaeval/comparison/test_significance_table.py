@@ -3,12 +3,15 @@
 import math
 
 import pytest
+from django.urls import reverse
 
+from annotation.errors import DomainError
 from metaeval.comparison.report import comparison_table
 from metaeval.comparison.significance_table import significance_table
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.method import Method
+from tests.factories import make_member
 
 
 def table_for(compared, **method):
@@ -59,3 +62,61 @@ def test_every_ordered_pair_is_a_row_of_the_file(compared, column):
     rows = table_for(compared).as_json()
     assert len(rows) == 6
     assert all(column in row for row in rows)
+
+
+class TestWithAMargin:
+    def test_good_evaluators_are_equivalent_within_it_and_noise_is_not_as_good(self, compared_at_length):
+        table = table_for(compared_at_length, test="bootstrap_articles", margin=0.1)
+        assert table.margin == 0.1
+        cells = {
+            (row["evaluator"], row["other"]): (row["as_good"], row["equivalent"]) for row in table.as_json()
+        }
+        assert cells["Good", "Also good"] == cells["Also good", "Good"] == (True, True)
+        assert cells["Noise", "Good"] == (False, False)
+        assert cells["Good", "Noise"] == (True, False)
+        assert "Schuirmann 1987" in table.definition
+        assert "those of equivalence apart" in table.definition
+
+    def test_holm_counts_both_orders_of_a_pair_but_one_equivalence(self, compared_at_length):
+        def p_values(name, correction):
+            asked = {"test": "bootstrap_articles", "margin": 0.01, "correction": correction}
+            rows = table_for(compared_at_length, **asked).as_json()
+            return {(row["evaluator"], row["other"]): row[name] for row in rows}
+
+        plain, holm = p_values("not_worse_p", "none"), p_values("not_worse_p", "holm")
+        least = min(plain, key=plain.get)
+        assert holm[least] == pytest.approx(min(1, 6 * plain[least]))
+        plain, holm = p_values("equivalent_p", "none"), p_values("equivalent_p", "holm")
+        least = min(plain, key=plain.get)
+        assert holm[least] == pytest.approx(min(1, 3 * plain[least]))
+
+    def test_over_systems_means_the_bootstrap_over_articles_is_named(self, compared):
+        table = table_for(compared, level="system", margin=0.05)
+        assert "PERM-INPUTS with Student's t" in table.definition
+        assert "by the paired bootstrap over articles' standard error" in table.definition
+
+    def test_without_one_there_are_no_such_columns(self, compared):
+        assert "margin" not in table_for(compared).as_json()[0]
+
+    @pytest.mark.parametrize("margin", [-0.01, 1, math.nan])
+    def test_one_out_of_range_is_refused(self, margin):
+        with pytest.raises(DomainError, match="margin: found"):
+            Method(margin=margin)
+
+
+def test_the_page_says_which_evaluators_are_as_good_as_others(client, compared_at_length):
+    client.force_login(make_member(compared_at_length, "researcher"))
+    page = reverse("comparison", args=[compared_at_length.slug])
+
+    def shown(**query):
+        answer = client.get(page, {"interval": "one_look", "test": "one_look", **query})
+        return " ".join(answer.content.decode().split())
+
+    assert "not worse by .100 or more" in shown(margin="0.1")
+    assert "≈ p &lt; .001" in shown(margin="0.1")
+    assert "≥ p &lt; .001" in shown(margin="0.1")
+    assert '<option value="0.03" selected>.03</option>' in shown(margin="0.03")
+    assert "as good as the column" not in shown()
+    answer = client.get(page, {"margin": "a lot"})
+    assert answer.status_code == 400
+    assert "margin: found &#x27;a lot&#x27;, expected a number such as 0.02" in answer.content.decode()

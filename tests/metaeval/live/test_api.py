@@ -86,7 +86,7 @@ def test_agreement_has_the_rows_of_the_page(researcher, project, asked, method):
         {},
         {"level": "system"},
         {"level": "system", "test": "williams", "interval": "analytic"},
-        {"level": "article", "coefficient": "pearson"},
+        {"level": "article", "coefficient": "pearson", "test": "paired_t", "margin": 0.05},
         {"coefficient": "kendall_b", "language": "en"},
         {"coefficient": "roc_auc", "group": "crowd"},
     ],
