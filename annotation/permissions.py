@@ -24,6 +24,7 @@ class Permission(StrEnum):
     SEE_RESULTS = "see the results"
     ADJUDICATE = "decide answers on which raters disagree"
     TAG_DISAGREEMENTS = "say who is wrong where evaluators and people disagree"
+    PREREGISTER = "state beforehand what a comparison is to show"
 
 
 GRANTS: dict[Role, frozenset[Permission]] = {
@@ -37,6 +38,7 @@ GRANTS: dict[Role, frozenset[Permission]] = {
             Permission.SEE_PROGRESS,
             Permission.SEE_RESULTS,
             Permission.TAG_DISAGREEMENTS,
+            Permission.PREREGISTER,
         }
     ),
 }

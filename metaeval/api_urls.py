@@ -7,6 +7,7 @@ from metaeval.card.api import evaluator_card
 from metaeval.comparison.api import comparison
 from metaeval.judges.api import judge_list, judge_trials
 from metaeval.learning_curves.api import learning_curve_figures
+from metaeval.preregistrations.api import preregistration_list
 from metaeval.rechecks.api import recheck_list
 
 urlpatterns = [
@@ -20,5 +21,6 @@ urlpatterns = [
         learning_curve_figures,
         name="api_learning_curve",
     ),
+    path("projects/<slug:slug>/preregistrations/", preregistration_list, name="api_preregistrations"),
     path("projects/<slug:slug>/rechecks/", recheck_list, name="api_rechecks"),
 ]

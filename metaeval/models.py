@@ -1,4 +1,4 @@
-"""Tags of disagreements between people and evaluators."""
+"""Tags of disagreements between people and evaluators, and preregistrations of comparisons."""
 
 from typing import Self
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Question, Summary
+from annotation.models import Project, Question, Summary
 from scoring.models import Setup
 
 
@@ -63,3 +63,55 @@ class DisagreementTag(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_verdict_display()}: summary {self.summary_id}, setup {self.setup_id}"
+
+
+class Preregistration(models.Model):
+    """A claim about two evaluators, stated before their comparison's result is known.
+
+    It is never changed. A withdrawn one is kept, with the reason.
+    """
+
+    class Claim(models.TextChoices):
+        BETTER = "better", "is better than"
+        AS_GOOD = "as_good", "is as good as"
+        EQUIVALENT = "equivalent", "is equivalent to"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="preregistrations")
+    claim = models.CharField(max_length=10, choices=Claim)
+    first = models.ForeignKey(Setup, on_delete=models.SET_NULL, null=True, related_name="+")
+    second = models.ForeignKey(Setup, on_delete=models.SET_NULL, null=True, related_name="+")
+    first_name = models.CharField(max_length=120, help_text="Label of `first`, which may be deleted.")
+    second_name = models.CharField(max_length=120)
+    question_key = models.CharField(max_length=60)
+    level = models.CharField(max_length=20)
+    coefficient = models.CharField(max_length=20)
+    margin = models.FloatField(default=0, help_text="The loss that still counts as good; 0 for BETTER.")
+    language = models.CharField(max_length=12, help_text="A language code, or ALL.")
+    group = models.CharField(max_length=40, blank=True, help_text="Group of raters; empty: not chosen.")
+    note = models.CharField(max_length=500, blank=True)
+    registered_at = models.DateTimeField()
+    registered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    ratings_before = models.PositiveIntegerField(help_text="Finished ratings when it was registered.")
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    withdrawn_because = models.CharField(max_length=500, blank=True)
+    was_unseen = models.BooleanField(
+        default=False, help_text="Withdrawn while there was no rating: its result was not known."
+    )
+
+    class Meta:
+        ordering = ["registered_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(claim="better", margin=0)
+                | Q(claim__in=["as_good", "equivalent"], margin__gt=0, margin__lt=1),
+                name="preregistered_margin_fits_claim",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_name} {self.get_claim_display()} {self.second_name}"

@@ -17,6 +17,7 @@ from metaeval.judges import views as judges
 from metaeval.learning_curves import making_views as new_curves
 from metaeval.learning_curves import views as curves
 from metaeval.planning import views as planning
+from metaeval.preregistrations import views as preregistrations
 from metaeval.raters import views as raters
 from metaeval.rechecks import views as rechecks
 from metaeval.systems import views as systems
@@ -36,6 +37,7 @@ EXPERIMENT = f"{EXPERIMENTS}/<int:experiment_id>"
 JUDGES = f"{PROJECT}/judges"
 JUDGE = f"{JUDGES}/<int:judge_id>"
 VERSION = f"{JUDGE}/versions/<int:number>"
+PREREGISTRATIONS = f"{PROJECT}/preregistrations"
 RATERS = f"{PROJECT}/raters"
 RECHECKS = f"{PROJECT}/rechecks"
 TRAININGS = f"{PROJECT}/trainings"
@@ -73,6 +75,14 @@ urlpatterns = [
     path(f"{CARD}/{FIGURE}", card.evaluator_card_figure, name="evaluator_card_figure"),
     path(f"{PROJECT}/planning/", planning.planning, name="planning"),
     path(f"{PROJECT}/planning/table.csv", planning.planning_csv, name="planning_csv"),
+    path(f"{PREREGISTRATIONS}/", preregistrations.preregistrations, name="preregistrations"),
+    path(f"{PREREGISTRATIONS}/table.csv", preregistrations.preregistrations_csv, name="preregistrations_csv"),
+    path(f"{PREREGISTRATIONS}/new/", preregistrations.preregistration_new, name="preregistration_new"),
+    path(
+        f"{PREREGISTRATIONS}/<int:preregistration_id>/withdraw/",
+        preregistrations.preregistration_withdraw,
+        name="preregistration_withdraw",
+    ),
     path(f"{PROJECT}/systems/", systems.systems, name="systems"),
     path(f"{PROJECT}/systems/labels.csv", systems.system_labels_csv, name="system_labels_csv"),
     path(f"{PROJECT}/systems/scores.csv", systems.system_scores_csv, name="system_scores_csv"),

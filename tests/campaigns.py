@@ -38,6 +38,7 @@ from annotation.people.own_sessions import session_id
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer
 from annotation.summaries.withdrawing import withdraw_summary
+from metaeval.preregistrations.registering import Statement, preregister
 from scoring.dimensions.project_dimensions import add_dimension
 from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
@@ -147,6 +148,8 @@ def make_campaign(mark: str) -> Campaign:
     )
     asked = _scored_judge(project, summaries[0], f"{mark}-judge")
     version = create_judge(project, users["manager"], mark, "ice", {"model": "any"})
+    stated = Statement("better", run.setup_id, waiting.setup_id, "comprehensibility", "pooled", "spearman")
+    preregistered = preregister(project, users["manager"], stated)
     withdrawn = make_summary(project, ratings_wanted=1)
     withdraw_summary(project, users["manager"], withdrawn.pk)
     invitation, token = invite(project, "researcher", note=f"{mark}-note")
@@ -182,6 +185,7 @@ def make_campaign(mark: str) -> Campaign:
         "probe_id": probe.pk,
         "setup_id": run.setup_id,
         "experiment_id": family.pk,
+        "preregistration_id": preregistered.pk,
         "training_id": training.pk,
         "curve_id": curve.pk,
         "model_name": registered.name,

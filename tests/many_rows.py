@@ -25,7 +25,7 @@ from annotation.models import (
     Summary,
 )
 from annotation.people.api_tokens import issue_api_token
-from metaeval.models import DisagreementTag
+from metaeval.models import DisagreementTag, Preregistration
 from scoring.models import (
     Batch,
     CurveModel,
@@ -96,6 +96,21 @@ class MoreRows:
             self._hosted(number)
             self._judges(number, setup)
             self._trainings(number, setup)
+            Preregistration.objects.create(
+                project=self.project,
+                claim="better",
+                first=setup,
+                second=self.length,
+                first_name=setup.label,
+                second_name=self.length.label,
+                question_key="comprehensibility",
+                level="pooled",
+                coefficient="spearman",
+                language="all",
+                registered_at=self.now,
+                registered_by=self.manager,
+                ratings_before=0,
+            )
         self.project.bump_revision()
 
     @staticmethod

@@ -18,6 +18,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "judges": "versions of judges against labels",
         "raters": "one rater against the others",
         "planning": "how many more ratings it takes",
+        "preregistrations": "comparisons stated before their results",
         "systems": "means of systems",
         "answers": "what raters answered, by language and system",
         "adjudication": "where raters disagree, decided",
@@ -30,7 +31,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "charts": "drawings as SVG",
         "templatetags": "numbers as pages write them",
         "snapshot": "rows of the database as arrays",
-        "models": "tags of disagreements",
+        "models": "tags of disagreements, preregistrations",
         "stats": "statistics; no Django",
     },
     "scoring": {

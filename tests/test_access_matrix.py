@@ -233,6 +233,12 @@ GET   system_labels_csv          in     403       403        200     200     404
 GET   system_scores_csv          in     403       403        200     200     404      404       404
 GET   planning                   in     403       403        200     200     404      404       404
 GET   planning_csv               in     403       403        200     200     404      404       404
+GET   preregistrations           in     403       403        200     200     404      404       404
+GET   preregistrations_csv       in     403       403        200     200     404      404       404
+GET   preregistration_new        in     403       403        200     200     404      404       404
+POST  preregistration_new        in     403       403        422     422     404      404       404
+GET   preregistration_withdraw   in     403       403        200     200     404      404       404
+POST  preregistration_withdraw   in     403       403        302     302     404      404       404
 GET   comparison_methods               in     403       403        200     200     404      404       404
 GET   comparison_figure            in     403       403        200     200     404      404       404
 GET   agreement_figure           in     403       403        200     200     404      404       404
@@ -321,6 +327,7 @@ GET   api_judges                401     403       403        200     200     404
 GET   api_judge                 401     403       403        200     200     404      404       404
 GET   api_rechecks             401     403       403        200     200     404      404       404
 GET   api_agreement             401     403       403        200     200     404      404       404
+GET   api_preregistrations      401     403       403        200     200     404      404       404
 GET   api_comparison              401     403       403        200     200     404      404       404
 GET   api_evaluator_card        401     403       403        200     200     404      404       404
 """
@@ -345,8 +352,11 @@ OPEN_WHEN_PUBLISHED = {
     "system_scores_csv",
     "planning",
     "planning_csv",
+    "preregistrations",
+    "preregistrations_csv",
     "api_agreement",
     "api_comparison",
+    "api_preregistrations",
     "api_evaluator_card",
 }
 """Addresses that anybody may read once a manager has published the results."""
@@ -403,6 +413,7 @@ FORMS: dict[str, dict[str, object]] = {
     "disagreement_rerating": {"again": "1"},
     "recheck_start": {"kind": "drift"},
     "recheck_schedule": {"days": 7},
+    "preregistration_withdraw": {"reason": "Wrong question."},
     "judges": {"pool": 20, "tuning": 40, "seed": 0},
     "disagreement_tag": {"verdict": "label", "note": "The rater misread it."},
     "run_new": {"evaluator": "copy_rate", "action": "start"},

@@ -67,6 +67,8 @@ LISTS = {
     "system_scores_csv": "systems and setups",
     "evaluator_card": "languages and systems",
     "disagreements": "summaries",
+    "preregistrations": "preregistrations",
+    "preregistrations_csv": "preregistrations",
     "rechecks_of_setup": "rechecks",
     "rechecks": "setups that ask a model",
     "judges": "judges",
@@ -95,6 +97,7 @@ LISTS = {
     "api_judges": "judges and their versions",
     "api_rechecks": "rechecks",
     "api_comparison": "setups",
+    "api_preregistrations": "preregistrations",
 }
 """Name of the address -> what it lists."""
 OTHERS = """
@@ -111,6 +114,7 @@ endpoint_model_remove endpoint_remove judge_new judge_version_new judge_try
 experiment_new experiment_delete training_new training_delete training_figure
 model model_archive model_register model_delete
 learning_curve_new learning_curve_delete summary_scores disagreement
+preregistration_new preregistration_withdraw
 """
 """Forms and pages of one thing."""
 RESULTS = """

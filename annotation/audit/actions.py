@@ -67,4 +67,6 @@ class Action(TextChoices):
     KEY_STORED = "key_stored", "Stored endpoint key"
     KEY_REMOVED = "key_removed", "Removed endpoint key"
     RUN_DELETED = "run_deleted", "Deleted run"
+    COMPARISON_PREREGISTERED = "comparison_preregistered", "Preregistered comparison"
+    PREREGISTRATION_WITHDRAWN = "preregistration_withdrawn", "Withdrew preregistration"
     SEALED_LABELS_OPENED = "sealed_labels_opened", "Opened sealed labels"

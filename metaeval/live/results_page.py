@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from annotation.templatetags.figures import noun
 from metaeval.export.chart import Chart
 from metaeval.live.choices import Choices, ComparisonChoices, Control
 from metaeval.live.controls import Picks, simulated
@@ -186,11 +187,21 @@ class ComparedPage(ResultsPage):
         """Warnings that the interval or the test misleads at this level, by simulations."""
         return self.method.warnings
 
+    @property
+    def exploratory(self) -> str:
+        """Return how the page's comparisons relate to those that were preregistered."""
+        number = noun(self.snapshot.n_preregistered, "comparison was,comparisons were")
+        return (
+            f"{number} preregistered in this project and tested as a family of their own. The comparisons"
+            " given here are exploratory."
+        )
+
     def paragraphs_on(self, evaluators: Sequence[SetupScores]) -> list[str]:
         """Return the definitions, what was left out, and the evaluators with signatures and fingerprints."""
         seen = "; ".join(f"{reason}: {articles:,}" for reason, articles in self.seen.items())
         return [
             "\n".join(self.definitions),
+            *([self.exploratory] if self.snapshot.n_preregistered else []),
             f"Left out of the comparison: {seen or 'no articles'}. {MISSING}",
             "\n".join(["Evaluators:", *(_evaluator(each) for each in evaluators)]),
         ]

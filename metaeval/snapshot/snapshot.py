@@ -18,6 +18,7 @@ from annotation import protocol
 from annotation.database.consistent_read import consistent_read
 from annotation.database.without_gc import without_gc
 from annotation.models import Project, Questionnaire, Rater
+from metaeval.models import Preregistration
 from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, SetupScores, Summaries, read_only
 from metaeval.snapshot.changes import Changes, changes_since
 from metaeval.snapshot.columns import columns, whole_numbers
@@ -53,6 +54,8 @@ class Snapshot:
     latest_rating_at: datetime | None
     closed_at: datetime | None
     """Time since which the ratings are final; None while the campaign goes on."""
+    n_preregistered: int
+    """Comparisons that were stated before their results, withdrawn ones included."""
     summary_ids: Ints
     """(summaries,) primary keys."""
     summaries: Summaries
@@ -226,6 +229,7 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
         n_ratings=len(parts.ratings.ids),
         latest_rating_at=latest_rating_at(project),
         closed_at=closed_at,
+        n_preregistered=Preregistration.objects.filter(project=project).count(),
         summary_ids=parts.summaries.ids,
         summaries=parts.summaries.summaries,
         rater_ids=read_only(whole_numbers(rater_ids)),

@@ -20,6 +20,7 @@ MAY = {
         Permission.SEE_PROGRESS,
         Permission.SEE_RESULTS,
         Permission.TAG_DISAGREEMENTS,
+        Permission.PREREGISTER,
     },
     "manager": set(Permission) - {Permission.RATE},
 }
