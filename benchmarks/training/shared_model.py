@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python benchmarks/training/shared_model.py DATA ENCODER WORK > docs/results_shared.md
 
-DATA has the folder blanc_dailynews; ENCODER is a folder with all-MiniLM-L6-v2. Each model is kept in a folder
-of WORK and not trained again, and a training that was stopped goes on.
+DATA has the folder blanc_dailynews; ENCODER is a folder with all-MiniLM-L6-v2. The scores of each model are
+kept in WORK, and a training whose scores are there is not repeated.
 """
 
 import argparse
@@ -15,17 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
-from benchmarks.training.seahorse_models import (
-    COLUMNS,
-    FOLDS,
-    LEVEL,
-    RESAMPLING,
-    cells,
-    held_out_scores,
-    in_words,
-    rows_of,
-    shown,
-)
+from benchmarks.training.seahorse_agreement import COLUMNS, LEVEL, RESAMPLING, cells, rows_of, shown
+from benchmarks.training.seahorse_models import FOLDS, Setting, in_words, make_records, networks
 from benchmarks.training.seahorse_questions import Questions, five_questions
 from metaeval.stats.rows import Rows
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
@@ -54,16 +45,22 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--jobs", type=int, default=1, help="trainings at once")
     given = parser.parse_args()
     questions = five_questions(given.data)
-    shared, refusals = held_out_scores(questions, given.encoder, TRAINING, given.work / "shared")
-    own = {}
-    for name in questions.names:
-        folder = given.work / f"own-{name}"
-        scores, refused = held_out_scores(replace(questions, names=(name,)), given.encoder, TRAINING, folder)
-        own |= scores
-        refusals += [f"{name}: {each}" for each in refused]
-    rows = [rows_of(questions, name, np.array([own[name], shared[name]])) for name in questions.names]
+    settings = [Setting("shared", questions, given.encoder, TRAINING)]
+    settings += [
+        Setting(f"own-{name}", replace(questions, names=(name,)), given.encoder, TRAINING)
+        for name in questions.names
+    ]
+    make_records(settings, 1, given.work, given.jobs)
+    trained = [networks(each, 1, given.work) for each in settings]
+    refusals = [each for _, refused in trained for each in refused]
+    [shared], *each_own = [found for found, _ in trained]
+    rows = [
+        rows_of(questions, name, np.array([own.scores[name], shared.scores[name]]))
+        for name, [own] in zip(questions.names, each_own, strict=True)
+    ]
     sys.stdout.write("\n".join([*head(questions, refusals), *table(questions, rows), ""]))
 
 
