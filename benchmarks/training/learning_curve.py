@@ -1,7 +1,7 @@
 """Learning curves of SEAHORSE metrics on a small encoder, from real ratings, beside what needs no training.
 
-    OMP_NUM_THREADS=1 python benchmarks/training/learning_curve.py DATA ENCODER WORK --jobs 2 --images docs/images \\
-        > docs/results_learning_curve.md
+    OMP_NUM_THREADS=1 python benchmarks/training/learning_curve.py DATA ENCODER WORK --jobs 2 \\
+        --images docs/images > docs/results_learning_curve.md
 
 DATA has the folders summeval and blanc_dailynews; ENCODER is a folder with all-MiniLM-L6-v2, as in
 benchmarks/summeval_results.py. WORK keeps the scores of each training in a small file. A training whose file
@@ -11,6 +11,7 @@ no report, and does without Django; `--only report` makes it of what is in WORK.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -66,9 +67,22 @@ def main() -> None:
         longest_first = sorted((each for curve in curves for each in curve), key=lambda each: -each.share)
         make_records(longest_first, given.seeds, given.work, given.jobs, baselines_with(given.encoder))
     if given.only != "train":
+        start_django()
         from benchmarks.training.learning_curve_report import report
 
         sys.stdout.write(report(curves, given.seeds, given.work, given.images))
+
+
+def start_django() -> None:
+    """Start Django without a database, for the product's sentences and drawings."""
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "touchstone.settings",
+        "TOUCHSTONE_MODE": "local",
+        "SECRET_KEY": "benchmark" * 8,
+    }
+    import django
+
+    django.setup()
 
 
 if __name__ == "__main__":

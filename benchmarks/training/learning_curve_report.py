@@ -1,19 +1,9 @@
-"""The tables and figures of benchmarks/training/learning_curve.py, from records alone. Needs Django."""
+"""The tables and figures of benchmarks/training/learning_curve.py, from records alone."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from tempfile import gettempdir
-
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
-os.environ.setdefault("TOUCHSTONE_MODE", "local")
-os.environ.setdefault("SECRET_KEY", "benchmark" * 8)
-os.environ.setdefault("VAR_DIR", gettempdir())
-django.setup()
 
 from benchmarks.training.seahorse_agreement import COLUMNS, EXPLAINED, WITHIN_PARTS, Agreement, table
 from benchmarks.training.seahorse_models import (
@@ -48,21 +38,24 @@ def report(curves: Sequence[Sequence[Setting]], seeds: int, work: Path, images: 
         "",
         "Made by `benchmarks/training/learning_curve.py`; do not edit.",
         "",
-        "How many ratings does a trained metric need until it is better than one without training, and than "
-        "one rater? all-MiniLM-L6-v2 (6 layers, 384 wide) with a new head learns from a share of the training "
-        f"articles. {FOLDS} models for each network: each scores a part of the articles, of which it has seen "
-        "nothing, and is trained and chosen on the others, a fifth of which are validation articles. A "
-        "smaller share is a part of each larger one of the same seed. Validation articles are the same for "
-        "all shares, so the ratings of a network are not all that it needs: the checkpoint with the best "
-        "Pearson's r on the validation articles is kept.",
+        "How many ratings does a trained metric need until it is better than one without training, and "
+        "than one rater? all-MiniLM-L6-v2 (6 layers, 384 wide) with a new head learns from a share of the "
+        f"training articles. {FOLDS} models for each network: each scores a part of the articles, of which "
+        "it has seen nothing, and is trained and chosen on the others, a fifth of which are validation "
+        "articles. "
+        "A smaller share is a part of each larger one of the same seed, and another seed takes other "
+        "articles. The validation articles are the same for all shares, and the checkpoint with the best "
+        "Pearson's r on them is kept. Their ratings are not in the numbers below, so a network needs a few "
+        "more than these.",
         "",
         EXPLAINED,
         "",
         WITHIN_PARTS,
         "",
         "A network is better than another row from a number of rated summaries on if from there on the 95% "
-        "interval of the difference, by the same resamples, is above zero. Networks and one rater are compared "
-        "by the same labels, of the other raters. Differences are not corrected for their number.",
+        "interval of the difference, by the same resamples, is above zero. Networks and one rater are "
+        "compared by the same labels, those of the other raters. Differences are not corrected for their "
+        "number.",
         "",
     ]
     for curve in curves:
@@ -93,14 +86,16 @@ def section(curve: Sequence[Setting], seeds: int, work: Path, images: Path | Non
     yield f"{questions.about} {len(set(questions.articles))} articles, {len(questions.items):,} summaries."
     yield ""
     if len(questions.names) > 1:
-        yield "One network answers all questions; it reads the question before article and summary. Numbers "
-        yield "of summaries and ratings are of one question.\n"
-    yield f"{in_words(curve[0].training)}."
-    yield ""
+        yield (
+            "One network answers all questions; it reads the question before article and summary. Numbers of "
+            "summaries and ratings are of one question.\n"
+        )
     trained = [each for share in shares for each in share.networks]
-    minutes = sum(each.minutes for each in trained)
-    yield f"Device: {' and '.join(sorted({each.device for each in trained}))}; {minutes:.0f} minutes of "
-    yield f"training, several at once.\n"
+    devices, minutes = sorted({each.device for each in trained}), sum(each.minutes for each in trained)
+    yield (
+        f"{in_words(curve[0].training)}. Trained on: {' and '.join(devices)}, {minutes:.0f} minutes in all, "
+        "several networks at once.\n"
+    )
     others = baselines(work, questions)
     for name in questions.names:
         yield from on_question(questions, name, shares, {each: others[each] for each in COMPARATORS}, images)

@@ -1,6 +1,7 @@
 """SEAHORSE metrics trained on a small encoder from a few hundred ratings, beside baselines.
 
-    OMP_NUM_THREADS=1 python benchmarks/training/seahorse.py DATA ENCODER WORK --jobs 2 > docs/results_seahorse.md
+    OMP_NUM_THREADS=1 python benchmarks/training/seahorse.py DATA ENCODER WORK --jobs 2 \\
+        > docs/results_seahorse.md
 
 DATA has the folders blanc_dailynews, xsum_hallucination, goyal2022 and summeval; ENCODER is a folder with
 all-MiniLM-L6-v2, as in benchmarks/summeval_results.py. WORK keeps the scores of each training in a small
@@ -138,15 +139,15 @@ def report(asked: list[Section], seeds: int, work: Path) -> str:
         "all-MiniLM-L6-v2 (6 layers, 384 wide) with a new head, trained to answer one question. "
         f"{FOLDS} models for each network: each scores a part of the articles, of which it has seen nothing, "
         f"and is trained and chosen on the others. {in_words(TRAINING)}; on SummEval batches of "
-        f"{SUMMEVAL_TRAINING['batch_size']} and {SUMMEVAL_TRAINING['max_length']} tokens. The checkpoint with "
-        "the best Pearson's r on validation articles is kept. Tried before, on DailyNews: 3 epochs at a rate "
-        "of 0.0002 with 192 tokens and attention dropout, r .034 and ROC AUC .550.",
+        f"{SUMMEVAL_TRAINING['batch_size']} and {SUMMEVAL_TRAINING['max_length']} tokens. The checkpoint "
+        "with the best Pearson's r on validation articles is kept. Tried before, on DailyNews: 3 epochs at a "
+        "rate of 0.0002 with 192 tokens and attention dropout, r .034 and ROC AUC .550.",
         "",
         EXPLAINED,
         "",
-        "Models and training data are hundreds of times smaller than the authors': these tables show what the "
-        "method gives at this size, not what the paper's metrics give. No classifier of entailment could be "
-        "had on the machine that made the tables; `--nli FOLDER` adds its row.",
+        "Models and training data are hundreds of times smaller than the authors': these tables show what "
+        "the method gives at this size, not what the paper's metrics give. No classifier of entailment could "
+        "be had on the machine that made the tables; `--nli FOLDER` adds its row.",
         "",
         WITHIN_PARTS,
         "",

@@ -21,19 +21,18 @@ LEVEL, INTERVAL = "pooled", "bootstrap_articles"
 RESAMPLING = Resampling(1000)
 COLUMNS = {"pearson": "Pearson's r", "roc_auc": "ROC AUC"}
 HEADER = [*(cell for name in COLUMNS.values() for cell in (name, "seeds")), "ROC AUC within parts"]
-"""The cells of `Agreement`: value with interval, lowest and highest seed; and without the differences of the
-models' means."""
+"""The cells of `Agreement`: for each coefficient its value with interval, and the range over seeds."""
 EXPLAINED = (
-    "The coefficients are pooled over all summaries; with several seeds, each is the mean over their networks. "
-    f"Brackets show the 95% percentile interval of {RESAMPLING.resamples:,} resamples of articles, within "
-    "which seeds are drawn too. Seeds: the lowest and the highest network. Another seed has another new head "
-    "and order of examples. One rater: each rater's own rating, compared with the yes or no of the mean of the "
-    "summary's other ratings, the mean over raters; the labels of the other rows have one rater more."
+    "The coefficients are pooled over all summaries; with several networks, which differ in their seeds, "
+    "each is the mean over them. Brackets show the 95% percentile interval of "
+    f"{RESAMPLING.resamples:,} resamples of articles, in which networks are drawn too. Seeds: the lowest and "
+    "the highest network. One rater: each rating of a summary compared with the yes or no by the mean of the "
+    "summary's other ratings, the mean over raters. The labels of the other rows have one rating more."
 )
 WITHIN_PARTS = (
     "A model that has learnt only how many answers are yes scores a part of the articles the lower, the more "
-    "yes it holds: they are missing where it learns. Pooled over the models, its values fall below chance. So "
-    f"the last column has the ROC AUC within each of the {FOLDS} parts, the mean over parts."
+    "yes it holds: they are missing where it learns. Pooled over the models, its values fall below chance. "
+    f"So the last column has the ROC AUC within each of the {FOLDS} parts, the mean over parts."
 )
 
 
