@@ -34,11 +34,14 @@ NOT_IN_THE_FILE = "not in the file of scores"
 YES_NO = protocol.Scale(protocol.ScaleKind.NOMINAL, ("yes", "no"), {"yes": 1.0, "no": 0.0})
 
 
-def read_ratings(path: Path, options: Mapping[str, object] | None = None) -> tuple[Summaries, HumanRatings]:
+def read_ratings(
+    path: Path, options: Mapping[str, object] | None = None, notes: list[str] | None = None
+) -> tuple[Summaries, HumanRatings]:
     """Return the ratings of a CSV, TSV or JSONL file with one row per rater, summary and question.
 
     `options` are those of importing ratings, such as `map`, pairs ours=theirs and ours==constant, and
-    `missing`, values that mean 'not answered' besides an empty one. Scales are inferred from the answers:
+    `missing`, values that mean 'not answered' besides an empty one. Remarks, such as the number of answers
+    left out, are added to `notes`. Scales are inferred from the answers:
     words make a nominal scale, whole numbers within a small range an ordinal one, other numbers an interval
     scale. Raises FileRefused with every invalid row, SettingsRefused for invalid `options`, and CannotPropose
     for answers that fit no scale.
@@ -46,12 +49,15 @@ def read_ratings(path: Path, options: Mapping[str, object] | None = None) -> tup
     languages: dict[str | None, str | None] = {}
     datasets: dict[str | None, str | None] = {}
     ratings: list[RatingRecord] = []
-    for entry in _whole(open_import("ratings", path, options=options or {}).entries()):
+    importer = open_import("ratings", path, options=options or {})
+    for entry in _whole(importer.entries()):
         if entry.article is not None and entry.article.language:
             languages.setdefault(entry.article.external_id, entry.article.language)
         if entry.article is not None and entry.article.dataset:
             datasets.setdefault(entry.article.external_id, entry.article.dataset)
         ratings += entry.ratings
+    if notes is not None:
+        notes += importer.notes
     survey = Survey()
     for rating in ratings:
         survey.add(rating.answers)

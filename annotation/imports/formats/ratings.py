@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from annotation.declared.settings import SettingsRefused, setting
 from annotation.exports.rating_columns import RATING_COLUMNS
 from annotation.imports.reading.articles import joined_articles, named_articles, read_article
-from annotation.imports.reading.fields import LONGEST_COMMENT, Fields
+from annotation.imports.reading.fields import LONGEST, LONGEST_COMMENT, Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
 from annotation.imports.reading.json_rows import json_lines
 from annotation.imports.reading.kinds import delimiter_of, opens_json
@@ -16,7 +16,15 @@ from annotation.imports.reading.options import (
     language_option,
     reference_systems_option,
 )
-from annotation.imports.reading.rating_sheets import AnswerCounts, RatingSheet, read_details, read_stage
+from annotation.imports.reading.rating_sheets import (
+    REPEATED,
+    AnswerCounts,
+    RatingSheet,
+    SheetKey,
+    read_details,
+    read_stage,
+    reading_name,
+)
 from annotation.imports.reading.records import (
     AnswerRecord,
     ArticleRecord,
@@ -25,6 +33,7 @@ from annotation.imports.reading.records import (
     Row,
     SummaryRecord,
     is_reference,
+    shown,
 )
 from annotation.imports.reading.tables import Quoting, header_line, table_rows
 from annotation.texts.spreadsheet import original_text
@@ -62,8 +71,9 @@ class RatingsImporter(Importer):
     title = "Ratings (CSV, TSV, JSONL)"
     description = (
         f"One row per rater, summary and question: {', '.join(NEEDED)}, and optionally "
-        f"{', '.join(OPTIONAL)}, and all that the export of ratings writes. Repeated answers count once; "
-        "different answers by one rater to one question on one summary are an error."
+        f"{', '.join(OPTIONAL)}, and all that the export of ratings writes. Repeated answers count once. "
+        "Different answers by one rater to one question on one summary are an error, unless you choose what "
+        "counts."
     )
 
     @dataclass(frozen=True)
@@ -79,6 +89,12 @@ class RatingsImporter(Importer):
             label="Missing answers",
             help="Values that mean that a question was not answered.",
         )
+        repeated: str = setting(
+            "refuse",
+            label="Repeated answers",
+            help="Answers that count if a rater gave several to one question on one summary.",
+            choices=REPEATED,
+        )
         reference_systems: tuple[str, ...] = reference_systems_option()
         language: str = language_option()
         create_questionnaire: bool = create_questionnaire_option()
@@ -89,6 +105,7 @@ class RatingsImporter(Importer):
     proposes = "inferred"
 
     def prepare(self) -> None:
+        self._separates = self.options.repeated == "separate"
         self._latest: tuple[tuple[object, ...], ArticleRecord] | None = None
         try:
             self._mapped = read_mapping(self.options.map, (*NEEDED, *OPTIONAL, *OF_EXPORTS))
@@ -101,15 +118,23 @@ class RatingsImporter(Importer):
         if self.companion_file is not None:
             wanted = named_articles(self._own_entries({}, AnswerCounts()))
             yield from joined_articles(self.companion_file, wanted, self.notes)
-        sheets: dict[tuple[str, str, str], RatingSheet] = {}
+        sheets: dict[SheetKey, RatingSheet] = {}
         counts = AnswerCounts()
         yield from self._own_entries(sheets, counts)
-        self.notes += counts.notes(self.options.missing)
+        self.notes += counts.notes(self.options.missing, self.options.repeated)
+        raters = {rater: sheet for (_, _, rater, _), sheet in reversed(sheets.items())}
         for key, sheet in sheets.items():
-            yield from sheet.entries(self.file.name, *key)
+            article_id, system, rater, reading = key
+            name = reading_name(rater, reading)
+            if reading > 1 and name in raters:
+                yield from sheet.reject_reading(
+                    self.file.name, key, raters[name], self._mapped.theirs("rater")
+                )
+            else:
+                yield from sheet.entries(self.file.name, article_id, system, name)
 
     def _own_entries(
-        self, sheets: dict[tuple[str, str, str], RatingSheet], counts: AnswerCounts
+        self, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts
     ) -> Iterator[Entry | Rejected]:
         for row in self._rows():
             yield row if isinstance(row, Rejected) else self._entry(row, sheets, counts)
@@ -135,9 +160,7 @@ class RatingsImporter(Importer):
                 values = {name: original_text(str(cell)) for name, cell in values.items()}
             yield Row(row.file, row.line, values, row.storable)
 
-    def _entry(
-        self, row: Row, sheets: dict[tuple[str, str, str], RatingSheet], counts: AnswerCounts
-    ) -> Entry | Rejected:
+    def _entry(self, row: Row, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts) -> Entry | Rejected:
         fields = Fields(row)
         article_id = fields.name("article_id", needed=True)
         system = fields.name("system", needed=True)
@@ -163,20 +186,30 @@ class RatingsImporter(Importer):
             counts.missing += not fields.problems
         elif not fields.problems:
             key = article_id, system, rater
-            sheet = sheets.get(key)
-            if sheet is None:
-                sheet = sheets[key] = RatingSheet(row.line, group, rated_at, details)
+            first = sheets.get((*key, 1))
+            if first is None:
+                first = sheets[*key, 1] = RatingSheet(row.line, group, rated_at, details)
             answer = AnswerRecord(value, comment, row.line, self._mapped.theirs("value"))
-            if sheet.details is not None:
+            if first.details is not None:
                 answer = answer._replace(
                     revision=fields.ordinal("revision") or 1,
                     is_current="is_current" not in row.values or fields.flag("is_current"),
                     after_reveal=fields.flag("after_reveal"),
                     answered_at=fields.moment("answered_at"),
                 )
+            reading = first.next_reading(question, answer.revision) if self._separates else 1
+            sheet = sheets.get((*key, reading))
+            if sheet is None:
+                sheet = RatingSheet(row.line, group, rated_at, details)
+                _check_name(fields, rater, reading_name(rater, reading))
+            if sheet.details is not None:
                 read_stage(fields, sheet.details)
             if not fields.problems:
-                sheet.add(question, answer, counts)
+                if reading > 1:
+                    sheets[*key, reading] = sheet
+                    first.readings[question, answer.revision] = reading
+                    counts.further += 1
+                sheet.add(question, answer, counts, self.options.repeated, rated_at)
         summary = SummaryRecord(article_id, system, text, people)
         rejected = fields.rejected()
         if rejected is not None:
@@ -195,3 +228,12 @@ class RatingsImporter(Importer):
         if not fields.problems:
             self._latest = given, article
         return article
+
+
+def _check_name(fields: Fields, rater: str, reading: str) -> None:
+    """Note a problem if the name of a further reading is too long for a rater."""
+    longest = LONGEST["rater"]
+    if len(reading) > longest:
+        fields.problem(
+            "rater", rater, f"a shorter name, because {shown(reading)} has more than {longest} characters"
+        )

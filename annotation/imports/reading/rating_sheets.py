@@ -17,24 +17,55 @@ from annotation.imports.reading.records import (
 )
 
 STATUSES = ("training", "qualified", "suspended", "removed")
+REPEATED = {
+    "refuse": "report as invalid",
+    "first": "count the first",
+    "last": "count the last",
+    "separate": "store as separate raters",
+}
+"""Ways to treat several answers by one rater to one question on one summary, in words."""
 DETAILS = frozenset({"revision", "started_at", "stage_opened_at", "rater_status"})
 """Fields that Touchstone's own exports have beside those of other files."""
 
 
+SheetKey = tuple[str, str, str, int]
+"""Article, system, rater and reading."""
+
+
+def reading_name(rater: str, reading: int) -> str:
+    """Return the name of a rater's nth reading, from 1. The first has the rater's own name."""
+    return rater if reading == 1 else f"{rater} (reading {reading})"
+
+
 @dataclass(slots=True)
 class AnswerCounts:
-    """The numbers of rows without an answer, and of rows with one that was read before."""
+    """The numbers of rows without an answer, and of rows that answer a question again."""
 
     missing: int = 0
     repeated: int = 0
+    left_out: int = 0
+    """Rows with another answer than the one that counts."""
+    further: int = 0
+    """Rows of further readings."""
 
-    def notes(self, missing: Sequence[str]) -> list[str]:
+    def notes(self, missing: Sequence[str], repeated: str) -> list[str]:
+        """Return remarks for people; `repeated` is one of REPEATED."""
         words = ", ".join(["empty", *missing])
         notes = []
         if self.missing:
             notes.append(f"{self.missing:,} answers are missing ({words}) and were skipped.")
         if self.repeated:
             notes.append(f"{self.repeated:,} rows repeat an answer and count once.")
+        if self.left_out:
+            notes.append(
+                f"{self.left_out:,} rows were left out: their rater gave another answer, and the {repeated} "
+                "counts."
+            )
+        if self.further:
+            notes.append(
+                f"{self.further:,} rows answer a question again. Their raters are named by the reading, such "
+                f"as {reading_name('anna', 2)!r}."
+            )
         return notes
 
 
@@ -50,8 +81,23 @@ class RatingSheet:
     """The first answer of each revision."""
     others: dict[tuple[str, int], dict[tuple[str, str], AnswerRecord]] = field(default_factory=dict)
     """Answers that differ from the first, by value and comment."""
+    readings: dict[tuple[str, int], int] = field(default_factory=dict)
+    """How often each revision was answered, if more than once and every reading has a sheet."""
 
-    def add(self, question: str, answer: AnswerRecord, counts: AnswerCounts) -> None:
+    def next_reading(self, question: str, revision: int) -> int:
+        """Return the number of the reading, from 1, that the next answer to the question belongs to."""
+        place = question, revision
+        return self.readings.get(place, 1) + 1 if place in self.answers else 1
+
+    def add(
+        self,
+        question: str,
+        answer: AnswerRecord,
+        counts: AnswerCounts,
+        repeated: str = "refuse",
+        rated_at: datetime | None = None,
+    ) -> None:
+        """Add an answer given at `rated_at`; `repeated` (see REPEATED) decides between different ones."""
         place = question, answer.revision
         first = self.answers.setdefault(place, answer)
         if first is answer:
@@ -60,6 +106,12 @@ class RatingSheet:
         said = answer.value, answer.comment
         if said == (first.value, first.comment) or said in others:
             counts.repeated += 1
+        elif repeated == "first":
+            counts.left_out += 1
+        elif repeated == "last":
+            counts.left_out += 1
+            self.answers[place] = answer
+            self.rated_at = rated_at or self.rated_at
         else:
             self.others.setdefault(place, others)[said] = answer
 
@@ -87,6 +139,21 @@ class RatingSheet:
             )
             values = {question: answer.value for question, answer in current.items()}
             yield Entry(file, self.line, names | values, ratings=(rating,))
+
+    def reject_reading(
+        self, file: str, key: SheetKey, other: "RatingSheet", field: str
+    ) -> Iterator[Rejected]:
+        """Reject all rows of a further reading, because the file has a rater of its name in `other`."""
+        article_id, system, rater, reading = key
+        expected = (
+            f"a rater whose reading {reading} can be called {shown(reading_name(rater, reading))}; line "
+            f"{other.line} has another rater of that name"
+        )
+        names = {"article_id": article_id, "system": system, "rater": rater}
+        for (question, _), answer in self.answers.items():
+            problem = Problem(file, answer.line, field, shown(rater), expected)
+            row = names | {"question": question, "value": answer.value, "comment": answer.comment}
+            yield Rejected(file, answer.line, row, (problem,))
 
     def _rejected(
         self,

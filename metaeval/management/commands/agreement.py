@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError
 from annotation.imports.reading.proposal import CannotPropose
+from annotation.imports.reading.rating_sheets import REPEATED
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
@@ -18,6 +19,9 @@ from metaeval.snapshot.from_files import read_ratings
 from metaeval.stats.agreement.krippendorff import SCALES
 from metaeval.stats.method import NONE
 from metaeval.stats.result import each_once
+
+OF_FILES = ("map", "missing", "repeated")
+"""Options for `--input` only."""
 
 
 class Command(OwnCommand):
@@ -45,6 +49,12 @@ class Command(OwnCommand):
             help="with --input: values that mean 'not answered', besides empty ones (default: NULL)",
         )
         parser.add_argument(
+            "--repeated",
+            choices=[*REPEATED],
+            help="with --input: answers that count if a rater gave several to one question on one summary "
+            "(default: refuse)",
+        )
+        parser.add_argument(
             "--scale", choices=[*SCALES], help="scale for alpha, AC and kappa (default: each question's own)"
         )
         parser.add_argument(
@@ -61,7 +71,8 @@ class Command(OwnCommand):
         parser.add_argument("--format", choices=FORMATS, default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for_files = {name: options[name] for name in ("map", "missing") if options[name] not in (None, [])}
+        for_files = {name: options[name] for name in OF_FILES if options[name] not in (None, [])}
+        notes: list[str] = []
         if options["project"] and for_files:
             raise CommandError(f"--{next(iter(for_files))} needs --input", returncode=BAD_ARGUMENTS)
         try:
@@ -75,12 +86,14 @@ class Command(OwnCommand):
             if options["project"]:
                 rows = agreement_rows(named_project(options["project"]), **chosen)
             else:
-                report = agreement_report(*read_ratings(options["input"], for_files), **chosen)
+                report = agreement_report(*read_ratings(options["input"], for_files, notes), **chosen)
                 rows = [figure.as_json() for figure in report]
         except CannotPropose as error:
             raise CommandError(f"{options['input'].name}, {error}", returncode=BAD_ARGUMENTS) from error
         except (DomainError, FileRefused, SettingsRefused) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
+        for note in notes:
+            self.stderr.write(note)
         for warning in each_once(f"{row['question']}: {row['warning']}" for row in rows if "warning" in row):
             self.stderr.write(warning)
         self.stdout.write(

@@ -555,6 +555,62 @@ def test_ratings_without_texts_need_stored_summaries(project, tmp_path):
     assert not load(project, "ratings", path).refused
 
 
+TWICE = [
+    "a,x,r,fluency,4,First.,en",
+    "a,x,r,coherence,3,First.,en",
+    "a,x,r,fluency,2,First.,en",
+    "a,x,s,fluency,5,First.,en",
+]
+
+
+@pytest.mark.parametrize(
+    ("repeated", "sheets"),
+    [
+        ("first", {"r": {"fluency": "4", "coherence": "3"}, "s": {"fluency": "5"}}),
+        ("last", {"r": {"fluency": "2", "coherence": "3"}, "s": {"fluency": "5"}}),
+        (
+            "separate",
+            {
+                "r": {"fluency": "4", "coherence": "3"},
+                "r (reading 2)": {"fluency": "2"},
+                "s": {"fluency": "5"},
+            },
+        ),
+    ],
+)
+def test_repeated_answers_are_stored_as_chosen_and_only_once(tmp_path, repeated, sheets):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, *TWICE)
+    assert load(project, "ratings", path).refused
+    assert not row_counts(project)[4]
+    report = load(project, "ratings", path, repeated=repeated)
+    assert len(report.notes) == 1
+    assert {rating.rater.pseudonym: sheet(rating) for rating in Rating.objects.all()} == sheets
+    before = row_counts(project)
+    again = load(project, "ratings", path, repeated=repeated)
+    assert not again.refused
+    assert not new_counts(again)
+    assert row_counts(project) == before
+
+
+def test_other_answers_are_not_stored_over_those_that_counted_before(tmp_path):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, *TWICE)
+    load(project, "ratings", path, repeated="first")
+    report = load(project, "ratings", path, repeated="last")
+    assert report.problems[0].expected.startswith("the stored answers of r to")
+    assert not new_counts(load(project, "ratings", path, repeated="first"))
+
+
+def test_a_reading_does_not_take_the_name_of_a_rater_with_a_login(tmp_path):
+    project = make_project(SUMMEVAL)
+    make_rater(project, pseudonym="r (reading 2)")
+    path = lines(tmp_path / "r.csv", RATINGS, *TWICE)
+    report = load(project, "ratings", path, repeated="separate")
+    assert [(problem.line, problem.field) for problem in report.problems] == [(4, "rater")]
+    assert not row_counts(project)[4]
+
+
 def test_the_real_factuality_ratings_load(project, shared):
     path = shared / "data/xsum_hallucination/factuality_annotations_xsum_summaries.csv"
     mapping = ["article_id=bbcid", "rater=worker_id", "value=is_factual", "question==factual"]

@@ -184,6 +184,18 @@ def test_markers_of_missing_answers_can_be_given(files):
     assert {row["raters"] for row in rows} == {2}
 
 
+def test_a_second_reading_can_be_compared_with_the_first(files, capsys):
+    header = RATINGS.splitlines()[0]
+    (files / "r.csv").write_text(f"{header}\na,s,r1,q,yes\na,s,r1,q,no\nb,s,r1,q,yes\nb,s,r1,q,yes\n")
+    arguments = ["agreement", "--input", str(files / "r.csv"), "--format", "json"]
+    with pytest.raises(CommandError, match="one answer to q by r1"):
+        run(*arguments)
+    rows = json.loads(run(*arguments, "--repeated", "separate"))
+    agreed = next(row for row in rows if row["statistic"] == "pairwise_agreement")
+    assert (agreed["value"], agreed["units"], agreed["raters"]) == (0.5, 2, 2)
+    assert "2 rows answer a question again" in capsys.readouterr().err
+
+
 def test_exit_codes_reach_the_shell(files):
     for arguments in (
         ["metaeval"],

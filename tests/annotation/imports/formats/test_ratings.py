@@ -1,3 +1,4 @@
+from csv import DictReader
 from datetime import UTC, datetime
 
 import pytest
@@ -130,6 +131,103 @@ def test_different_comments_are_a_contradiction_too(tmp_path):
     assert found.where == [(2, "value"), (3, "value")]
 
 
+@pytest.mark.parametrize(
+    ("repeated", "values", "left_out"),
+    [
+        (
+            "first",
+            {"fluency": "4", "coherence": "1"},
+            "2 rows were left out: their rater gave another answer",
+        ),
+        ("last", {"fluency": "4", "coherence": "3"}, "3 rows were left out: their rater gave another answer"),
+    ],
+)
+def test_the_first_or_the_last_answer_counts_and_the_others_are_counted(tmp_path, repeated, values, left_out):
+    rows = ["fluency,4,", "coherence,1,", "fluency,4,", "fluency,5,", "fluency,4,", "coherence,3,"]
+    found = csv(tmp_path, *(f"a,x,r1,{row}" for row in rows), repeated=repeated)
+    assert ratings(found) == {("a", "x", "r1"): values}
+    assert not found.problems
+    assert any(note.startswith(left_out) and f"the {repeated} counts" in note for note in found.notes)
+
+
+def test_the_last_answer_gives_the_rating_its_time(tmp_path):
+    header = HEADER.replace("comment", "rated_at")
+    rows = ["a,x,r1,fluency,4,2024-05-17", "a,x,r1,fluency,5,2024-05-19"]
+    for repeated, day in (("first", 17), ("last", 19)):
+        found = csv(tmp_path, *rows, header=header, repeated=repeated)
+        (rating,) = (each for entry in found.entries for each in entry.ratings)
+        assert rating.rated_at.day == day
+
+
+def test_further_readings_become_raters(tmp_path):
+    """The third reading agrees with the first. It is kept, else only disagreements could be compared."""
+    rows = ["r1,fluency,4,", "r1,coherence,1,", "r1,fluency,5,", "r1,fluency,4,", "r2,fluency,5,"]
+    found = csv(tmp_path, *(f"a,x,{row}" for row in rows), repeated="separate")
+    assert ratings(found) == {
+        ("a", "x", "r1"): {"fluency": "4", "coherence": "1"},
+        ("a", "x", "r1 (reading 2)"): {"fluency": "5"},
+        ("a", "x", "r1 (reading 3)"): {"fluency": "4"},
+        ("a", "x", "r2"): {"fluency": "5"},
+    }
+    assert not found.problems
+    assert found.notes[0].startswith("2 rows answer a question again.")
+
+
+def test_a_reading_has_the_group_and_time_of_its_own_rows(tmp_path):
+    header = "article_id,system,rater,question,value,group,rated_at"
+    rows = ["a,x,r1,fluency,4,first,2024-05-17", "a,x,r1,fluency,5,second,2024-05-19"]
+    found = csv(tmp_path, *rows, header=header, repeated="separate")
+    rated = [each for entry in found.entries for each in entry.ratings]
+    assert [(each.rater, each.group, each.rated_at.day) for each in rated] == [
+        ("r1", "first", 17),
+        ("r1 (reading 2)", "second", 19),
+    ]
+
+
+def test_a_reading_must_not_have_the_name_of_another_rater(tmp_path):
+    rows = ["a,x,r1,fluency,4", "a,x,r1,fluency,5", "b,y,r1 (reading 2),fluency,5"]
+    found = csv(
+        tmp_path,
+        *rows,
+        header="article_id,system,who,question,value",
+        map=["rater=who"],
+        repeated="separate",
+    )
+    assert found.where == [(3, "who")]
+    assert found.problems[0].expected == (
+        "a rater whose reading 2 can be called 'r1 (reading 2)'; line 4 has another rater of that name"
+    )
+
+
+def test_the_name_of_a_reading_must_fit(tmp_path):
+    rows = [f"a,x,{'r' * length},fluency,{value}," for length in (68, 69) for value in (4, 5)]
+    found = csv(tmp_path, *rows, repeated="separate")
+    assert found.where == [(5, "rater")]
+    assert len(ratings(found)) == 3
+
+
+@pytest.mark.parametrize("repeated", ["first", "last", "separate"])
+def test_revisions_are_not_repeated_answers(tmp_path, repeated):
+    header = "article_id,system,rater,question,value,revision"
+    found = csv(
+        tmp_path,
+        "a,x,r1,fluency,4,1",
+        "a,x,r1,fluency,5,2",
+        "a,x,r1,fluency,3,3",
+        header=header,
+        repeated=repeated,
+    )
+    (rating,) = (each for entry in found.entries for each in entry.ratings)
+    assert (rating.rater, rating.answers["fluency"].value) == ("r1", "3")
+    assert [answer.value for _, answer in rating.details.earlier] == ["4", "5"]
+    assert not found.notes
+
+
+def test_an_unknown_way_to_treat_repeated_answers_is_refused(tmp_path):
+    with pytest.raises(SettingsRefused, match="expected one of refuse, first, last, separate"):
+        csv(tmp_path, "a,x,r1,fluency,4,", repeated="middle")
+
+
 def test_optional_columns_give_texts_groups_and_times(tmp_path):
     header = "article_id,system,rater,question,value,summary,article,language,dataset,group,rated_at"
     found = csv(tmp_path, "a,x,r1,fluency,4,A ship.,Long.,de,mine,expert,2024-05-17T09:30:00", header=header)
@@ -220,6 +318,31 @@ def test_contradictions_in_the_real_file_of_spans_are_reported(shared):
     )
     assert len(ratings(found)) == 4634 + 913 + 777, "raters with one kind of span, from a count of the file"
     assert {problem.field for problem in found.problems} == {"hallucination_type"}
+
+
+@pytest.mark.parametrize(("repeated", "answer"), [("first", 0), ("last", -1)])
+def test_repeated_answers_in_the_real_file_of_spans(shared, repeated, answer):
+    path = shared / "data/xsum_hallucination/hallucination_annotations_xsum_summaries.csv"
+    given: dict[tuple[str, str, str], list[str]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in DictReader(file):
+            key = row["bbcid"], row["system"], row["worker_id"]
+            given.setdefault(key, []).append(row["hallucination_type"])
+    options = {"map": [*XSUM, "value=hallucination_type", "question==hallucination"], "missing": []}
+    found = read("ratings", path, repeated=repeated, **options)
+    assert ratings(found) == {key: {"hallucination": kinds[answer]} for key, kinds in given.items()}
+    assert not found.problems
+    found = read("ratings", path, repeated="separate", **options)
+    assert len(ratings(found)) == sum(map(len, given.values()))
+
+
+@pytest.mark.parametrize("repeated", ["first", "last", "separate"])
+def test_repeated_answers_are_read_in_linear_time(tmp_path, repeated):
+    header = "article_id,system,rater,question,value"
+    path = lines(tmp_path / "r.csv", header, *(f"a,s,r,q,{number}" for number in range(20_000)))
+    with within_cpu_seconds(30):
+        found = read("ratings", path, repeated=repeated)
+    assert len(ratings(found)) == (20_000 if repeated == "separate" else 1)
 
 
 def test_contradicting_answers_are_found_in_linear_time(tmp_path):
