@@ -71,10 +71,10 @@ urlpatterns = [
     path(f"{COMPARISON}/{FIGURE}", comparison.comparison_figure, name="comparison_figure"),
     path(f"{COMPARISON}/summaries/", summary_views.comparison_summaries, name="comparison_summaries"),
     path(f"{CARD}/", card.evaluator_card, name="evaluator_card"),
-    path(f"{CARD}/table.csv", card.evaluator_card_table, name="evaluator_card_table"),
+    path(f"{CARD}/table.<slug:kind>", card.evaluator_card_table, name="evaluator_card_table"),
     path(f"{CARD}/{FIGURE}", card.evaluator_card_figure, name="evaluator_card_figure"),
     path(f"{PROJECT}/planning/", planning.planning, name="planning"),
-    path(f"{PROJECT}/planning/table.csv", planning.planning_csv, name="planning_csv"),
+    path(f"{PROJECT}/planning/table.<slug:kind>", planning.planning_table, name="planning_table"),
     path(f"{PREREGISTRATIONS}/", preregistrations.preregistrations, name="preregistrations"),
     path(f"{PREREGISTRATIONS}/table.csv", preregistrations.preregistrations_csv, name="preregistrations_csv"),
     path(f"{PREREGISTRATIONS}/new/", preregistrations.preregistration_new, name="preregistration_new"),
@@ -84,8 +84,7 @@ urlpatterns = [
         name="preregistration_withdraw",
     ),
     path(f"{PROJECT}/systems/", systems.systems, name="systems"),
-    path(f"{PROJECT}/systems/labels.csv", systems.system_labels_csv, name="system_labels_csv"),
-    path(f"{PROJECT}/systems/scores.csv", systems.system_scores_csv, name="system_scores_csv"),
+    path(f"{PROJECT}/systems/<slug:name>.<slug:kind>", systems.systems_table, name="systems_table"),
     path(
         f"{PROJECT}/summaries/<int:summary_id>/scores/", summary_views.summary_scores, name="summary_scores"
     ),

@@ -229,10 +229,9 @@ GET   answers                    in     403       403        200     200     404
 GET   answers_table              in     403       403        200     200     404      404       404
 GET   systems_csv                in     403       403        200     200     404      404       404
 GET   systems                    in     403       403        200     200     404      404       404
-GET   system_labels_csv          in     403       403        200     200     404      404       404
-GET   system_scores_csv          in     403       403        200     200     404      404       404
+GET   systems_table              in     403       403        200     200     404      404       404
 GET   planning                   in     403       403        200     200     404      404       404
-GET   planning_csv               in     403       403        200     200     404      404       404
+GET   planning_table             in     403       403        200     200     404      404       404
 GET   preregistrations           in     403       403        200     200     404      404       404
 GET   preregistrations_csv       in     403       403        200     200     404      404       404
 GET   preregistration_new        in     403       403        200     200     404      404       404
@@ -348,10 +347,9 @@ OPEN_WHEN_PUBLISHED = {
     "answers",
     "answers_table",
     "systems",
-    "system_labels_csv",
-    "system_scores_csv",
+    "systems_table",
     "planning",
-    "planning_csv",
+    "planning_table",
     "preregistrations",
     "preregistrations_csv",
     "api_agreement",

@@ -63,8 +63,7 @@ LISTS = {
     "comparison_summaries": "summaries",
     "answers": "systems and languages",
     "systems": "systems",
-    "system_labels_csv": "systems",
-    "system_scores_csv": "systems and setups",
+    "systems_table": "systems and setups",
     "evaluator_card": "languages and systems",
     "disagreements": "summaries",
     "preregistrations": "preregistrations",
@@ -118,7 +117,7 @@ preregistration_new preregistration_withdraw
 """
 """Forms and pages of one thing."""
 RESULTS = """
-agreement_table agreement_figure api_agreement planning planning_csv
+agreement_table agreement_figure api_agreement planning planning_table
 comparison_table comparison_figure comparison_methods significance_csv levels_csv systems_csv
 answers_table evaluator_card_table evaluator_card_figure api_evaluator_card disagreements_csv
 api_judge experiment_table experiment_figure

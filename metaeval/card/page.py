@@ -51,6 +51,10 @@ class CardPage(ResultsPage):
     """Warnings about published models that may have seen the project's articles."""
 
     @property
+    def title(self) -> str:
+        return f"{self.evaluator.label} · {self.question}" if self.evaluator else "Evaluator card"
+
+    @property
     def chosen_summaries(self) -> Bools:
         return self.snapshot.summaries.in_language(self.choices.language)
 

@@ -1,10 +1,12 @@
 """All numbers of an evaluator card as rows: for its CSV and for the API."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
+
+from django.utils.text import capfirst
 
 from metaeval.card.alternative_report import AlternativeFigure
 from metaeval.card.evaluator_card import AgreementAt, Baseline, EvaluatorCard
@@ -15,6 +17,7 @@ from metaeval.stats.labels.trivial_annotator import DEFINITION as TRIVIAL
 from metaeval.stats.result import Estimate, Interval, reasons, value_and_ends
 
 LABELLED_AND_SCORED = "Over the labelled summaries with a score."
+FINDING = "finding"
 NO_MIDDLE = "the scale has no ends, so labels cannot be split at its middle"
 
 
@@ -39,10 +42,27 @@ def card_rows(card: EvaluatorCard, price: RunPrice) -> list[dict[str, object]]:
     return [{**named, **row} for row in _rows(card, price)]
 
 
+def card_cells(rows: Sequence[Mapping[str, object]], heading: str) -> Iterator[dict[str, object]]:
+    """Yield the cells of printed tables: findings under `heading`, then values and sample sizes by section.
+
+    `rows` are those of `card_rows`.
+    """
+    for row in rows:
+        if row["section"] == FINDING:
+            answer = str(row["text"]).partition(":")[0]
+            yield {**row, "section": heading, "what": "Answer", "shown": answer}
+            continue
+        cell = {**row, "section": capfirst(str(row["section"])), "what": "Value"}
+        yield cell
+        if row["n"] is not None:
+            named = {name: cell[name] for name in ("section", "measure", "fingerprint")}
+            yield {**named, "what": "n", "value": row["n"], "left_out": {}, "definition": ""}
+
+
 def _rows(card: EvaluatorCard, price: RunPrice) -> Iterator[dict[str, object]]:
     for finding in findings(card):
         text = f"{finding.answer}: {finding.said}"
-        yield _row("finding", finding.question, math.nan, Basis(definition=finding.rule), text=text)
+        yield _row(FINDING, finding.question, math.nan, Basis(definition=finding.rule), text=text)
     yield from _coverage(card)
     for measured in card.agreement:
         yield from _measured(card, measured)
@@ -190,7 +210,7 @@ def _shape(card: EvaluatorCard) -> Iterator[dict[str, object]]:
     shape = card.shape
     basis = Basis(shape.n, card.material.why_unscored, LABELLED_AND_SCORED)
     for name, value in (
-        ("distinct scores", float(shape.distinct)),
+        ("distinct scores", shape.distinct),
         ("share of tied pairs", shape.tied_pairs),
         ("share of scores that occur twice or more", shape.tied_scores),
         ("lowest score", shape.lowest),

@@ -7,8 +7,9 @@ from django.http import HttpResponse
 from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
 from metaeval.card.page import card_now, keys_of, whole_card
+from metaeval.card.rows import card_cells
 from metaeval.live.choices import PairChoices
-from metaeval.live.news import answer, chart_file, download, results_view
+from metaeval.live.news import answer, chart_file, results_view, table_file
 
 
 @results_view(PairChoices)
@@ -18,9 +19,21 @@ def evaluator_card(request: HtmxRequest, project: Project, choices: PairChoices)
 
 
 @results_view(PairChoices)
-def evaluator_card_table(_request: HtmxRequest, project: Project, choices: PairChoices) -> HttpResponse:
-    """Download all numbers of the card."""
-    return download(whole_card(project, choices).rows, f"{project.slug}-evaluator-card.csv")
+def evaluator_card_table(
+    _request: HtmxRequest, project: Project, choices: PairChoices, kind: str
+) -> HttpResponse:
+    """Download all numbers of the card as CSV, LaTeX or Markdown."""
+    page = whole_card(project, choices)
+    return table_file(
+        page.rows,
+        f"{project.slug}-evaluator-card",
+        kind,
+        by="section",
+        down="measure",
+        across=("what",),
+        n="n",
+        cells=list(card_cells(page.rows, page.title)),
+    )
 
 
 @results_view(PairChoices)

@@ -1,14 +1,17 @@
 """Rows of figures as CSV, JSON, LaTeX, Markdown and plain text.
 
 Cells of tables have the value to three decimals, its interval (`low`, `high`) to two, and the letters of its
-rank cluster (`cluster`), where the row has them. In LaTeX and Markdown the best of a column (`is_best`) is
-bold. A dagger marks a value on much fewer units than others of its column (`few_units`).
+rank cluster (`cluster`), where the row has them. Whole numbers have whole ends. A row without a value has
+the words `shown` instead, and `text` is a remark below the table. In LaTeX and Markdown the best of a
+column (`is_best`) is bold. A dagger marks a value on much fewer units than others of its column
+(`few_units`).
 """
 
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from annotation.texts.spreadsheet import plain_row
@@ -27,7 +30,11 @@ LATEX_ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         "[": "{[}",  # else taken for an argument where it begins a line
         "]": "{]}",
+        "·": r"$\cdot$",
+        "±": r"$\pm$",
+        "∞": r"$\infty$",
         "α": r"$\alpha$",
+        "ε": r"$\varepsilon$",
         "κ": r"$\kappa$",
         "ρ": r"$\rho$",
         "τ": r"$\tau$",
@@ -53,20 +60,22 @@ def written(
     across: Sequence[str],
     n: str,
     titles: Mapping[str, str] | None = None,
+    by: str = "",
 ) -> str:
     """Return the rows in one of FORMATS.
 
     Tables have a line for each value of `down` and a column for each of `across`. Plain tables show `n`
-    beside values. `titles` names lines and columns in LaTeX and Markdown.
+    beside values. `titles` names lines and columns in LaTeX and Markdown. With a field `by`, each of its
+    values has a table of its own and stands in its corner.
     """
     if format_name == "json":
         return as_json(rows)
     if format_name == "csv":
         return as_csv(rows)
     if format_name == "table":
-        return as_table(rows, down, across, n)
+        return as_table(rows, down, across, n, by)
     write = as_latex if format_name == "latex" else as_markdown
-    return write(rows, down, across, titles or {})
+    return write(rows, down, across, titles or {}, by)
 
 
 def as_json(rows: Sequence[Row]) -> str:
@@ -100,18 +109,31 @@ def _difference(pair: Row) -> str:
     return f"from {pair['other']} {difference:+.3f}, {tested}, on {pair['units']:,}"
 
 
-def as_latex(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
-    """Return a LaTeX table (booktabs), with definitions, exclusions and reasons as comments.
+def as_latex(
+    rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str], by: str = ""
+) -> str:
+    """Return LaTeX tables (booktabs), with definitions, exclusions and reasons as comments.
 
     More than MOST_COLUMNS columns are split into several tables, as equal as possible, one below the other.
     """
-    laid_out = _laid_out(rows, down, across, lambda name: _latex_text(titles.get(name, name)), _latex_value)
-    n_columns = len(laid_out[0]) - 1
-    n_tables = max(1, -(-n_columns // MOST_COLUMNS))
-    ends = [1 + n_columns * table // n_tables for table in range(n_tables + 1)]
-    tables = [_tabular([[line[0], *line[begin:end]] for line in laid_out]) for begin, end in pairwise(ends)]
-    notes = [f"% {' '.join(note.split())}" for note in _notes(rows, (down, *across))]
+    tables = [
+        _tabular(each)
+        for laid_out in _laid_out(
+            rows, down, across, by, lambda name: _latex_text(titles.get(name, name)), _latex_value
+        )
+        for each in _split(laid_out)
+    ]
+    notes = [f"% {' '.join(note.split())}" for note in _notes(rows, (by, down, *across))]
     return "\n".join(["\n\n\\bigskip\n".join(tables), *notes, ""])
+
+
+def _split(table: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
+    """Yield parts of a table of at most MOST_COLUMNS columns beside the first, which each part has."""
+    n_columns = len(table[0]) - 1
+    n_tables = max(1, -(-n_columns // MOST_COLUMNS))
+    ends = [1 + n_columns * place // n_tables for place in range(n_tables + 1)]
+    for begin, end in pairwise(ends):
+        yield [[line[0], *line[begin:end]] for line in table]
 
 
 def _tabular(table: Sequence[Sequence[str]]) -> str:
@@ -136,34 +158,38 @@ def _latex_text(text: str) -> str:
 def _latex_value(row: Row | None) -> str:
     if row is None:
         return "--"
-    value, cluster = row["value"], row.get("cluster")
+    value, cluster, interval = row["value"], row.get("cluster"), _interval(row)
+    ends = f" [{', '.join(map(_latex_number, interval))}]" if interval else ""
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{_latex_number(f'{value:,}')}{ends}"
     if not isinstance(value, float):
-        return "undefined"
+        return _latex_text(_in_words(row))
     marks = (_latex_text(str(cluster)) if cluster else "") + (r"\dagger" if row.get("few_units") else "")
     letters = f"^{{{marks}}}" if marks else ""
     if row.get("is_best"):
-        shown = rf"\textbf{{{_latex_number(value, 3)}}}" + (f"${letters}$" if letters else "")
+        shown = rf"\textbf{{{_latex_number(f'{value:.3f}')}}}" + (f"${letters}$" if letters else "")
     else:
         shown = f"${value:.3f}{letters}$"
-    interval = _interval(row)
-    return f"{shown} [{', '.join(_latex_number(end, 2) for end in interval)}]" if interval else shown
+    return f"{shown}{ends}"
 
 
-def _latex_number(number: float, decimals: int) -> str:
+def _latex_number(number: str) -> str:
     """Return a number for text mode, so that it can be bold, with a proper minus."""
-    return f"{number:.{decimals}f}".replace("-", "$-$")
+    return number.replace("-", "$-$").replace("∞", r"$\infty$")
 
 
-def as_markdown(rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str]) -> str:
-    """Return a Markdown table, with definitions, exclusions and reasons below it."""
-    head, *lines = _laid_out(
-        rows, down, across, lambda name: markdown_text(titles.get(name, name)), _markdown_value
-    )
-    table = [head, ["---", *("---:" for _ in head[1:])], *lines]
-    notes = [f"- {markdown_text(note)}" for note in _notes(rows, (down, *across))]
-    return "\n".join([*(f"| {' | '.join(line)} |" for line in table), "", *notes, ""])
+def as_markdown(
+    rows: Sequence[Row], down: str, across: Sequence[str], titles: Mapping[str, str], by: str = ""
+) -> str:
+    """Return Markdown tables, with definitions, exclusions and reasons below them."""
+    lines = []
+    for head, *body in _laid_out(
+        rows, down, across, by, lambda name: markdown_text(titles.get(name, name)), _markdown_value
+    ):
+        table = [head, ["---", *("---:" for _ in head[1:])], *body]
+        lines += [*(f"| {' | '.join(line)} |" for line in table), ""]
+    notes = [f"- {markdown_text(note)}" for note in _notes(rows, (by, down, *across))]
+    return "\n".join([*lines, *notes, ""])
 
 
 def markdown_text(text: str) -> str:
@@ -174,46 +200,65 @@ def markdown_text(text: str) -> str:
 def _markdown_value(row: Row | None) -> str:
     if row is None:
         return "–"
-    value, cluster = row["value"], row.get("cluster")
+    value, cluster, interval = row["value"], row.get("cluster"), _interval(row)
+    ends = rf" \[{', '.join(interval)}\]" if interval else ""
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:,}{ends}"
     if not isinstance(value, float):
-        return "undefined"
+        return markdown_text(_in_words(row))
     shown = f"**{value:.3f}**" if row.get("is_best") else f"{value:.3f}"
     marks = (markdown_text(str(cluster)) if cluster else "") + (FEW if row.get("few_units") else "")
     letters = f"<sup>{marks}</sup>" if marks else ""
-    interval = _interval(row)
-    return f"{shown}{letters} \\[{interval[0]:.2f}, {interval[1]:.2f}\\]" if interval else f"{shown}{letters}"
+    return f"{shown}{letters}{ends}"
 
 
-def _interval(row: Row) -> tuple[float, float] | None:
+def _in_words(row: Row) -> str:
+    """Return what stands in place of a missing value."""
+    return str(row.get("shown") or "undefined")
+
+
+def _interval(row: Row) -> tuple[str, str] | None:
+    """Return both ends as text, whole for a whole number."""
     low, high = row.get("low"), row.get("high")
-    return (low, high) if isinstance(low, float) and isinstance(high, float) else None
+    if not isinstance(low, float) or not isinstance(high, float):
+        return None
+    if not isinstance(row["value"], int):
+        return f"{low:.2f}", f"{high:.2f}"
+    return _whole(low), _whole(high)
 
 
-def as_table(rows: Sequence[Row], down: str, across: Sequence[str], n: str) -> str:
-    """Return a table for a terminal, with exclusions, reasons and definitions below it."""
-    table = _laid_out(rows, down, across, str, lambda row: _table_value(row, n))
+def _whole(number: float) -> str:
+    return "∞" if math.isinf(number) else f"{number:,.0f}"
+
+
+def as_table(rows: Sequence[Row], down: str, across: Sequence[str], n: str, by: str = "") -> str:
+    """Return tables for a terminal, with exclusions, reasons and definitions below them."""
+    tables = _laid_out(rows, down, across, by, str, lambda row: _table_value(row, n))
+    return "\n\n".join([*map(_aligned, tables), "\n".join([*_notes(rows, (by, down, *across)), ""])])
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
+    return "\n".join(
         "  ".join(
             cell.rjust(width) if place else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table
-    ]
-    return "\n".join([*lines, "", *_notes(rows, (down, *across)), ""])
+    )
 
 
 def _notes(rows: Sequence[Row], named_by: Sequence[str]) -> list[str]:
     """Return why values or intervals are undefined, what was left out, and the definitions, each once."""
     concerned: dict[str, list[str]] = {}
     for row in rows:
-        place = " ".join(str(row[field]) for field in named_by)
+        place = _named(row, named_by)
         if "reason" in row:
             concerned.setdefault(f"undefined: {row['reason']}", []).append(place)
         if "interval_reason" in row and "reason" not in row:
             concerned.setdefault(f"no interval: {row['interval_reason']}", []).append(place)
+        if "text" in row:
+            concerned.setdefault(str(row["text"]), []).append(place)
         if row["left_out"]:
             concerned.setdefault(f"left out: {_csv_field(row['left_out'])}", []).append(place)
         if row.get("counted_as_zero"):
@@ -237,9 +282,12 @@ def _table_value(row: Row | None, n: str) -> str:
     if row is None:
         return "-"
     value, interval = row["value"], _interval(row)
-    shown = [f"{value:.3f}" if isinstance(value, float) else "undefined"]
+    if isinstance(value, int):
+        shown = [f"{value:,}"]
+    else:
+        shown = [f"{value:.3f}" if isinstance(value, float) else _in_words(row)]
     if interval:
-        shown.append(f"[{interval[0]:.2f}, {interval[1]:.2f}]")
+        shown.append(f"[{', '.join(interval)}]")
     if row.get("cluster") or row.get("few_units"):
         shown.append(str(row.get("cluster", "")) + (FEW if row.get("few_units") else ""))
     return " ".join([*shown, f"({row[n]})"])
@@ -249,16 +297,30 @@ def _laid_out(
     rows: Sequence[Row],
     down: str,
     across: Sequence[str],
+    by: str,
     name: Callable[[str], str],
     value: Callable[[Row | None], str],
-) -> list[list[str]]:
-    """Return the cells of a table, the head first, of rows as `value` and names as `name` writes them."""
-    cells = {
-        ((str(row[down]), row.get("fingerprint")), " ".join(str(row[field]) for field in across)): row
-        for row in rows
-    }
-    # Lines of the same name differ in the fingerprint.
-    names = list(dict.fromkeys(line for line, _ in cells))
-    columns = list(dict.fromkeys(column for _, column in cells))
-    body = [[name(line[0]), *(value(cells.get((line, column))) for column in columns)] for line in names]
-    return [["", *map(name, columns)], *body]
+) -> list[list[list[str]]]:
+    """Return the cells of each table, the head first, of rows as `value` and names as `name` writes them.
+
+    Lines of the same name differ in the fingerprint, or columns if these are evaluators.
+    """
+    tables: dict[str, dict[tuple[tuple[str, object], tuple[str, object]], Row]] = {} if rows else {"": {}}
+    for row in rows:
+        own = row.get("fingerprint")
+        line = str(row[down]), None if "evaluator" in across else own
+        column = _named(row, across), own if "evaluator" in across else None
+        tables.setdefault(str(row[by]) if by else "", {})[line, column] = row
+    laid_out = []
+    for corner, cells in tables.items():
+        lines = list(dict.fromkeys(line for line, _ in cells))
+        columns = list(dict.fromkeys(column for _, column in cells))
+        head = [name(corner) if corner else "", *(name(column) for column, _ in columns)]
+        body = [[name(line[0]), *(value(cells.get((line, column))) for column in columns)] for line in lines]
+        laid_out.append([head, *body])
+    return laid_out
+
+
+def _named(row: Row, fields: Sequence[str]) -> str:
+    """Return the row's values of the `fields` that say something."""
+    return " ".join(str(row[field]) for field in fields if field and row[field] != "")

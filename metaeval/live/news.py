@@ -157,13 +157,20 @@ def table_file(
     down: str,
     across: Sequence[str],
     n: str,
-    titles: Mapping[str, str],
+    titles: Mapping[str, str] | None = None,
+    by: str = "",
+    cells: Sequence[Row] | None = None,
 ) -> HttpResponse:
-    """Return the rows as the file `name`.`kind`. Raises Http404 if `kind` is not in TABLE_FILES."""
+    """Return the rows as the file `name`.`kind`; the other arguments are those of `written`.
+
+    LaTeX and Markdown are made of `cells`, if given. Raises Http404 if `kind` is not in TABLE_FILES.
+    """
     if kind not in TABLE_FILES:
         raise Http404(f"no table as .{kind}")
     format_name, content_type = TABLE_FILES[kind]
-    text = written(rows, format_name, down=down, across=across, n=n, titles=titles)
+    if cells is not None and format_name != "csv":
+        rows = cells
+    text = written(rows, format_name, down=down, across=across, n=n, titles=titles, by=by)
     return attachment(text, f"{name}.{kind}", content_type)
 
 

@@ -46,6 +46,9 @@ class Plans:
     def rows(self) -> list[dict[str, object]]:
         return [each.as_json() for each in self.figures]
 
+    def cells(self) -> list[dict[str, object]]:
+        return [cell for each in self.figures for cell in each.cells()]
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningPage(ComparedPage):

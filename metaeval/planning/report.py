@@ -14,6 +14,8 @@ from metaeval.stats.result import or_none
 from metaeval.stats.rows import Rows
 
 REACHED, MORE, BEYOND, UNDEFINED = "reached", "more needed", "beyond reach", "undefined"
+NEEDED, ADDITIONAL = "Summaries needed", "Additional ratings"
+"""Titles of columns."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,28 @@ class PlanFigure:
         if plan.reason:
             row["reason"] = plan.reason
         return row
+
+    @property
+    def heading(self) -> str:
+        """The heading of the tables that the plan belongs to."""
+        if self.against:
+            return f"{self.evaluator.label} compared with {self.against.label}"
+        return f"{self.evaluator.label}, interval of ± {self.target:g}"
+
+    def cells(self) -> Iterator[dict[str, object]]:
+        """Yield the row of each cell of a printed table: the value, half its interval, and the needs."""
+        row = self.as_json()
+        named = {**row, "table": self.heading}
+        yield {**named, "what": "Value"}
+        if self.status == UNDEFINED:
+            return
+        wanted, low, high = self.summaries
+        yield {**named, "what": "±", "value": row["half_width"]}
+        if self.status == MORE:
+            yield {**named, "what": NEEDED, "value": int(wanted), "low": low, "high": high}
+            yield {**named, "what": ADDITIONAL, "value": int(self.more_ratings)}
+        else:
+            yield {**named, "what": NEEDED, "value": None, "shown": self.status}
 
     def _of_articles(self, now: int) -> tuple[float, float, float]:
         plan = self.plan

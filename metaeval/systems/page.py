@@ -21,6 +21,7 @@ from metaeval.systems.report import SystemFigure, label_figures, powered_figures
 
 NOT_FOR_MEANS = ("level", "coefficient")
 """Choices of the comparison page that do not change a mean."""
+PEOPLE = "People"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,16 @@ class SystemsPage(ComparedPage):
         """The caption of the table of mean labels."""
         of_group = f", labels of {self.group}" if self.group in self.snapshot.human.groups else ""
         return f"Mean human label of each system on each dimension{of_group}"
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the columns of printed tables; labels have no evaluator."""
+        questions = {each.question.dimension: each.question.title for each in self.snapshot.human.questions}
+        with_scores = {
+            f"{dimension} {self.powered_by}": f"{title}, with {self.powered_by}"
+            for dimension, title in questions.items()
+        }
+        return {"": PEOPLE, **questions, **with_scores}
 
     @property
     def score_columns(self) -> list[str]:
@@ -131,7 +142,7 @@ def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
         powered_by=dict(evaluators).get(choices.evaluator, ""),
         dimension=shown.title,
         scorers=[column[0].evaluator.label for column in scores if column and column[0].evaluator],
-        labellers=["People"],
+        labellers=[PEOPLE],
         score_rows=_rows(snapshot, scores, [[] for _ in scores]),
         mean_figures=mean_figures,
         score_figures=score_figures,

@@ -117,4 +117,5 @@ def file_url(context: RequestContext, url_name: str, *args: str) -> str:
     """Return the address of one of the page's files, with the page's choices."""
     page = context["page"]
     ids = getattr(page, "address_ids", ())
-    return reverse(url_name, args=[context["project"].slug, *ids, *args]) + page.choices.address()
+    named = filter(None, args)  # templates also pass a name that they were not given
+    return reverse(url_name, args=[context["project"].slug, *ids, *named]) + page.choices.address()

@@ -82,7 +82,7 @@ class RatingSheet:
     others: dict[tuple[str, int], dict[tuple[str, str], AnswerRecord]] = field(default_factory=dict)
     """Answers that differ from the first, by value and comment."""
     readings: dict[tuple[str, int], int] = field(default_factory=dict)
-    """How often each revision was answered, if more than once and every reading has a sheet."""
+    """Numbers of answers to each revision with more than one, if every reading has a sheet."""
 
     def next_reading(self, question: str, revision: int) -> int:
         """Return the number of the reading, from 1, that the next answer to the question belongs to."""

@@ -1,4 +1,4 @@
-"""The evaluator card page, its CSV file and its empty states."""
+"""The evaluator card page, its files and its empty states."""
 
 import csv
 import io
@@ -43,6 +43,10 @@ def address(project, name="evaluator_card"):
     return reverse(name, args=[project.slug])
 
 
+def file_address(project, kind="csv"):
+    return reverse("evaluator_card_table", args=[project.slug, kind])
+
+
 def text_of(answer):
     """Return the page's text without tags."""
     return " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
@@ -52,7 +56,7 @@ def test_the_page_shows_the_values_of_its_csv(reader, card_project):
     answer = reader.get(address(card_project))
     assert answer.status_code == 200
     text = text_of(answer)
-    file = reader.get(address(card_project, "evaluator_card_table"))
+    file = reader.get(file_address(card_project))
     assert file["Content-Disposition"].endswith('-evaluator-card.csv"')
     rows = {row["measure"]: row for row in csv.DictReader(io.StringIO(file.content.decode(), newline=""))}
     for measure in (
@@ -68,6 +72,27 @@ def test_the_page_shows_the_values_of_its_csv(reader, card_project):
     for finding in answer.context["page"].findings:
         assert finding.question in text
         assert rows[finding.question]["text"] == f"{finding.answer}: {finding.said}"
+
+
+@pytest.mark.parametrize(("kind", "separator"), [("tex", " & "), ("md", " | ")])
+def test_the_card_can_be_printed(reader, card_project, kind, separator):
+    Setup.objects.filter(label="Judge").update(label="Judge_1")
+    card_project.bump_revision()
+    page = reader.get(address(card_project)).context["page"]
+    file = reader.get(file_address(card_project, kind))
+    assert file["Content-Disposition"].endswith(f'-evaluator-card.{kind}"')
+    text = file.content.decode()
+    dot = {"tex": r"$\cdot$", "md": "·"}[kind]
+    assert separator.join([f"Judge\\_1 {dot} Coherence", "Answer"]) in text
+    for finding in page.findings:
+        assert f"{finding.question}{separator}{finding.answer} " in text
+    assert separator.join(["Agreement", "Value", "n"]) in text
+    lines = text.splitlines()
+    for row in page.rows:
+        if row["section"] != "finding" and row["n"] is not None and "ε" not in row["measure"]:
+            assert any(row["measure"] in line and f"{separator}{row['n']:,} " in line for line in lines)
+    if kind == "tex":
+        assert "ε" not in "".join(line for line in lines if not line.startswith("% "))
 
 
 def test_the_card_warns_of_what_a_published_model_was_trained_on(reader, card_project):
@@ -104,9 +129,7 @@ def test_the_address_sets_the_choices_and_links_keep_them(reader, card_project):
     page = reader.get(address(card_project) + chosen)
     assert f'<option value="{longest.pk}" selected>' in page.content.decode()
     assert "the answer given most often" in text_of(page)
-    assert (
-        address(card_project, "evaluator_card_table") + chosen.replace("&", "&amp;") in page.content.decode()
-    )
+    assert file_address(card_project) + chosen.replace("&", "&amp;") in page.content.decode()
 
 
 def test_polling_returns_204_until_the_project_changes(reader, card_project):
@@ -123,14 +146,14 @@ def test_an_evaluator_without_scores_on_the_question_says_so(reader, card_projec
     silent = Setup.objects.get(label="Silent")
     text = text_of(reader.get(address(card_project), {"evaluator": silent.pk, "question": "coherence"}))
     assert "Silent has no scores on Coherence" in text
-    assert "Card as CSV" not in text
+    assert "There are no numbers yet." in text
 
 
 def test_a_project_without_scores_explains_the_next_step(client):
     project = make_project(protocol.SUMMEVAL)
     client.force_login(make_member(project, "researcher"))
     assert "No scores yet" in text_of(client.get(address(project)))
-    assert client.get(address(project, "evaluator_card_table")).status_code == 200
+    assert client.get(file_address(project)).status_code == 200
 
 
 def test_a_single_rated_summary_shows_reasons_instead_of_values(client):

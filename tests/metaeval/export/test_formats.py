@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 
 import pytest
 
@@ -112,6 +113,56 @@ def test_latex_writes_the_names_of_all_statistics_for_pdflatex():
         for each in declared.values():
             (head, *_) = write([make_row(each.label)], "latex").split("% ")
             assert head.isascii(), each.label
+
+
+def test_latex_writes_other_symbols_as_formulas():
+    text = write([make_row("± ∞ ε · x")], "latex")
+    assert r"$\pm$ $\infty$ $\varepsilon$ $\cdot$ x & $0.250$" in text
+
+
+@pytest.mark.parametrize(
+    ("format_name", "cells"),
+    [
+        ("latex", [r"x & 1,200 [900, $\infty$] \\", r"x & $-$3 \\", r"x & beyond \& above \\"]),
+        ("markdown", [r"| x | 1,200 \[900, ∞\] |", "| x | -3 |", r"| x | beyond \& above |"]),
+        ("table", ["x  1,200 [900, ∞] (12)", "x      -3 (12)", "x   beyond & above (12)"]),
+    ],
+)
+def test_cells_may_be_whole_numbers_or_words(format_name, cells):
+    rows = [
+        make_row("x", value=1200, low=900.0, high=math.inf),
+        make_row("x", value=-3),
+        make_row("x", value=None, shown="beyond & above"),
+    ]
+    for row, cell in zip(rows, cells, strict=True):
+        assert cell.replace(" ", "") in write([row], format_name).replace(" ", "")
+
+
+@pytest.mark.parametrize("format_name", ["latex", "markdown", "table"])
+def test_each_value_of_a_field_can_have_a_table_of_its_own(format_name):
+    rows = [
+        make_row("ICE", part="A & B", text="a remark"),
+        make_row("ICE", "fluency", part="C", definition="Pearson's r."),
+    ]
+    options = {"down": "evaluator", "across": ("dimension",), "n": "n", "by": "part"}
+    text = written(rows, format_name, **options)
+    first, second = text.index("coherence"), text.index("fluency")
+    assert text.index({"table": "A & B"}.get(format_name, r"A \& B")) < first < text.index("C ") < second
+    notes = text[second:]
+    assert [notes.count(each) for each in ("Spearman", "Pearson", "a remark (A")] == [1, 1, 1]
+    if format_name == "latex":
+        assert text.count(r"\begin{tabular}{lr}") == text.count(r"\end{tabular}") == 2
+
+
+def test_evaluators_of_the_same_name_have_separate_columns():
+    rows = [
+        {**make_row(value=value, fingerprint=each), "system": system}
+        for each, value in (("a", 0.1), ("b", 0.2))
+        for system in ("x", "y")
+    ]
+    text = written(rows, "latex", down="system", across=("evaluator",), n="n")
+    assert r" & ROUGE-1 & ROUGE-1 \\" in text
+    assert r"x & $0.100$ & $0.200$ \\" in text
 
 
 def test_every_format_accepts_no_rows(subtests):

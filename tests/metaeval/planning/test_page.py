@@ -1,4 +1,4 @@
-"""The planning page and its CSV file."""
+"""The planning page and its files."""
 
 import csv
 import io
@@ -63,12 +63,44 @@ def test_evaluator_and_target_width_can_be_chosen(researcher, judged):
 
 
 def test_the_csv_has_both_tables(researcher, judged):
-    answer = researcher.get(reverse("planning_csv", args=[judged.slug]), {"target": "0.02"})
+    answer = researcher.get(reverse("planning_table", args=[judged.slug, "csv"]), {"target": "0.02"})
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
     coherence = [row for row in rows if row["dimension"] == "coherence"]
     assert [(row["against"], row["target"]) for row in coherence] == [("", "0.02"), ("Poor", "")]
     assert all(row["definition"] and row["status"] for row in rows)
     assert int(coherence[0]["summaries_wanted"]) > 30
+
+
+@pytest.mark.parametrize(("kind", "separator"), [("tex", " & "), ("md", " | ")])
+def test_both_tables_can_be_printed(researcher, judged, kind, separator):
+    judged.setups.filter(label="Poor").update(label="Poor_1")
+    judged.bump_revision()
+    page = researcher.get(reverse("planning", args=[judged.slug]), {"target": "0.02"}).context["page"]
+    plan = next(each for each in page.plans.widths if each.labels.dimension == "coherence")
+    answer = researcher.get(reverse("planning_table", args=[judged.slug, kind]), {"target": "0.02"})
+    assert answer["Content-Disposition"].endswith(f'-planning.{kind}"')
+    text = answer.content.decode()
+    low, high = (f"{end:,.0f}" for end in plan.summaries[1:])
+    sign = {"tex": r"$\pm$", "md": "±"}[kind]
+    assert separator.join([f"Good, interval of {sign} 0.02", "Value", sign, "Summaries needed"]) in text
+    assert separator.join(["Good compared with Poor\\_1", "Value"]) in text
+    needed = f"{plan.summaries[0]:,.0f} [{low}, {high}]"
+    assert needed in text.replace("\\[", "[").replace("\\]", "]")
+    assert f"{separator}{plan.more_ratings:,.0f} " in text
+    assert f"Fluency{separator}undefined" in text
+    assert "fewer than 10 articles" in text
+
+
+def test_plans_without_an_evaluator_are_an_empty_table(researcher, project):
+    for kind in ("csv", "tex", "md"):
+        assert researcher.get(reverse("planning_table", args=[project.slug, kind])).status_code == 200
+    assert researcher.get(reverse("planning_table", args=[project.slug, "pdf"])).status_code == 404
+
+
+def test_the_page_links_its_files(researcher, judged):
+    shown = get_page(researcher, judged, {"target": "0.02"})
+    for kind in ("csv", "tex", "md"):
+        assert f'{reverse("planning_table", args=[judged.slug, kind])}?target=0.02"' in shown
 
 
 def test_polling_returns_204_or_replaces_existing_elements(researcher, judged):

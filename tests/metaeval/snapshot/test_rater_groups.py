@@ -97,11 +97,11 @@ def test_commands_warn_once_beside_their_output(project, command):
     [
         ("comparison", ("comparison_table", "csv")),
         ("agreement", ("agreement_table", "csv")),
-        ("evaluator_card", ("evaluator_card_table",)),
+        ("evaluator_card", ("evaluator_card_table", "csv")),
         ("answers", ("answers_table", "systems", "csv")),
         ("answers", ("answers_table", "questions", "csv")),
-        ("systems", ("system_labels_csv",)),
-        ("systems", ("system_scores_csv",)),
+        ("systems", ("systems_table", "labels", "csv")),
+        ("systems", ("systems_table", "scores", "csv")),
     ],
 )
 def test_pages_ask_for_a_choice_that_the_address_carries(client, project, page, file):
@@ -235,10 +235,10 @@ def test_an_evaluator_card_has_the_findings_of_each_group_until_one_is_chosen(cl
 def test_files_of_pages_warn_until_a_group_is_chosen(client, project):
     client.force_login(make_member(project, "researcher"))
     files = [
-        ("system_labels_csv",),
+        ("systems_table", "labels", "csv"),
         ("answers_table", "systems", "csv"),
         ("answers_table", "questions", "csv"),
-        ("evaluator_card_table",),
+        ("evaluator_card_table", "csv"),
     ]
     for name, *named in files:
         address = reverse(name, args=[project.slug, *named])

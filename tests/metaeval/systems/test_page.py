@@ -1,4 +1,4 @@
-"""The systems page and its CSV files."""
+"""The systems page and its files."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def get_page(client, project, query=None, **headers):
 
 
 def csv_rows(client, project, name, **query):
-    answer = client.get(reverse(name, args=[project.slug]), query)
+    answer = client.get(reverse("systems_table", args=[project.slug, name, "csv"]), query)
     assert answer["Content-Disposition"].startswith("attachment")
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
@@ -67,36 +67,74 @@ def test_scores_support_the_means_on_request(researcher, judged):
     shown = get_page(researcher, judged, {"evaluator": key})
     assert "with the scores of ROUGE-1" in shown
     assert "n 4 + 2" in shown
-    found = csv_rows(researcher, judged, "system_labels_csv", evaluator=key)
+    found = csv_rows(researcher, judged, "labels", evaluator=key)
     powered = [row for row in found if row["source"] == "labels and scores"]
     assert {row["evaluator"] for row in powered} == {"ROUGE-1"}
     assert (powered[0]["labelled"], powered[0]["scored_only"]) == ("4", "2")
 
 
 def test_labels_keep_the_articles_that_an_evaluator_has_seen(researcher, judged):
-    before = csv_rows(researcher, judged, "system_labels_csv")
+    before = csv_rows(researcher, judged, "labels")
     setup = judged.setups.get(label="ROUGE-1")
     SeenArticle.objects.create(setup=setup, article=judged.articles.order_by("pk")[0], role="example")
     judged.bump_revision()
-    assert csv_rows(researcher, judged, "system_labels_csv") == before
+    assert csv_rows(researcher, judged, "labels") == before
     assert "lose those that it has seen: 1 article seen by ROUGE-1." in " ".join(
         get_page(researcher, judged).split()
     )
-    found = csv_rows(researcher, judged, "system_scores_csv", question="coherence")
+    found = csv_rows(researcher, judged, "scores", question="coherence")
     assert {row["scored_only"] for row in found if row["evaluator"] == "ROUGE-1"} == {"5"}
 
 
 def test_the_score_table_shows_the_chosen_dimension(researcher, judged):
     assert '<th scope="col">Reading ease</th>' not in get_page(researcher, judged, {"question": "coherence"})
     assert '<th scope="col">Reading ease</th>' in get_page(researcher, judged, {"question": "fluency"})
-    found = csv_rows(researcher, judged, "system_scores_csv", question="fluency")
+    found = csv_rows(researcher, judged, "scores", question="fluency")
     assert [row["evaluator"] for row in found[::2]] == ["", "ROUGE-1", "Reading ease"]
     assert {row["source"] for row in found} == {"labels", "scores"}
 
 
+def test_both_tables_can_be_printed(researcher, judged):
+    judged.setups.filter(label="ROUGE-1").update(label="ROUGE_1")
+    judged.systems.filter(name="good").update(name="good & better")
+    judged.bump_revision()
+    key = str(judged.setups.get(label="ROUGE_1").pk)
+    query = {"evaluator": key, "question": "fluency"}
+    for name in ("labels", "scores"):
+        rows = csv_rows(researcher, judged, name, **query)
+        tex, markdown = (
+            researcher.get(reverse("systems_table", args=[judged.slug, name, kind]), query).content.decode()
+            for kind in ("tex", "md")
+        )
+        assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 0
+        assert r"good \& better & " in tex
+        assert tex.count(r"good \& better & ") == tex.count(r"\begin{tabular}")
+        for row in rows:
+            value = f"{float(row['value']):.3f}" if row["value"] else "undefined"
+            assert value in tex
+            assert value in markdown
+        best = next(row for row in rows if row["is_best"] == "True")
+        assert f"{{{float(best['value']):.3f}}}" in tex
+        assert f"**{float(best['value']):.3f}**" in markdown
+        heads = {"labels": ["Coherence", r"Coherence, with ROUGE\_1"], "scores": ["People", r"ROUGE\_1"]}[
+            name
+        ]
+        assert all(f" & {head} " in tex and f" | {head} " in markdown for head in heads)
+
+
+def test_the_page_links_its_files(researcher, judged):
+    shown = get_page(researcher, judged, {"labels": "majority"})
+    for name in ("labels", "scores"):
+        for kind in ("csv", "tex", "md"):
+            file = reverse("systems_table", args=[judged.slug, name, kind])
+            assert f'{file}?labels=majority"' in shown
+    for name, kind in (("labels", "pdf"), ("ratings", "csv")):
+        assert researcher.get(reverse("systems_table", args=[judged.slug, name, kind])).status_code == 404
+
+
 def test_the_page_shows_the_values_of_its_csv(researcher, judged):
     shown = get_page(researcher, judged)
-    for row in csv_rows(researcher, judged, "system_labels_csv"):
+    for row in csv_rows(researcher, judged, "labels"):
         if row["value"]:
             assert f"{float(row['value']):.3f}".removeprefix("0") in shown
 
