@@ -58,13 +58,12 @@ class AnswerCounts:
             notes.append(f"{self.repeated:,} rows repeat an answer and count once.")
         if self.left_out:
             notes.append(
-                f"{self.left_out:,} rows were left out: their rater gave another answer, and the {repeated} "
-                "counts."
+                f"{_rows(self.left_out)} left out: the rater gave another answer, and the {repeated} counts."
             )
         if self.further:
             notes.append(
-                f"{self.further:,} rows answer a question again. Their raters are named by the reading, such "
-                f"as {reading_name('anna', 2)!r}."
+                f"{_rows(self.further)} answered a question again. A further reading has a rater of its own, "
+                f"such as {reading_name('anna', 2)!r}."
             )
         return notes
 
@@ -189,3 +188,7 @@ def read_stage(fields: Fields, details: RatingDetails) -> None:
 def _words(answer: AnswerRecord) -> str:
     value = shown(answer.value)
     return f"{value} ({shown(answer.comment)})" if answer.comment else value
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"

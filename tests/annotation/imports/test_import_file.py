@@ -622,6 +622,17 @@ def test_the_real_factuality_ratings_load(project, shared):
     assert sum(label == 1 for label in labels.values()) + sum(label == 0 for label in labels.values()) < 1869
 
 
+def test_readings_of_the_real_file_of_spans_are_stored_once(project, shared):
+    path = shared / "data/xsum_hallucination/hallucination_annotations_xsum_summaries.csv"
+    columns = ["article_id=bbcid", "rater=worker_id", "value=hallucination_type", "question==hallucination"]
+    options = {"map": columns, "missing": [], "create_questionnaire": True, "repeated": "separate"}
+    report = load(project, "ratings", path, **options)
+    assert not report.refused
+    assert new_counts(report)["ratings"] == new_counts(report)["answers"] == 11_185, "rows of the file"
+    assert Rater.objects.filter(pseudonym="wid_0 (reading 2)").exists()
+    assert not new_counts(load(project, "ratings", path, **options))
+
+
 def test_a_malformed_file_stores_nothing(project, shared):
     path = shared / "data/goyal2022/test-500.newsroom.malformed.json.gz"
     report = load(project, "examples", path, skip_bad=True)

@@ -158,6 +158,19 @@ def test_loading_a_dry_run_without_a_valid_row_fails_and_stores_nothing(project,
     assert not Summary.objects.exists()
 
 
+def test_the_page_offers_what_counts_of_repeated_answers(project, client):
+    page = client.get(reverse("imports", args=[project.slug]), {"format": "ratings"}).content.decode()
+    assert '<option value="refuse" selected>Report as invalid</option>' in page
+    rows = [f"a,x,r,comprehensibility,{value},S." for value in ("yes", "no")]
+    file = upload("article_id,system,rater,question,value,summary", *rows, name="r.csv")
+    options = {"format": "ratings", "missing": "NULL", "dry_run": "on"}
+    assert imported(client, project, file, repeated="refuse", **options).report["rejected"] == 2
+    file.seek(0)
+    job = imported(client, project, file, repeated="last", **options)
+    assert job.report["rejected"] == 0
+    assert "1 row left out" in client.get(address("import_job", job)).content.decode()
+
+
 def test_a_dry_run_that_stopped_is_not_loaded_with_its_proposed_questionnaire(project, client):
     """The project lacks the summaries of the ratings."""
     rows = [f"a,x,r{number},factual,{'yes' if number % 2 else 'no'}" for number in range(1100)]

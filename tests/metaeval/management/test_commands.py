@@ -193,7 +193,7 @@ def test_a_second_reading_can_be_compared_with_the_first(files, capsys):
     rows = json.loads(run(*arguments, "--repeated", "separate"))
     agreed = next(row for row in rows if row["statistic"] == "pairwise_agreement")
     assert (agreed["value"], agreed["units"], agreed["raters"]) == (0.5, 2, 2)
-    assert "2 rows answer a question again" in capsys.readouterr().err
+    assert "2 rows answered a question again" in capsys.readouterr().err
 
 
 def test_exit_codes_reach_the_shell(files):

@@ -137,9 +137,9 @@ def test_different_comments_are_a_contradiction_too(tmp_path):
         (
             "first",
             {"fluency": "4", "coherence": "1"},
-            "2 rows were left out: their rater gave another answer",
+            "2 rows left out",
         ),
-        ("last", {"fluency": "4", "coherence": "3"}, "3 rows were left out: their rater gave another answer"),
+        ("last", {"fluency": "4", "coherence": "3"}, "3 rows left out"),
     ],
 )
 def test_the_first_or_the_last_answer_counts_and_the_others_are_counted(tmp_path, repeated, values, left_out):
@@ -170,7 +170,7 @@ def test_further_readings_become_raters(tmp_path):
         ("a", "x", "r2"): {"fluency": "5"},
     }
     assert not found.problems
-    assert found.notes[0].startswith("2 rows answer a question again.")
+    assert found.notes[0].startswith("2 rows answered a question again.")
 
 
 def test_a_reading_has_the_group_and_time_of_its_own_rows(tmp_path):
