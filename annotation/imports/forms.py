@@ -50,8 +50,15 @@ class ImportForm(forms.Form):
         return [self[option.name] for option in settings_of(self.importer.Options)]
 
     def options(self) -> dict[str, object]:
-        """Return the format's options as `annotation.declared.settings.read_settings` takes them."""
-        return {option.name: self.cleaned_data[option.name] for option in settings_of(self.importer.Options)}
+        """Return the format's options as `annotation.declared.settings.read_settings` takes them.
+
+        A choice that was not sent, for example by a page from before an update, is left to its default.
+        """
+        return {
+            option.name: self.cleaned_data[option.name]
+            for option in settings_of(self.importer.Options)
+            if self.cleaned_data[option.name] != "" or not option.choices
+        }
 
     def refuse(self, fields: Mapping[str, str]) -> None:
         for name, message in fields.items():

@@ -175,7 +175,7 @@ def test_a_dry_run_that_stopped_is_not_loaded_with_its_proposed_questionnaire(pr
     """The project lacks the summaries of the ratings."""
     rows = [f"a,x,r{number},factual,{'yes' if number % 2 else 'no'}" for number in range(1100)]
     file = upload("article_id,system,rater,question,value", *rows, name="r.csv")
-    job = imported(client, project, file, format="ratings", missing="NULL", repeated="refuse", dry_run="on")
+    job = imported(client, project, file, format="ratings", missing="NULL", dry_run="on")
     assert job.report["questionnaire"]
     text = text_of(client, job)
     assert "more than 1,000 problems, so reading stopped" in text
