@@ -191,7 +191,7 @@ def alphas_without(study: Study) -> Floats:
 
 
 STATISTICS = (
-    Statistic("mean", lambda study: float(study.yes.mean()), means_without, False, 0.0, 0.5),
+    Statistic("mean", lambda study: float(study.yes.mean()), means_without, False, None, 0.5),
     correlation("r", "pooled", "pearson"),
     correlation("rho", "pooled", "spearman"),
     correlation("tau-b", "pooled", "kendall_b"),

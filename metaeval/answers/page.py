@@ -27,6 +27,7 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
+from metaeval.stats.method import BY_LEVEL, ONE_LOOK
 from metaeval.stats.result import each_once
 from metaeval.templatetags.results import short_range
 
@@ -45,6 +46,8 @@ class AnswersChoices(Choices):
     group: str = ""
     labels: str = "mean"
     """The rule by which several raters' answers become one label."""
+    interval: str = BY_LEVEL
+    """BY_LEVEL, or ONE_LOOK."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,19 @@ class AnswersPage(ResultsPage):
     questions: HeatTable
     titles: Mapping[str, str]
     """Titles of questions, languages and counts, for a printed table."""
+
+    @property
+    def looks(self) -> str:
+        return "every" if _holds_always(self.snapshot, self.choices) else "one"
+
+    @property
+    def for_one_look(self) -> str:
+        """Return the query of this page with intervals for a single look."""
+        return self.choices.address(interval=ONE_LOOK)
+
+    @property
+    def for_every_look(self) -> str:
+        return self.choices.address(interval=BY_LEVEL)
 
     @property
     def has_means(self) -> bool:
@@ -113,6 +129,12 @@ class AnswersPage(ResultsPage):
         return next((sum(each.left_out.values()) for each in self.means if each.group == ALL), 0)
 
 
+def _holds_always(snapshot: Snapshot, choices: AnswersChoices) -> bool:
+    """Return whether the intervals hold at every look. Raises DomainError for an unknown choice."""
+    check_choice("interval", choices.interval, (BY_LEVEL, ONE_LOOK))
+    return snapshot.is_live and choices.interval == BY_LEVEL
+
+
 def answers_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
     """Return the page for these choices. Raises DomainError for a choice that does not exist.
 
@@ -140,7 +162,8 @@ def whole_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
     shown = next((each for each in labels if each.key == choices.question), labels[0])
     chosen = summaries.of_dataset(choices.dataset)
     groups = _groups(snapshot, chosen)
-    means = list(system_means(summaries, shown, groups, articles=choices.articles))
+    always = _holds_always(snapshot, choices)
+    means = list(system_means(summaries, shown, groups, articles=choices.articles, at_every_look=always))
     correlations = question_correlations(labels, choices.coefficient, chosen)
     found = collected(summaries, snapshot.human, choices.group)
     return AnswersPage(

@@ -131,7 +131,12 @@ def collected(summaries: Summaries, human: HumanRatings, group: str = "") -> lis
 
 
 def system_means(
-    summaries: Summaries, labels: Labels, groups: Mapping[str, Bools], *, articles: str = EVERY
+    summaries: Summaries,
+    labels: Labels,
+    groups: Mapping[str, Bools],
+    *,
+    articles: str = EVERY,
+    at_every_look: bool = False,
 ) -> Iterator[MeanLabel]:
     """Yield the mean label of each system among the summaries (summaries,) of each of the `groups`.
 
@@ -149,7 +154,7 @@ def system_means(
             if code < 0:
                 continue
             own = counted & (summaries.systems == code)
-            mean = label_mean(labels.values[own], summaries.articles[own])
+            mean = label_mean(labels.values[own], summaries.articles[own], at_every_look=at_every_look)
             estimate = within_ends(mean, labels.scale.ends)
             yield MeanLabel(
                 summaries.system_names[code],

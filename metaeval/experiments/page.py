@@ -24,6 +24,7 @@ from metaeval.live.results_page import ComparedPage
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats import spread
 from metaeval.stats.result import each_once
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
 from scoring.experiments.following import Followed, MemberRun
 from scoring.models import Experiment
 
@@ -171,7 +172,14 @@ def _results(
     table = points.table
     uncertain = found.result if found else None
     questions = question_figures(table, members, uncertain)
-    systems = named_systems(table.comparison, shown.labels, members, choices.named, choices.items)
+    systems = named_systems(
+        table.comparison,
+        shown.labels,
+        members,
+        choices.named,
+        choices.items,
+        at_every_look=table.method.interval == ALWAYS_VALID,
+    )
     sentences = [
         *(
             sentence

@@ -47,6 +47,8 @@ def named_systems(
     members: Mapping[str, MemberRun],
     named: Sequence[str],
     items: str = "own",
+    *,
+    at_every_look: bool = False,
 ) -> NamedSystems:
     """Return the means of the systems `named` (none for all) on the labels' dimension.
 
@@ -65,7 +67,7 @@ def named_systems(
         labels = replace(labels, values=read_only(np.where(kept, labels.values, np.nan)))
         there = {key: _only(evaluator, labels.dimension, kept) for key, evaluator in there.items()}
     columns = [
-        (PEOPLE, label_figures(comparison, labels)),
+        (PEOPLE, label_figures(comparison, labels, at_every_look=at_every_look)),
         *(
             (member.label, score_figures(comparison, labels.dimension, there[key]))
             for key, member in members.items()

@@ -50,6 +50,15 @@ class CurvePage(ComparedPage):
         return self.figures is None
 
     @property
+    def looks(self) -> str:
+        """Always 'one': the intervals are percentiles of resamples of articles and of models."""
+        return "one"
+
+    @property
+    def for_every_look(self) -> str:
+        return ""
+
+    @property
     def intervals_of(self) -> str:
         """Always empty: figures and their intervals are of the same revision."""
         return ""

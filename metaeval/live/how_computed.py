@@ -34,6 +34,8 @@ def how_computed(page: ResultsPage, project: Project, on: date) -> str:
     )
     mixed = page.mixed_groups and not page.is_split_by_group
     warning = warning_of_mixing(snapshot.summaries, snapshot.human, page.group) if mixed else ""
+    if snapshot.is_live and page.looks == "one":
+        data += " Intervals and tests are for a single look at the ratings."
     said = "\n\n".join([data, *([f"{warning} {DEFINITION}"] if mixed else []), *paragraphs, _software()])
     return "\n\n".join([said, *sources_of(said)]) + "\n"
 

@@ -52,6 +52,24 @@ class ResultsPage:
         return ()
 
     @property
+    def looks(self) -> str:
+        """Return 'every' if intervals and tests hold at every look, 'one' if one of them does not.
+
+        Empty without any.
+        """
+        return "one"
+
+    @property
+    def for_every_look(self) -> str:
+        """Return the query of this page with intervals that hold at every look; empty if it has none."""
+        return ""
+
+    @property
+    def test(self) -> str:
+        """The label of the significance test; empty if there is none."""
+        return ""
+
+    @property
     def waits(self) -> int:
         """The number of background results that are still being computed."""
         return 0
@@ -152,10 +170,6 @@ class ComparedPage(ResultsPage):
 
     @property
     def looks(self) -> str:
-        """Return 'every' if intervals and tests hold at every look, 'one' if one of them does not.
-
-        Empty without any.
-        """
         chosen = {self.method.interval, self.method.test} - {NONE}
         if not chosen:
             return ""

@@ -61,6 +61,20 @@ class PlanningPage(ComparedPage):
     n_labelled: int
 
     @property
+    def looks(self) -> str:
+        """Always 'one': plans are for an interval and a difference at the end."""
+        return "one"
+
+    @property
+    def for_every_look(self) -> str:
+        return ""
+
+    @property
+    def test(self) -> str:
+        """Always empty: plans have no letters."""
+        return ""
+
+    @property
     def waits(self) -> int:
         return self.plans is None
 

@@ -17,6 +17,7 @@ from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import each_once
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
 from metaeval.systems.report import SystemFigure, label_figures, powered_figures, score_figures
 
 NOT_FOR_MEANS = ("level", "coefficient")
@@ -62,6 +63,11 @@ class SystemsPage(ComparedPage):
     score_figures: Sequence[SystemFigure]
     """All means of the second table."""
     n_labelled: int
+
+    @property
+    def test(self) -> str:
+        """Always empty: systems' means are not tested."""
+        return ""
 
     @property
     def caption(self) -> str:
@@ -163,8 +169,11 @@ def _means(
     check_choice("evaluator", choices.evaluator, ("", *keys))
     helper = next((each for each in comparison.evaluators if each.key == choices.evaluator), None)
     labels = [column.labels for column in table.columns]
-    powered = [powered_figures(comparison, each, helper) if helper else [] for each in labels]
-    return [label_figures(comparison, each) for each in labels], powered
+    always = table.method.interval == ALWAYS_VALID
+    powered = [
+        powered_figures(comparison, each, helper, at_every_look=always) if helper else [] for each in labels
+    ]
+    return [label_figures(comparison, each, at_every_look=always) for each in labels], powered
 
 
 def _scores(table: ComparisonTable, choices: ComparisonChoices) -> list[list[SystemFigure]]:
@@ -173,7 +182,9 @@ def _scores(table: ComparisonTable, choices: ComparisonChoices) -> list[list[Sys
     by_evaluator = (
         score_figures(table.comparison, labels.dimension, each) for each in table.comparison.evaluators
     )
-    return [label_figures(table.comparison, labels), *(each for each in by_evaluator if each)]
+    always = table.method.interval == ALWAYS_VALID
+    means = label_figures(table.comparison, labels, at_every_look=always)
+    return [means, *(each for each in by_evaluator if each)]
 
 
 def _question(table: ComparisonTable, choices: ComparisonChoices) -> Labels:

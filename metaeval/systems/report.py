@@ -14,7 +14,7 @@ from metaeval.stats.result import reasons, value_and_ends
 
 SCORE_MEAN = (
     "Mean of all scores, of labelled and unlabelled summaries. Interval: 95% t-interval with articles as"
-    " units."
+    " units, for a single look."
 )
 NO_SCORES = "no summary has a score"
 
@@ -61,7 +61,9 @@ class SystemFigure:
         }
 
 
-def label_figures(comparison: Comparison, labels: Labels) -> list[SystemFigure]:
+def label_figures(
+    comparison: Comparison, labels: Labels, *, at_every_look: bool = False
+) -> list[SystemFigure]:
     """Return the mean label of each system, from labels alone."""
     articles = comparison.summaries.articles
     return _figures(
@@ -69,12 +71,16 @@ def label_figures(comparison: Comparison, labels: Labels) -> list[SystemFigure]:
         labels.dimension,
         "labels",
         None,
-        lambda own: within_ends(label_mean(labels.values[own], articles[own]), labels.scale.ends),
+        lambda own: within_ends(
+            label_mean(labels.values[own], articles[own], at_every_look=at_every_look), labels.scale.ends
+        ),
         labels,
     )
 
 
-def powered_figures(comparison: Comparison, labels: Labels, evaluator: SetupScores) -> list[SystemFigure]:
+def powered_figures(
+    comparison: Comparison, labels: Labels, evaluator: SetupScores, *, at_every_look: bool = False
+) -> list[SystemFigure]:
     """Return the prediction-powered mean label of each system; empty if the evaluator has no scores."""
     scores = evaluator.on(labels.dimension)
     if scores is None:
@@ -86,7 +92,10 @@ def powered_figures(comparison: Comparison, labels: Labels, evaluator: SetupScor
         "labels and scores",
         evaluator,
         lambda own: within_ends(
-            prediction_powered(comparison.summaries.rows(own, labels, values[own])), labels.scale.ends
+            prediction_powered(
+                comparison.summaries.rows(own, labels, values[own]), at_every_look=at_every_look
+            ),
+            labels.scale.ends,
         ),
         labels,
     )

@@ -6,12 +6,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from metaeval.stats.arrays import Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.arrays import Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
 from metaeval.stats.result import Interval, Result
+from metaeval.stats.uncertainty.always_valid import always_valid_quantile, degrees_at_every_look
+from metaeval.stats.uncertainty.jackknife_interval import JackknifeSpread
 
 NO_LABEL = "no summary has a label"
 FEWER_THAN_TWO = "the summaries are of fewer than two articles"
 NO_SPREAD = "all values are equal, so their spread is unknown"
+ONE_LOOK = "95% t-interval, with the article as the unit that is drawn"
+EVERY_LOOK = (
+    "95% always-valid interval, which holds however often one looks while articles come in, with the article"
+    " as the unit that is drawn; the mixture of Wang & Ramdas (2024) with Satterthwaite's degrees of freedom"
+)
 CUT = "Intervals are cut at the ends of the scale."
 """The definition of `within_ends`."""
 
@@ -39,12 +46,14 @@ def undefined_mean(labelled: int, scored_only: int, definition: str, reason: str
     )
 
 
-def label_mean(labels: npt.ArrayLike, articles: npt.ArrayLike) -> MeanEstimate:
-    """Return the mean label with a 95% t-interval, clustered by article.
+def label_mean(
+    labels: npt.ArrayLike, articles: npt.ArrayLike, *, at_every_look: bool = False
+) -> MeanEstimate:
+    """Return the mean label with a 95% interval, clustered by article.
 
     Mean m = sum of y_i / n; variance V = G / (G - 1) * sum over articles of (sum of the article's y_i - m)^2
     / n^2, with G articles; interval m +- t(G - 1, 0.975) * root of V. With one label for each article this is
-    the usual interval of a mean.
+    the usual interval of a mean. The one `at_every_look` has the quantile of `always_valid_quantile` instead.
 
     Parameters
     ----------
@@ -52,7 +61,8 @@ def label_mean(labels: npt.ArrayLike, articles: npt.ArrayLike) -> MeanEstimate:
     articles : (n,) codes; negative = not known, which makes an article of its own.
 
     Undefined without any label. The interval is undefined with labels of fewer than two articles, and where
-    all labels are equal: an interval without width would claim that no other label is possible.
+    all labels are equal: an interval without width would claim that no other label is possible. At every look
+    it is also undefined until `degrees_at_every_look` finds enough articles.
 
     Raises ValueError for unequal lengths, infinite labels, codes that are not whole numbers.
 
@@ -68,22 +78,26 @@ def label_mean(labels: npt.ArrayLike, articles: npt.ArrayLike) -> MeanEstimate:
     has_label = ~np.isnan(label)
     label, cluster = label[has_label], clusters(article[has_label])
     definition = (
-        "Mean of the labels. Interval: 95% t-interval, with the article as the unit that is drawn; it takes"
-        " the labelled summaries for a random draw from those of the system."
+        f"Mean of the labels. Interval: {EVERY_LOOK if at_every_look else ONE_LOOK}; it takes the labelled"
+        " summaries for a random draw from those of the system."
     )
     if not len(label):
         return undefined_mean(0, 0, definition, NO_LABEL)
     value = float(label.mean())
     n_articles = int(cluster.max()) + 1
     reason = FEWER_THAN_TWO if n_articles < 2 else NO_SPREAD if np.ptp(label) == 0 else ""
-    variance = np.sum(np.bincount(cluster, weights=label - value) ** 2) / len(label) ** 2
+    sums = (
+        np.bincount(cluster, weights=label - value)
+        / len(label)
+        * np.sqrt(n_articles / max(n_articles - 1, 1))
+    )
     return MeanEstimate(
         value=value,
         labelled=len(label),
         scored_only=0,
         interval=Interval(np.nan, np.nan, definition, reason)
         if reason
-        else t_interval(value, variance * n_articles / (n_articles - 1), n_articles - 1, definition),
+        else clustered_interval(value, sums, n_articles - 1, definition, at_every_look=at_every_look),
         definition=definition,
     )
 
@@ -107,7 +121,25 @@ def clusters(articles: Ints) -> Ints:
     return np.unique(own, return_inverse=True)[1].astype(np.int64)
 
 
-def t_interval(value: float, variance: float, freedom: int, definition: str) -> Interval:
-    """Return the 95% interval of an estimate with this variance and these degrees of freedom."""
-    half = float(stdtrit(freedom, 0.975) * np.sqrt(variance))
-    return Interval(value - half, value + half, definition)
+def clustered_interval(
+    value: float, sums: Floats, freedom: int, definition: str, *, at_every_look: bool
+) -> Interval:
+    """Return the 95% interval of an estimate that deviates from the truth by a sum over articles.
+
+    Parameters
+    ----------
+    sums : (G,) each article's part of the deviation, scaled so that their squares add up to the variance.
+    freedom : degrees of freedom of the variance.
+    """
+    error = float(np.sqrt(np.sum(sums**2)))
+    if not at_every_look:
+        half = float(stdtrit(freedom, 0.975)) * error
+        return Interval(value - half, value + half, definition)
+    carried_by = float(np.sum(sums**2) ** 2 / np.sum(sums**4))
+
+    def ends() -> tuple[float, float]:
+        degrees = degrees_at_every_look(JackknifeSpread(value, error, freedom, carried_by))
+        half = always_valid_quantile(0.05, len(sums), degrees) * error
+        return value - half, value + half
+
+    return Interval.found(definition, ends)

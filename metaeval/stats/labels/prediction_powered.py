@@ -6,12 +6,14 @@ import numpy as np
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.labels.label_mean import (
+    EVERY_LOOK,
     FEWER_THAN_TWO,
     NO_SPREAD,
+    ONE_LOOK,
     MeanEstimate,
+    clustered_interval,
     clusters,
     label_mean,
-    t_interval,
     undefined_mean,
 )
 from metaeval.stats.result import Interval
@@ -22,7 +24,9 @@ WITHOUT_POWER = "The scores do not help here (λ = 0), so this is the mean of th
 TOO_FEW_TO_TUNE = "fewer than three articles have a summary with a label and a score"
 
 
-def prediction_powered(rows: Rows, *, power: float | None = None) -> MeanEstimate:
+def prediction_powered(
+    rows: Rows, *, power: float | None = None, at_every_look: bool = False
+) -> MeanEstimate:
     """Return the mean label, estimated from labels and from scores of unlabelled summaries.
 
     The scores' error on the labelled summaries corrects their mean on the others.
@@ -45,6 +49,7 @@ def prediction_powered(rows: Rows, *, power: float | None = None) -> MeanEstimat
         its own.
     power : lambda; with 0 the result is that of the labels alone, with 1 and scores in the labels' unit that
         of the first paper.
+    at_every_look : whether the interval holds at every look while articles come in.
 
     Undefined without any summary with both numbers, and with `power` not given, of fewer than three articles.
     The interval is undefined with labels of fewer than two articles (three if the power is tuned), and where
@@ -64,33 +69,33 @@ def prediction_powered(rows: Rows, *, power: float | None = None) -> MeanEstimat
     labelled, scored_only = scored & ~np.isnan(label), scored & np.isnan(label)
     y, f, f_only = label[labelled], score[labelled], score[scored_only]
     if not len(y):
-        return undefined_mean(0, len(f_only), _definition(np.nan), NO_PAIR)
+        return undefined_mean(0, len(f_only), _definition(np.nan, at_every_look), NO_PAIR)
     is_tuned = power is None and len(f_only) > 0 and np.ptp(score[scored]) > 0
     n_articles = int(clusters(article[labelled]).max(initial=-1)) + 1
     if is_tuned and n_articles < 3:
-        return undefined_mean(len(y), len(f_only), _definition(np.nan), TOO_FEW_TO_TUNE)
+        return undefined_mean(len(y), len(f_only), _definition(np.nan, at_every_look), TOO_FEW_TO_TUNE)
     used = _tuned_power(y, f, f_only) if is_tuned else (power or 0.0) if len(f_only) else 0.0
     if used == 0:
-        alone = label_mean(np.where(labelled, label, np.nan), article)
+        alone = label_mean(np.where(labelled, label, np.nan), article, at_every_look=at_every_look)
         return replace(alone, definition=f"{WITHOUT_POWER} {alone.definition}")
 
     residual = y - used * f
     value = float(used * f_only.mean() + residual.mean())
     fitted = 2 if is_tuned else 1
-    definition = _definition(used)
+    definition = _definition(used, at_every_look)
     reason = FEWER_THAN_TWO if n_articles <= fitted else NO_SPREAD if np.ptp(y) == 0 else ""
     terms = np.zeros(len(label))
     terms[labelled] = (residual - residual.mean()) / len(y)
     terms[labelled] *= np.sqrt(n_articles / max(n_articles - fitted, 1))
     terms[scored_only] = used * (f_only - f_only.mean()) / len(f_only)
-    variance = float(np.sum(np.bincount(clusters(article), weights=terms) ** 2))
+    sums = np.bincount(clusters(article), weights=terms).astype(np.float64)
     return MeanEstimate(
         value=value,
         labelled=len(y),
         scored_only=len(f_only),
         interval=Interval(np.nan, np.nan, definition, reason)
         if reason
-        else t_interval(value, variance, n_articles - fitted, definition),
+        else clustered_interval(value, sums, n_articles - fitted, definition, at_every_look=at_every_look),
         definition=definition,
     )
 
@@ -100,11 +105,11 @@ def _tuned_power(y: Floats, f: Floats, f_only: Floats) -> float:
     return covariance / ((1 + len(f) / len(f_only)) * float(np.concatenate([f, f_only]).var(ddof=1)))
 
 
-def _definition(power: float) -> str:
+def _definition(power: float, at_every_look: bool) -> str:
     tuned = "" if np.isnan(power) else f" = {power:.3g}"
     return (
         "Prediction-powered estimate (Angelopoulos et al. 2023; PPI++): λ times the mean score of the"
         " summaries that have no label, plus the mean of label − λ · score over those that have both, with"
-        f" the λ that gives the least variance{tuned}. Interval: 95% t-interval, with the article as the unit"
-        " that is drawn; it takes the labelled summaries for a random draw from those of the system."
+        f" the λ that gives the least variance{tuned}. Interval: {EVERY_LOOK if at_every_look else ONE_LOOK};"
+        " it takes the labelled summaries for a random draw from those of the system."
     )

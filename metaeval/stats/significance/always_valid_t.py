@@ -1,5 +1,7 @@
 """The test of two evaluators that holds at every look at a campaign that goes on."""
 
+from functools import partial
+
 import numpy as np
 
 from metaeval.stats.arrays import Bools, Floats, Ints
@@ -57,12 +59,8 @@ def tester(data: Compared) -> PairTester:
             degrees = degrees_at_every_look(spread)
         except NoIntervalError as why_not_yet:
             return PairTest(reason=str(why_not_yet))
-
-        def p_above(t: float) -> float:
-            # An interval for every look that lies above 0 does so by both sides' error.
-            return always_valid_p(t, articles, degrees) if t > 0 else 1.0
-
-        p_value = p_above(abs(spread.middle) / spread.error)
+        p_value = always_valid_p(spread.middle / spread.error, articles, degrees)
+        p_above = partial(always_valid_p, articles=articles, degrees=degrees, one_sided=True)
         return PairTest(p_value, spread=DifferenceSpread(spread.error, p_above))
 
     return test

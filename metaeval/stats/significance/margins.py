@@ -17,8 +17,8 @@ NOT_WORSE = (
 )
 BY_BOOTSTRAP = "by the paired bootstrap over articles' standard error"
 BY_ALWAYS_VALID = (
-    "by the always-valid test's standard error and p, so that it holds at every look (with a chance of an"
-    " error of about half the level, since one side of two is used)"
+    "by the always-valid test's standard error and a likelihood ratio of differences above 0 only, so that it"
+    " holds at every look"
 )
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.special import stdtr
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
@@ -15,7 +16,7 @@ PRIOR_ARTICLES = 6
 articles."""
 
 
-def always_valid_p(t: float, articles: int, degrees: float) -> float:
+def always_valid_p(t: float, articles: int, degrees: float, *, one_sided: bool = False) -> float:
     """Return the p-value 1/E of a mean's t statistic, which is at most α at any look with a chance of α.
 
     E is the likelihood of the articles so far if the mean in standard deviations is drawn from a normal
@@ -28,6 +29,10 @@ def always_valid_p(t: float, articles: int, degrees: float) -> float:
     t : the mean over its standard error.
     articles : how many there are so far.
     degrees : of freedom of the standard error; one less than the articles, or groups of articles.
+    one_sided : whether the mean is drawn above 0 only, so that the chance is at most α for every mean of at
+        most 0. E is then twice the share of drawn means above 0, given the data, times as large: that is
+        2 F(t √((ν + 1)(1 - r) / (ν + r t²))), with F the distribution function of Student's t on ν + 1
+        degrees.
 
     The chance is α exactly, by Ville's inequality, for a mean of independent normal articles, and near α for
     what is a mean of many articles but for a remainder that vanishes. E of several means make p-values that
@@ -40,10 +45,15 @@ def always_valid_p(t: float, articles: int, degrees: float) -> float:
 
     >>> [round(always_valid_p(t, 50, 49), 3) for t in (0, 2, 3, 4)]
     [1.0, 0.534, 0.073, 0.006]
+    >>> [round(always_valid_p(t, 50, 49, one_sided=True), 3) for t in (-3, 2, 3, 4)]
+    [1.0, 0.276, 0.037, 0.003]
     """
     prior = PRIOR_ARTICLES / (PRIOR_ARTICLES + articles)
     squared = t * t / degrees
     log = math.log(prior) / 2 + (degrees + 1) / 2 * (math.log1p(squared) - math.log1p(prior * squared))
+    if one_sided:
+        of_drawn = t * math.sqrt((degrees + 1) * (1 - prior) / (degrees + prior * t * t))
+        log += math.log(2 * float(stdtr(degrees + 1, of_drawn)))
     return math.exp(-max(0.0, log))
 
 

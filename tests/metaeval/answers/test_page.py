@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Article
+from annotation.projects.closing import close_campaign
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import make_summaries, rate
 
@@ -83,3 +84,21 @@ def test_tables_are_files(researcher, rated):
     assert "undefined" in file_of(researcher, rated, "questions", "md").content.decode()
     assert file_of(researcher, rated, "nothing", "csv").status_code == 404
     assert file_of(researcher, rated, "systems", "exe").status_code == 404
+
+
+def test_intervals_hold_at_every_look_until_the_campaign_is_closed(client, compared_at_length):
+    client.force_login(make_member(compared_at_length, "researcher"))
+
+    def read(**query):
+        rows = csv.DictReader(
+            io.StringIO(file_of(client, compared_at_length, "systems", "csv", **query).content.decode())
+        )
+        return [float(row["high"]) - float(row["low"]) for row in rows]
+
+    live, one_look = read(), read(interval="one_look")
+    assert all(wide > narrow for wide, narrow in zip(live, one_look, strict=True))
+    shown = " ".join(get_page(client, compared_at_length)[1].split())
+    assert '<a href="?interval=one_look">Show those for a single look</a>' in shown
+    assert get_page(client, compared_at_length, interval="x")[0] == 400
+    close_campaign(compared_at_length, make_member(compared_at_length, "manager"))
+    assert read() == one_look

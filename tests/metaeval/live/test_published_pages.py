@@ -33,6 +33,7 @@ COMPARISON_CHOICES = (
     {**QUICK, "group": "crowd"},
 )
 OTHER_CHOICES = ({}, {"group": "crowd"})
+WITHOUT_CHOICES = ({},)
 
 
 @pytest.fixture
@@ -95,6 +96,7 @@ def published_answers(project, client):
     kept = {}
     for address in published_addresses(project):
         choices = COMPARISON_CHOICES if "/comparison/" in address else OTHER_CHOICES
+        choices = WITHOUT_CHOICES if "/preregistrations/" in address else choices
         for chosen in choices[:1] if "/figures/" in address else choices:
             with kept_snapshots(kept):
                 answer = client.get(address, chosen)

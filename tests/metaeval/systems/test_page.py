@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Project
+from annotation.projects.closing import close_campaign
 from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, score
@@ -176,3 +177,18 @@ def test_names_are_escaped(researcher, project):
 @pytest.mark.parametrize("query", [{"evaluator": "0"}, {"labels": "median"}, {"language": "xx"}])
 def test_unknown_choices_are_refused(researcher, judged, query):
     assert researcher.get(reverse("systems", args=[judged.slug]), query).status_code == 400
+
+
+def test_intervals_hold_at_every_look_until_the_campaign_is_closed(client, compared_at_length):
+    client.force_login(make_member(compared_at_length, "researcher"))
+
+    def widths(**query):
+        rows = csv_rows(client, compared_at_length, "labels", **query)
+        return [float(row["high"]) - float(row["low"]) for row in rows if row["dimension"] == "coherence"]
+
+    live, one_look = widths(), widths(interval="one_look")
+    assert all(wide > narrow for wide, narrow in zip(live, one_look, strict=True))
+    shown = get_page(client, compared_at_length)
+    assert "Intervals hold however often you look while ratings come in." in " ".join(shown.split())
+    close_campaign(compared_at_length, make_member(compared_at_length, "manager"))
+    assert widths() == one_look

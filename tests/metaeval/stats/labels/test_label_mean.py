@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.stats.labels.label_mean import FEWER_THAN_TWO, NO_LABEL, NO_SPREAD, label_mean
+from metaeval.stats.uncertainty.always_valid import always_valid_interval
 
 some_labels = st.lists(st.sampled_from([1.0, 2.0, 2.5, 5.0]), min_size=2, max_size=30).filter(
     lambda labels: len(set(labels)) > 1
@@ -60,3 +61,20 @@ def test_a_missing_interval_has_a_reason(labels, articles, value, reason):
 def test_invalid_arguments_are_refused(labels, articles):
     with pytest.raises(ValueError, match=r"labels|articles"):
         label_mean(labels, articles)
+
+
+def test_at_every_look_the_interval_is_the_always_valid_one_of_the_mean():
+    labels = np.random.default_rng(5).normal(size=40)
+    once, always = (label_mean(labels, range(40), at_every_look=each) for each in (False, True))
+    without = (labels.sum() - labels) / 39
+    expected = always_valid_interval(labels.mean(), without, 40, least=None)
+    assert (always.interval.low, always.interval.high) == pytest.approx(expected)
+    assert always.interval.low < once.interval.low < once.interval.high < always.interval.high
+    assert "always-valid" in always.definition
+    assert "always-valid" not in once.definition
+
+
+def test_at_every_look_there_is_no_interval_before_ten_articles_carry_its_error():
+    rare = label_mean([1.0] * 3 + [0.0] * 60, range(63), at_every_look=True)
+    assert rare.interval.reason == "too early: fewer than 10 articles carry the standard error"
+    assert rare.value == pytest.approx(3 / 63)

@@ -146,3 +146,14 @@ def test_interval_with_given_power_needs_two_articles_and_varied_labels():
     assert one.interval.reason == FEWER_THAN_TWO
     alike = prediction_powered(make_rows([2.0, 2.0, 2.0, np.nan], scores, range(4)), power=1)
     assert alike.interval.reason == NO_SPREAD
+
+
+def test_at_every_look_the_interval_is_wider_around_the_same_value():
+    rng = np.random.default_rng(6)
+    scores = rng.normal(size=120)
+    labels = np.where(np.arange(120) < 60, scores + rng.normal(size=120), np.nan)
+    rows = make_rows(labels, scores, range(120))
+    once, always = (prediction_powered(rows, at_every_look=each) for each in (False, True))
+    assert always.value == once.value
+    assert always.interval.low < once.interval.low < once.interval.high < always.interval.high
+    assert "always-valid" in always.definition

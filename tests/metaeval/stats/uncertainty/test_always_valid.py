@@ -39,6 +39,30 @@ def test_the_p_value_is_one_over_the_mixture_of_likelihoods(n, statistic):
     assert always_valid_p(statistic, n, n - 1) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.parametrize("n", [10, 20, 50])
+@pytest.mark.parametrize("statistic", [-1.0, 0.5, 2.5, 4.0])
+def test_the_one_sided_p_value_draws_positive_effects_only(n, statistic):
+    mixed, _ = quad(
+        lambda effect: (
+            nct.pdf(statistic, n - 1, effect * math.sqrt(n))
+            * 2
+            * norm.pdf(effect, scale=PRIOR_ARTICLES**-0.5)
+        ),
+        0,
+        4,
+        limit=200,
+    )
+    expected = min(1.0, float(t.pdf(statistic, n - 1)) / mixed)
+    assert always_valid_p(statistic, n, n - 1, one_sided=True) == pytest.approx(expected, rel=1e-4)
+
+
+@given(SIZES, st.floats(-20, 20))
+def test_the_one_sided_p_value_is_at_best_half_of_the_other(n, statistic):
+    both, above = (always_valid_p(statistic, n, n - 1, one_sided=each) for each in (False, True))
+    assert above >= both / 2 * (1 - 1e-9)
+    assert statistic > 0 or above == 1
+
+
 @given(SIZES, st.floats(0.001, 0.2))
 def test_the_quantile_is_where_the_p_value_reaches_alpha(n, alpha):
     quantile = always_valid_quantile(alpha, n, n - 1)
