@@ -52,6 +52,19 @@ class Outcome:
     definition: str = ""
 
 
+def statement_of(registered: Preregistration, first: str, second: str, question: str) -> str:
+    """Return the claim about two named evaluators and a question's title, without a full stop."""
+    within = f" within {figure(registered.margin)}" if registered.margin else ""
+    details = [
+        COEFFICIENTS[registered.coefficient].label,
+        LEVELS[registered.level].label,
+        *([registered.language] if registered.language != ALL else []),
+        *([f"raters of {registered.group}"] if registered.group else []),
+    ]
+    claim = registered.get_claim_display()
+    return f"{first} {claim} {second}{within} on {question} ({', '.join(details)})"
+
+
 @dataclass(frozen=True)
 class PreregisteredRow:
     """A preregistration with its result."""
@@ -70,14 +83,7 @@ class PreregisteredRow:
     @property
     def statement(self) -> str:
         """Return the claim, as a sentence without its full stop."""
-        claim = self.registered.get_claim_display()
-        within = f" within {figure(self.registered.margin)}" if self.registered.margin else ""
-        where = (
-            f"{COEFFICIENTS[self.registered.coefficient].label}, {LEVELS[self.registered.level].label}"
-            + (f", {self.registered.language}" if self.registered.language != ALL else "")
-            + (f", raters of {self.registered.group}" if self.registered.group else "")
-        )
-        return f"{self.first} {claim} {self.second}{within} on {self.question} ({where})"
+        return statement_of(self.registered, self.first, self.second, self.question)
 
     @property
     def unit(self) -> str:

@@ -16,7 +16,7 @@ from annotation.web.request_types import HtmxRequest, SignedInRequest
 from metaeval.live.news import answer, download, results_view
 from metaeval.models import Preregistration
 from metaeval.preregistrations.forms import PreregistrationForm
-from metaeval.preregistrations.page import NoChoices, outcomes_key, preregistrations_page
+from metaeval.preregistrations.page import NoChoices, outcomes_key, preregistrations_page, statement_of
 from metaeval.preregistrations.registering import LONGEST_NOTE, preregister, withdraw_preregistration
 
 
@@ -72,5 +72,8 @@ def preregistration_withdraw(request: SignedInRequest, slug: str, preregistratio
         else:
             messages.success(request, "Withdrawn. It stays on record.")
             return redirect("preregistrations", slug)
-    context = {"registered": registered, "error": error, "longest": LONGEST_NOTE}
+    titles = dict(project.questionnaire.questions.values_list("key", "title"))
+    title = titles.get(registered.question_key, registered.question_key)
+    statement = statement_of(registered, registered.first_name, registered.second_name, title)
+    context = {"statement": statement, "error": error, "longest": LONGEST_NOTE}
     return render(request, "metaeval/preregistration_withdraw.html", context, status=422 if error else 200)

@@ -38,6 +38,8 @@ PAGES = {
     "systems": ("demo-researcher", "/projects/demo/systems/?evaluator=2"),
     "answers": ("demo-researcher", "/projects/demo/answers/"),
     "planning": ("demo-researcher", "/projects/demo/planning/"),
+    "preregistrations": ("demo-researcher", "/projects/demo/preregistrations/"),
+    "preregistration-new": ("demo-researcher", "/projects/demo/preregistrations/new/"),
     "disagreements": (
         "demo-researcher",
         "/projects/demo/disagreements/?evaluator=2&question=attribution",

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 
 import pytest
 from django.urls import reverse
@@ -140,6 +141,7 @@ def test_the_page_tells_statement_verdict_and_when_it_was_stated(
     shown = read_page(client, compared_at_length)
     assert "Good is as good as Also good within .300 on Coherence" in shown
     assert "✓ shown" in shown
+    assert re.search(r'<a [^>]*aria-current="page"[^>]*>Results</a>', shown)
     assert "<b>after 320 ratings</b>. Hoped." in shown
     assert "They hold however often you look while ratings come in." in shown
     assert "Preregistered comparisons are a family of their own" in shown
@@ -192,7 +194,7 @@ def test_without_two_evaluators_the_form_says_what_to_do(client):
 def test_withdrawing_asks_for_a_reason(client, compared_at_length, researcher, setups):
     registered = register(compared_at_length, researcher, setups, "better", "Good", "Noise")
     page = reverse("preregistration_withdraw", args=[compared_at_length.slug, registered.pk])
-    assert "Good is better than Noise" in client.get(page).content.decode()
+    assert "Good is better than Noise on Coherence (Kendall" in client.get(page).content.decode()
     assert client.post(page).status_code == 422
     assert client.post(page, {"reason": "Wrong pair."}).status_code == 302
     assert "Wrong pair." in read_page(client, compared_at_length)
