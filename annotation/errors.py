@@ -36,6 +36,12 @@ class Busy(TryAgainLater):
     status = 503
 
 
+class StillComputing(TryAgainLater):
+    """The result takes longer than a request, and is kept for the same request later."""
+
+    status = 503
+
+
 class NotAllowed(DomainError):
     """The user's role does not permit the action."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.errors import StillComputing
 from annotation.models import Project
 from annotation.web.api_pages import OneOf, ProjectPage
 from metaeval.comparison.report import comparison_table
@@ -15,6 +16,7 @@ from metaeval.live.api import (
     LabelsQuery,
     results_list,
 )
+from metaeval.live.background import BUSY_S, LONG, Key, queue_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
@@ -25,6 +27,9 @@ from metaeval.stats.method import BY_LEVEL, BY_TEST, ITEMS, NONE, ONE_LOOK, Meth
 from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
+
+WAITS_S = 10.0
+"""Seconds that a request waits for its comparison, which goes on afterwards."""
 
 
 class WithinMarginSerializer(serializers.Serializer):
@@ -169,7 +174,11 @@ class ComparisonQuery(LabelsQuery):
 
 @results_list("comparison_list", ComparisonQuery, ComparisonListSerializer)
 def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, object]]]:
-    """Return one coefficient of each evaluator with the human labels on each dimension."""
+    """Return one coefficient of each evaluator with the human labels on each dimension.
+
+    If that takes long, as with permutations of many summaries, the answer is 503 with Retry-After until the
+    result is there; it is then kept as long as the project does not change.
+    """
     snapshot = snapshot_of(project)
     choices = ComparisonChoices(
         language=query["language"],
@@ -184,4 +193,9 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
     Method(**asked).refuse_inapplicable_test()
     method = Method(**asked, is_live=snapshot.is_live)
     table = comparison_table(snapshot, choices, method)
-    return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, table.rows()
+    key = Key.of(project, snapshot.revision, "comparison_list", choices, method)
+    found = queue_of(key, LONG).result(key, table.uncertainties, WAITS_S)
+    if found is None:
+        raise StillComputing("This comparison is still being computed.", BUSY_S)
+    rows = [figure.as_json() for figure in table.figures(found)]
+    return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, rows
