@@ -216,6 +216,7 @@ def make_campaign(mark: str) -> Campaign:
         "systems_table": {"name": "scores", "kind": "csv"},
         "planning_table": {"kind": "csv"},
         "evaluator_card_table": {"kind": "csv"},
+        "timeline_figure": {"name": "timeline", "kind": "svg"},
         "comparison_figure": {"name": "scatter", "kind": "svg"},
         "agreement_figure": {"name": "answers", "kind": "svg"},
         "evaluator_card_figure": {"name": "card-agreement", "kind": "svg"},

@@ -239,6 +239,8 @@ POST  preregistration_new        in     403       403        422     422     404
 GET   preregistration_withdraw   in     403       403        200     200     404      404       404
 POST  preregistration_withdraw   in     403       403        302     302     404      404       404
 GET   comparison_methods               in     403       403        200     200     404      404       404
+GET   timeline                   in     403       403        200     200     404      404       404
+GET   timeline_figure            in     403       403        200     200     404      404       404
 GET   comparison_figure            in     403       403        200     200     404      404       404
 GET   agreement_figure           in     403       403        200     200     404      404       404
 GET   evaluator_card             in     403       403        200     200     404      404       404
@@ -339,6 +341,8 @@ OPEN_WHEN_PUBLISHED = {
     "evaluator_card_figure",
     "comparison",
     "comparison_figure",
+    "timeline",
+    "timeline_figure",
     "comparison_methods",
     "comparison_table",
     "significance_csv",

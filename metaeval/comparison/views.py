@@ -10,6 +10,8 @@ from annotation.web.request_types import HtmxRequest
 from metaeval.comparison.page import level_rows, page_now, system_rows, whole_page
 from metaeval.comparison.pending import apart_key, levels_key, uncertainties_key
 from metaeval.comparison.point_values import point_values_of
+from metaeval.comparison.timeline import timeline_page
+from metaeval.live.background import Key
 from metaeval.live.choices import ComparisonChoices
 from metaeval.live.how_computed import how_computed
 from metaeval.live.news import answer, attachment, chart_file, download, results_view, table_file
@@ -64,6 +66,21 @@ def levels_csv(_request: HtmxRequest, project: Project, choices: ComparisonChoic
 def systems_csv(_request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
     """Download the means of systems for the chosen cell."""
     return download(system_rows(project, choices), f"{project.slug}-systems.csv")
+
+
+@results_view(ComparisonChoices)
+def timeline(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
+    """Show the chosen cell as it stood at earlier looks."""
+    keys = [Key.of(project, project.revision, "timeline", choices)]
+    return answer(request, project, "metaeval/timeline.html", partial(timeline_page, project, choices), keys)
+
+
+@results_view(ComparisonChoices)
+def timeline_figure(
+    _request: HtmxRequest, project: Project, choices: ComparisonChoices, name: str, kind: str
+) -> HttpResponse:
+    charts = timeline_page(project, choices, wait_s=None).charts
+    return chart_file(project.slug, charts, name, kind)
 
 
 @results_view(ComparisonChoices)

@@ -38,6 +38,7 @@ PAGES = {
     "systems": ("demo-researcher", "/projects/demo/systems/?evaluator=2"),
     "answers": ("demo-researcher", "/projects/demo/answers/"),
     "planning": ("demo-researcher", "/projects/demo/planning/"),
+    "timeline": ("demo-researcher", "/projects/demo/comparison/timeline/"),
     "preregistrations": ("demo-researcher", "/projects/demo/preregistrations/"),
     "preregistration-new": ("demo-researcher", "/projects/demo/preregistrations/new/"),
     "disagreements": (

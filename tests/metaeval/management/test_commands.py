@@ -81,6 +81,19 @@ def test_a_test_that_does_not_hold_at_the_level_is_said_on_stderr_and_in_every_r
     assert first["method_warning"] == rows[0]["method_warning"]
 
 
+def test_with_a_margin_each_pair_is_tested_for_being_as_good(project):
+    summaries = [
+        each.summary for each in project.setups.get().scores.order_by("pk").select_related("summary")
+    ]
+    score(make_setup(project, "BERTScore"), dict(zip(summaries, [1.0, 2.0, 3.0, 2.0, 4.0, 5.0], strict=True)))
+    command = ("metaeval", "--project", project.slug, "--format", "json", "--margin", "0.1")
+    rows = json.loads(run(*command))
+    assert rows == rows_of(project, margin=0.1)
+    assert {pair["within_margin"]["margin"] for row in rows for pair in row["differences"]} == {0.1}
+    with pytest.raises(CommandError, match="margin: found 2, expected 0 or more and less than 1"):
+        run(*command[:-1], "2")
+
+
 @pytest.mark.parametrize("scale", [(), ("nominal",), ("interval",)])
 def test_agreement_prints_the_rows_of_the_page(project, scale):
     chosen = [argument for name in scale for argument in ("--scale", name)]
