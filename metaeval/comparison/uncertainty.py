@@ -285,9 +285,7 @@ def _uncertainty(
         correction = f"corrected for the pairs of a dimension by {CORRECTION_LABELS[method.correction]}"
     definition = f"{tests.definition} The p-values are {correction}; below .05 the difference is significant."
     if tests.within_margin:
-        definition += (
-            f" {tests.within_margin.definition} Its p-values are {correction}, those of equivalence apart."
-        )
+        definition += f" {tests.within_margin.definition} Its p-values are {correction}, each pair counting in both orders."
     ranked = np.flatnonzero(~np.isnan(merits))
     tested = _tested_with_each_other(tests, ranked)
     # Unequal units: the values do not rank evaluators, their differences do.
@@ -377,7 +375,7 @@ def _within_margin(tests: MarginTests, correction: str) -> Callable[[int, int], 
     if correction != NONE:
         there = ~np.isnan(not_worse)
         not_worse[there] = CORRECTIONS[correction](not_worse[there])
-    equivalent = _adjusted(tests.equivalent, correction)
+    equivalent = np.maximum(not_worse, not_worse.T)
     return lambda row, at: WithinMargin(
         tests.margin,
         float(not_worse[row, at]),

@@ -75,9 +75,9 @@ class TestWithAMargin:
         assert cells["Noise", "Good"] == (False, False)
         assert cells["Good", "Noise"] == (True, False)
         assert "Schuirmann 1987" in table.definition
-        assert "those of equivalence apart" in table.definition
+        assert "each pair counting in both orders" in table.definition
 
-    def test_holm_counts_both_orders_of_a_pair_but_one_equivalence(self, compared_at_length):
+    def test_holm_counts_both_orders_and_equivalence_is_the_weaker_of_them(self, compared_at_length):
         def p_values(name, correction):
             asked = {"test": "bootstrap_articles", "margin": 0.01, "correction": correction}
             rows = table_for(compared_at_length, **asked).as_json()
@@ -86,9 +86,8 @@ class TestWithAMargin:
         plain, holm = p_values("not_worse_p", "none"), p_values("not_worse_p", "holm")
         least = min(plain, key=plain.get)
         assert holm[least] == pytest.approx(min(1, 6 * plain[least]))
-        plain, holm = p_values("equivalent_p", "none"), p_values("equivalent_p", "holm")
-        least = min(plain, key=plain.get)
-        assert holm[least] == pytest.approx(min(1, 3 * plain[least]))
+        equivalent = p_values("equivalent_p", "holm")
+        assert equivalent == {(one, other): max(holm[one, other], holm[other, one]) for one, other in holm}
 
     def test_over_systems_means_the_bootstrap_over_articles_is_named(self, compared):
         table = table_for(compared, level="system", margin=0.05)
