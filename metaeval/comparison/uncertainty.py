@@ -285,7 +285,8 @@ def _uncertainty(
         correction = f"corrected for the pairs of a dimension by {CORRECTION_LABELS[method.correction]}"
     definition = f"{tests.definition} The p-values are {correction}; below .05 the difference is significant."
     if tests.within_margin:
-        definition += f" {tests.within_margin.definition} Its p-values are {correction}, each pair counting in both orders."
+        in_both_orders = f"Its p-values are {correction}, each pair counting in both orders."
+        definition = f"{definition} {tests.within_margin.definition} {in_both_orders}"
     ranked = np.flatnonzero(~np.isnan(merits))
     tested = _tested_with_each_other(tests, ranked)
     # Unequal units: the values do not rank evaluators, their differences do.
