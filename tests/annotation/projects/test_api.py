@@ -228,7 +228,7 @@ def test_the_schema_is_complete_and_valid():
 def test_every_address_and_parameter_is_documented():
     documented = (Path(__file__).resolve().parents[3] / "docs" / "api.md").read_text()
     schema = SchemaGenerator().get_schema(public=True)
-    assert len(schema["paths"]) == 18
+    assert len(schema["paths"]) == 19
     for path, methods in schema["paths"].items():
         assert set(methods) == {"get"}, path
         [line] = [line for line in documented.splitlines() if line.startswith(f"| `{path}` |")]
