@@ -29,6 +29,7 @@ from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling, Rows
 from metaeval.stats.significance.compare_pairs import ALWAYS_VALID_TEST, compare_pairs
+from metaeval.stats.significance.compared import PairTests
 
 SYSTEMS, MANY, SET = 8, 10_000, 25
 LOOKS = (10, 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
@@ -126,7 +127,7 @@ def preferences(quality: Floats, rng: np.random.Generator) -> Floats:
     return drawn * np.sqrt((centred @ centred) / (drawn**2).sum(axis=1, keepdims=True))
 
 
-def study(drawn: Callable[[float], Rows], worse: float, compare: Callable[..., object]) -> list[bool]:
+def study(drawn: Callable[[float], Rows], worse: float, compare: Callable[..., PairTests]) -> list[bool]:
     rows, equal = drawn(worse), drawn(0.0)
     as_good, equivalent = found(compare("bootstrap_articles", rows=rows))
     equal_good, both_equal = found(compare("bootstrap_articles", rows=equal))
@@ -142,9 +143,10 @@ def study(drawn: Callable[[float], Rows], worse: float, compare: Callable[..., o
     ]
 
 
-def found(tests: object) -> tuple[bool, bool]:
+def found(tests: PairTests) -> tuple[bool, bool]:
     """Return whether the first evaluator is found as good as the second, and both equivalent."""
-    within = tests.within_margin  # type: ignore[attr-defined]
+    within = tests.within_margin
+    assert within is not None
     return bool(within.not_worse[0, 1] <= 0.05), bool(within.equivalent[0, 1] <= 0.05)
 
 

@@ -15,7 +15,7 @@ def campaign_line(
     always: Sequence[Measured],
     once: Sequence[Measured],
     *,
-    nothing: float,
+    nothing: float | None,
     settled: int | None,
     title: str,
     up_title: str,
@@ -23,16 +23,17 @@ def campaign_line(
     """Return a line of values by the number of rated articles, in a band within a wider band.
 
     `articles`, `always` and `once` are (looks,), articles ascending; the two have the same values, and
-    intervals of nan where there is none. `nothing` is the value where nothing is there.
+    intervals of nan where there is none. `nothing` is the value where nothing is there; None for no line.
     `settled` is the number of articles from which a vertical line says that it is settled; None for no line.
     """
     ends = [number for row in (*always, *once) for number in (row.value, row.low, row.high)]
-    known = np.array([nothing, *(number for number in ends if not math.isnan(number))])
+    special = [] if nothing is None else [nothing]
+    known = np.array([*special, *(number for number in ends if not math.isnan(number))])
     last = max(articles, default=1)
     svg, across, up = plane(
         "campaign",
         Range(0.0, float(last)),
-        nice_range(known),
+        nice_range(known) if len(known) else Range(0.0, 1.0),
         across_title="Rated articles",
         up_title=up_title,
         title=title,
@@ -43,7 +44,8 @@ def campaign_line(
         ends_of_band = [(n, row.high) for n, row in sure] + [(n, row.low) for n, row in sure[::-1]]
         if len(sure) > 1:
             _points(svg, "polygon", "band", [(across.at(n), up.at(y)) for n, y in ends_of_band])
-    line(svg, "ceiling", across.start, up.at(nothing), across.end, up.at(nothing))
+    for value in special:
+        line(svg, "ceiling", across.start, up.at(value), across.end, up.at(value))
     if settled is not None:
         line(svg, "mean-line", across.at(settled), up.start, across.at(settled), up.end)
         is_right = across.at(settled) > (across.start + across.end) / 2

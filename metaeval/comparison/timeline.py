@@ -28,18 +28,21 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import Method
 from metaeval.stats.result import Interval, or_none
 from metaeval.stats.rows import Rows
-from metaeval.stats.uncertainty.intervals import ALWAYS_VALID, SHARES, intervals
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID, intervals
 
 FIRST_LOOK = 10
 """Articles at the first look; there are no intervals before."""
 GROWTH = 1.25
 """The factor by which the articles grow from one look to the next."""
 AT_ONE_LOOK = "jackknife_articles"
+NOTHING = {"pearson": 0.0, "spearman": 0.0, "kendall_b": 0.0, "kendall_c": 0.0, "roc_auc": 0.5}
+"""Coefficient -> its value for scores without any relation to the labels. For pairwise accuracy it depends on
+ties."""
+SETTLED = " It is settled at the first look whose always-valid interval excludes {nothing:g}."
 DEFINITION = (
     "The campaign looked back on: at each look those summaries whose first rating was finished by then, with"
     " their labels and scores of today. Looks are at 10 articles with a label and a score, and whenever there"
-    " are a quarter more. It is settled at the first look whose always-valid interval excludes {nothing:g}."
-    " Imported ratings without a time count as finished when they were imported."
+    " are a quarter more.{settled} Imported ratings without a time count as finished when they were imported."
 )
 
 
@@ -95,13 +98,15 @@ class TimelinePage(ComparedPage):
         return ""
 
     @property
-    def nothing(self) -> float:
-        """The value of the coefficient where nothing is there."""
-        return 0.5 if self.choices.coefficient in SHARES else 0.0
+    def nothing(self) -> float | None:
+        """The value of the coefficient where nothing is there; None if it depends on the labels."""
+        return NOTHING.get(self.choices.coefficient)
 
     @property
     def settled(self) -> Look | None:
         """The first look at which it is settled that something is there."""
+        if self.nothing is None:
+            return None
         return next((look for look in self.looks_back or () if look.excludes(self.nothing)), None)
 
     @property
@@ -154,7 +159,6 @@ def timeline_page(project: Project, choices: ComparisonChoices, wait_s: float | 
         looks = queue_of(key, LONG).result(key, partial(looks_back, rows, rated, method), wait_s)
     compared = [(each.key, each.label) for each in table.comparison.evaluators]
     questions = [(each.labels.key, each.labels.title) for each in table.columns]
-    nothing = 0.5 if choices.coefficient in SHARES else 0.0
     return TimelinePage(
         snapshot=snapshot,
         choices=choices,
@@ -167,7 +171,7 @@ def timeline_page(project: Project, choices: ComparisonChoices, wait_s: float | 
         evaluator=evaluator,
         question=labels,
         looks_back=looks,
-        definitions=_definitions(looks, labels, nothing),
+        definitions=_definitions(looks, labels, NOTHING.get(choices.coefficient)),
         seen=table.comparison.why_seen([evaluator]) if evaluator else {},
     )
 
@@ -221,13 +225,10 @@ def look_sizes(articles: int) -> list[int]:
 def _look(rows: Rows, counted: Bools, articles: int, until: float, method: Method) -> Look:
     here = rows.at(counted)
     formula = coefficient_at(method.level, method.coefficient, method.constant)
-    [estimate] = (LEVELS[method.level].estimate(formula, own) for own in here.each)
-    always, once = (
-        intervals(name, method.level, method.coefficient, here, method.resampling, constant=method.constant)[
-            0
-        ]
-        for name in (ALWAYS_VALID, AT_ONE_LOOK)
-    )
+    [estimate] = LEVELS[method.level].estimates(formula, here)
+    asked = method.level, method.coefficient, here, method.resampling
+    [always] = intervals(ALWAYS_VALID, *asked, constant=method.constant)
+    [once] = intervals(AT_ONE_LOOK, *asked, constant=method.constant)
     at = datetime.fromtimestamp(until).astimezone()
     return Look(articles, int(counted.sum()), at, estimate.value, always, once)
 
@@ -236,8 +237,9 @@ def _measured(look: Look, interval: Interval) -> Measured:
     return Measured(f"{look.articles:,} articles", look.value, interval.low, interval.high)
 
 
-def _definitions(looks: Sequence[Look] | None, labels: Labels | None, nothing: float) -> list[str]:
+def _definitions(looks: Sequence[Look] | None, labels: Labels | None, nothing: float | None) -> list[str]:
     if not looks or labels is None:
         return []
+    settled = "" if nothing is None else SETTLED.format(nothing=nothing)
     kinds = [each.definition for each in (looks[-1].always, looks[-1].once)]
-    return [DEFINITION.format(nothing=nothing), *kinds, labels.definition]
+    return [DEFINITION.format(settled=settled), *kinds, labels.definition]

@@ -35,6 +35,8 @@ TRAINED = (
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePage(ComparedPage):
+    is_for_one_look = True
+
     followed: FollowedCurve
     material: CurveMaterial
     figures: Sequence[CurveFigures] | None
@@ -48,15 +50,6 @@ class CurvePage(ComparedPage):
     @property
     def waits(self) -> int:
         return self.figures is None
-
-    @property
-    def looks(self) -> str:
-        """Always 'one': the intervals are percentiles of resamples of articles and of models."""
-        return "one"
-
-    @property
-    def for_every_look(self) -> str:
-        return ""
 
     @property
     def intervals_of(self) -> str:

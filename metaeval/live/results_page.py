@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -133,6 +133,9 @@ def side_by_side(apart: Sequence[Page], choices: Choices, **changes: Any) -> Pag
 class ComparedPage(ResultsPage):
     """A page that compares evaluators."""
 
+    is_for_one_look: ClassVar = False
+    """True if no choice gives intervals that hold at every look."""
+
     choices: ComparisonChoices
     picks: Sequence[Picks]
     seen: Mapping[str, int]
@@ -170,6 +173,8 @@ class ComparedPage(ResultsPage):
 
     @property
     def looks(self) -> str:
+        if self.is_for_one_look:
+            return "one"
         chosen = {self.method.interval, self.method.test} - {NONE}
         if not chosen:
             return ""
@@ -183,7 +188,7 @@ class ComparedPage(ResultsPage):
     @property
     def for_every_look(self) -> str:
         """Return the query of this page with intervals and tests that hold at every look."""
-        return self.choices.address(interval=BY_LEVEL, test=BY_LEVEL)
+        return "" if self.is_for_one_look else self.choices.address(interval=BY_LEVEL, test=BY_LEVEL)
 
     @property
     def test(self) -> str:

@@ -52,6 +52,8 @@ class Plans:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningPage(ComparedPage):
+    is_for_one_look = True
+
     evaluator: SetupScores | None
     """The chosen evaluator; None if no evaluator has scores."""
     against: SetupScores | None
@@ -59,15 +61,6 @@ class PlanningPage(ComparedPage):
     plans: Plans | None
     """The computed plans; None during the computation."""
     n_labelled: int
-
-    @property
-    def looks(self) -> str:
-        """Always 'one': plans are for an interval and a difference at the end."""
-        return "one"
-
-    @property
-    def for_every_look(self) -> str:
-        return ""
 
     @property
     def test(self) -> str:

@@ -7,8 +7,9 @@ from django.utils.text import capfirst
 
 from annotation.models import Project
 from metaeval.models import Preregistration
-from metaeval.preregistrations.registering import LONGEST_NOTE, Statement, groups_of, languages_of
+from metaeval.preregistrations.registering import LONGEST_NOTE, Statement
 from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import Method
@@ -46,19 +47,19 @@ class PreregistrationForm(forms.Form):
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
         evaluators = list(Setup.objects.filter(project=project).values_list("pk", "label"))
-        groups = groups_of(project)
+        snapshot = snapshot_of(project)
         choices: dict[str, list[tuple[Any, Any]]] = {
             "first": evaluators,
             "second": evaluators,
             "question": list(project.questionnaire.questions.values_list("key", "title")),
-            "language": [(ALL, "all"), *((each, each) for each in languages_of(project))],
-            "group": [("", "all"), *((each, each) for each in groups)],
+            "language": [(ALL, "all"), *((each, each) for each in snapshot.summaries.language_names)],
+            "group": [("", "all"), *((each, each) for each in snapshot.human.groups)],
         }
         for name, offered in choices.items():
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = offered
-        if not groups:
+        if not snapshot.human.groups:
             del self.fields["group"]
         if len(evaluators) > 1:
             self.initial["second"] = evaluators[1][0]

@@ -7,8 +7,10 @@ from functools import partial
 
 import numpy as np
 
+from annotation.errors import DomainError
 from annotation.models import Project
 from annotation.templatetags.figures import noun
+from metaeval.comparison.comparison import GUARD
 from metaeval.comparison.report import comparison_table
 from metaeval.comparison.uncertainty import SIGNIFICANT
 from metaeval.live.background import LONG, SOON, Key, queue_of
@@ -178,7 +180,7 @@ def preregistrations_page(
 ) -> PreregistrationsPage:
     """Return the page, without results if these take longer than `wait_s` seconds (None: no limit)."""
     snapshot = snapshot_of(project)
-    registered = list(Preregistration.objects.filter(project=project).select_related("registered_by"))
+    registered = list(Preregistration.objects.filter(project=project))
     titles = dict(project.questionnaire.questions.values_list("key", "title"))
     key = outcomes_key(project, snapshot.revision)
     outcomes = queue_of(key, LONG).result(key, partial(_outcomes, snapshot, registered, titles), wait_s)
@@ -264,8 +266,10 @@ def _outcome(snapshot: Snapshot, registered: Preregistration, titles: dict[str, 
         margin=registered.margin,
         is_live=snapshot.is_live,
     )
-    table = comparison_table(snapshot, choices, method)
-    [column] = table.columns
+    try:
+        [column] = comparison_table(snapshot, choices, method).columns
+    except DomainError as gone:  # a language or a group of raters that was there
+        return Outcome(reason=str(gone))
     if set(keys) - {each.key for each in column.evaluators}:
         return Outcome(reason="an evaluator does not score this question")
     first, second = ([each.key for each in column.evaluators].index(key) for key in keys)
@@ -291,5 +295,5 @@ def _outcome(snapshot: Snapshot, registered: Preregistration, titles: dict[str, 
         n=int(tests.n[first, second]),
         units=int(tests.units[first, second]),
         reason=reasons.get((first, second), "") if math.isnan(p_value) else "",
-        definition=definition,
+        definition=f"{definition} {column.labels.definition} {GUARD}",
     )

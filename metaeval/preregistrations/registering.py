@@ -10,10 +10,11 @@ from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotFound
 from annotation.lookups import one_of
-from annotation.models import Article, Project, Rater, Rating
+from annotation.models import Project, Rating
 from annotation.permissions import Permission, require
 from metaeval.models import Preregistration
 from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
@@ -124,8 +125,9 @@ def _refuse_invalid(project: Project, statement: Statement) -> None:
     check_choice("claim", statement.claim, Preregistration.Claim.values)
     check_choice("level", statement.level, tuple(LEVELS))
     check_choice("coefficient", statement.coefficient, tuple(COEFFICIENTS))
-    check_choice("language", statement.language, (ALL, *languages_of(project)))
-    check_choice("group", statement.group, ("", *groups_of(project)))
+    snapshot = snapshot_of(project)
+    check_choice("language", statement.language, (ALL, *snapshot.summaries.language_names))
+    check_choice("group", statement.group, snapshot.human.group_choices)
     if statement.first == statement.second:
         raise DomainError("second: the same evaluator as the first")
     if not project.questionnaire.questions.filter(key=statement.question).exists():
@@ -136,20 +138,6 @@ def _refuse_invalid(project: Project, statement: Statement) -> None:
     elif not 0 < statement.margin < 1:
         raise DomainError(f"margin: found {statement.margin:g}, expected more than 0 and less than 1")
     _refuse_long(statement.note)
-
-
-def languages_of(project: Project) -> list[str]:
-    """Return the languages of the project's articles."""
-    languages = (
-        Article.objects.filter(project=project).order_by("language").values_list("language", flat=True)
-    )
-    return list(languages.distinct())
-
-
-def groups_of(project: Project) -> list[str]:
-    """Return the groups of the project's raters."""
-    raters = Rater.objects.filter(project=project).exclude(group="")
-    return list(raters.order_by("group").values_list("group", flat=True).distinct())
 
 
 def _refuse_long(note: str) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from metaeval.stats.significance.compared import Compared, MarginTests, PairTester
 from metaeval.stats.significance.paired_bootstrap import scale_of
 
-MOST_OF_MARGIN = 1.0
 NO_SPREAD = "the difference has no standard error: it is the same without any article"
 
 NOT_WORSE = (
@@ -36,7 +35,7 @@ def margin_tests(data: Compared, margin: float, tester: PairTester, by: str) -> 
     assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics
     15, 1987.
     """
-    if not 0 < margin < MOST_OF_MARGIN:
+    if not 0 < margin < 1:
         raise ValueError(f"a margin lies above 0 and below 1, so it cannot be {margin:g}")
     scaled = scale_of(data)
     size = len(data.scored)

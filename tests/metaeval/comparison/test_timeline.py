@@ -117,3 +117,11 @@ def test_over_systems_means_the_reason_is_given(client, campaign):
     client.force_login(make_member(campaign, "researcher"))
     answer = client.get(reverse("timeline", args=[campaign.slug]), {"level": "system"})
     assert "The last one has none: over systems" in " ".join(answer.content.decode().split())
+
+
+def test_pairwise_accuracy_is_never_called_settled(client, campaign):
+    client.force_login(make_member(campaign, "researcher"))
+    answer = client.get(reverse("timeline", args=[campaign.slug]), {"coefficient": "acc_eq"})
+    shown = " ".join(answer.content.decode().split())
+    assert "depends on ties, so nothing is said to be settled" in shown
+    assert "ettled at" not in shown

@@ -13,7 +13,7 @@ from metaeval.models import Preregistration
 from metaeval.preregistrations.page import NoChoices, preregistrations_page
 from metaeval.preregistrations.registering import Statement, preregister, withdraw_preregistration
 from metaeval.stats.significance.corrections import holm
-from tests.factories import make_member, make_project
+from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.comparison_rows import rows_of
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +119,34 @@ def test_what_cannot_be_tested_says_why_and_counts_in_the_correction(compared_at
     assert second.verdict.startswith("no result: over systems' means nothing holds at every look")
     register(*given, "better", "Good", "Noise", question="fluency")
     assert rows(compared_at_length)[2].outcome.reason
+
+
+@pytest.mark.parametrize("gone", [{"language": "xx"}, {"group": "crowd"}])
+def test_a_language_or_group_that_is_gone_is_the_reason(compared_at_length, researcher, setups, gone):
+    registered = register(compared_at_length, researcher, setups, "better", "Good", "Noise")
+    Preregistration.objects.filter(pk=registered.pk).update(**gone)
+    [row] = rows(compared_at_length)
+    [(name, value)] = gone.items()
+    assert row.verdict.startswith(f"no result: {name}: found '{value}', expected")
+
+
+def test_labels_are_of_the_chosen_group_which_the_form_offers_beside_another(
+    client, compared_at_length, researcher, setups
+):
+    form = reverse("preregistration_new", args=[compared_at_length.slug])
+    compared_at_length.raters.update(group="expert")
+    compared_at_length.bump_revision()
+    assert 'name="group"' not in client.get(form).content.decode()
+    make_rater(compared_at_length, group="crowd")
+    compared_at_length.bump_revision()
+    assert '<option value="crowd">crowd</option>' in client.get(form).content.decode()
+    for group in ("expert", "crowd"):
+        register(compared_at_length, researcher, setups, "better", "Good", "Noise", group=group)
+    experts, crowd = rows(compared_at_length)
+    assert experts.verdict == "shown"
+    assert experts.statement.endswith("raters of expert)")
+    assert crowd.outcome.n == 0
+    assert crowd.outcome.reason
 
 
 def test_a_deleted_evaluator_keeps_its_name(compared_at_length, researcher, setups):
