@@ -24,22 +24,13 @@ from annotation.imports.questionnaires import adopt_questionnaire, choose_questi
 from annotation.imports.reading.importer import Importer, other_formats
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.records import Entry, FileRefused, Rejected
-from annotation.imports.reading.wrong_rows import MOST_PROBLEMS, TooManyProblems, WrongRows
+from annotation.imports.reading.wrong_rows import TooManyProblems, WrongRows
 from annotation.imports.rejected_rows import RejectedRows
 from annotation.imports.report import Report
 from annotation.imports.writing import Writer
 from annotation.models import ImportJob, Project
 
 PORTION = 500  # entries that are looked up and stored together
-STOPPED = (
-    f"There are more than {MOST_PROBLEMS:,} problems, so reading stopped. Check the format and its "
-    "options. If they are right, correct the invalid rows or skip them."
-)
-MOSTLY_WRONG = (
-    f"More than {MOST_PROBLEMS:,} rows are invalid, more than half of those read, so reading stopped. "
-    "Check the format and its options."
-)
-
 NO_VALID_ROW = (
     "No row can be imported, because every row is invalid. Correct the file or choose another format."
 )
@@ -93,7 +84,7 @@ def import_file(
             check.check(reading, rejects, WrongRows(left_out=skip_bad))
         except TooManyProblems as refusal:
             report.problems = refusal.problems
-            report.refused = MOSTLY_WRONG if skip_bad else STOPPED
+            report.refused = refusal.reason
             report.stopped = report.too_many_problems = True
         except FileRefused as refusal:
             report.problems = [*report.problems, *refusal.problems]

@@ -36,6 +36,7 @@ from annotation.imports.reading.records import (
     shown,
 )
 from annotation.imports.reading.tables import Quoting, header_line, table_rows
+from annotation.imports.reading.wrong_rows import limited
 from annotation.texts.spreadsheet import original_text
 
 NEEDED = ("article_id", "system", "rater", "question", "value")
@@ -132,6 +133,11 @@ class RatingsImporter(Importer):
                 )
             else:
                 yield from sheet.entries(self.file.name, article_id, system, name)
+
+    def question_names(self) -> Iterator[str]:
+        for row in limited(self._rows(), left_out=True):
+            if isinstance(row, Row):
+                yield str(row.values.get("question")).strip()
 
     def _own_entries(
         self, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts

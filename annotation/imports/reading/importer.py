@@ -82,6 +82,13 @@ class Importer:
         """Yield the entries of the file in order. Raises FileRefused if it cannot be read."""
         raise NotImplementedError
 
+    def question_names(self) -> Iterator[str] | None:
+        """Yield the names in a cheaper pass than `entries`: all that its ratings have, and maybe more.
+
+        None if only `entries` can tell. Raises FileRefused as `entries` do, and TooManyProblems.
+        """
+        return None
+
     @property
     def files(self) -> tuple[TextFile, ...]:
         return (self.file,) if self.companion_file is None else (self.file, self.companion_file)

@@ -1,25 +1,46 @@
 """Counting the invalid rows of a file, and stopping if there are too many."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from annotation.imports.reading.records import FileRefused, Problem, Rejected
 
 MOST_PROBLEMS = 1000
 """Problems listed per file. Beyond this number, reading goes on only if invalid rows are skipped."""
+MOST_SKIPPED = 100_000
+"""Invalid rows that are skipped. Beyond this number nobody reads them, and the file is wrong."""
+STOPPED = (
+    f"There are more than {MOST_PROBLEMS:,} problems, so reading stopped. Check the format and its "
+    "options. If they are right, correct the invalid rows or skip them."
+)
+MOSTLY_WRONG = (
+    f"More than {MOST_PROBLEMS:,} rows are invalid, more than half of those read, so reading stopped. "
+    "Check the format and its options."
+)
+TOO_MANY_TO_SKIP = (
+    f"More than {MOST_SKIPPED:,} rows are invalid, so reading stopped. Check the format and its options. If "
+    "they are right, correct the invalid rows or split the file."
+)
 
 T = TypeVar("T")
 
 
 class TooManyProblems(FileRefused):
-    """Reading stopped at too many problems. `problems` has the first."""
+    """Reading stopped at too many problems. `problems` has the first; `reason` says why, and what to do."""
+
+    def __init__(self, problems: Sequence[Problem], reason: str) -> None:
+        super().__init__(problems)
+        self.reason = reason
 
     def __str__(self) -> str:
         return f"{super().__str__()}\nand more: reading stopped"
 
 
 class WrongRows:
-    """The invalid rows of a file so far. With `left_out`, up to half of all rows may be invalid."""
+    """The invalid rows of a file so far.
+
+    With `left_out`, up to half of all rows may be invalid, and MOST_SKIPPED at most.
+    """
 
     def __init__(self, *, left_out: bool) -> None:
         self.problems: list[Problem] = []
@@ -34,12 +55,12 @@ class WrongRows:
         self.count += 1
         self.found += len(rejected.problems)
         self.problems += rejected.problems[: MOST_PROBLEMS - len(self.problems)]
-        if self._left_out:
-            hopeless = self.count > MOST_PROBLEMS and 2 * self.count > rows_read
-        else:
-            hopeless = self.found > MOST_PROBLEMS
-        if hopeless:
-            raise TooManyProblems(self.problems)
+        if not self._left_out and self.found > MOST_PROBLEMS:
+            raise TooManyProblems(self.problems, STOPPED)
+        if self._left_out and self.count > MOST_PROBLEMS and 2 * self.count > rows_read:
+            raise TooManyProblems(self.problems, MOSTLY_WRONG)
+        if self.count > MOST_SKIPPED:
+            raise TooManyProblems(self.problems, TOO_MANY_TO_SKIP)
 
 
 def limited(items: Iterable[T], *, left_out: bool) -> Iterator[T]:

@@ -89,6 +89,15 @@ def test_answers_that_fit_no_scale_are_refused_with_the_reason(project, tmp_path
     assert "No questionnaire fits this file: factual: all answers are '3'" in report.refused
 
 
+@pytest.mark.parametrize("unused", ["a,,r2,elegance,4,S.,en", "a,x,r2,elegance,,S.,en"])
+def test_a_question_that_no_valid_row_answers_asks_for_no_other_questionnaire(tmp_path, unused):
+    project = make_project(SUMMEVAL)
+    path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,4,S.,en", unused)
+    report = load(project, "ratings", path, skip_bad=True)
+    assert (report.refused, report.proposed) == ("", None)
+    assert sheet(Rating.objects.get()) == {"fluency": "4"}
+
+
 def test_answers_off_the_projects_scale_are_invalid_rows(tmp_path):
     project = make_project(SUMMEVAL)
     path = lines(tmp_path / "r.csv", RATINGS, "a,x,r,fluency,4.0,S.,en", "a,x,r,coherence,0.25,S.,en")
