@@ -10,6 +10,7 @@ from metaeval.charts import Measured, interval_dots
 from metaeval.judges.figures import MEASURES, RESAMPLING
 from metaeval.judges.report import JudgeReport
 from metaeval.live.choices import Control
+from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.result import each_once
 
 MOST_ROWS = 20
@@ -53,6 +54,17 @@ class JudgePage:
         return None if math.isnan(self.report.best_of_many_bias) else self.report.best_of_many_bias
 
     @property
+    def snapshot(self) -> Snapshot:
+        return self.report.snapshot
+
+    @property
+    def looks(self) -> str:
+        """Return 'one' if the page shows intervals, which are for a single look; empty without any."""
+        shown = [estimate for row in self.report.rows for estimate in (row.tuning, row.sealed)]
+        shown += [estimate for _, estimate in self.report.compared_with]
+        return "one" if any(each and each.interval and not each.interval.reason for each in shown) else ""
+
+    @property
     def definitions(self) -> list[str]:
         """Return the definitions of all numbers on the page, each sentence once."""
         measured = self.report.measured
@@ -71,6 +83,8 @@ class JudgePage:
                 " are shifted to the same mean, as if all were equally good; the mean over resamples of the"
                 " highest one."
             )
+        if self.snapshot.is_live and self.looks:
+            found.append("Intervals are for a single look at the ratings.")
         return each_once(found)
 
 

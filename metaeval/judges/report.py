@@ -87,6 +87,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, eq=False)
 class JudgeReport:
+    snapshot: Snapshot
     judge: Judge
     choices: JudgeChoices
     questions: Sequence[Labels]
@@ -161,7 +162,7 @@ def judge_report(project: Project, snapshot: Snapshot, judge: Judge, choices: Ju
             )
         )
     bias = tuning.best_of_many_bias(keys) if tuning else float("nan")
-    return JudgeReport(judge, choices, questions, question, rows, measured, bias)
+    return JudgeReport(snapshot, judge, choices, questions, question, rows, measured, bias)
 
 
 def _latest_trials(judge: Judge) -> dict[int, Trial]:

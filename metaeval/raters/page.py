@@ -1,6 +1,6 @@
 """The list of raters, and the page of one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -36,7 +36,13 @@ class RaterList:
     """Raters who rated, the lowest agreement first; then the others."""
     by_group: bool
     """True if each is compared with the others of the same group."""
+    snapshot: Snapshot
     rules: Sequence[str] = RULES
+
+    @property
+    def looks(self) -> str:
+        """Return 'one' if the page shows intervals, which are for a single look; empty without any."""
+        return _looks(row.agreement for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,14 @@ class RaterPage:
     first_at: datetime | None
     last_at: datetime | None
     stages: Sequence[RaterStage]
+    snapshot: Snapshot
     rules: Sequence[str] = RULES
+
+    @property
+    def looks(self) -> str:
+        """Return 'one' if the page shows intervals, which are for a single look; empty without any."""
+        of_questions = [mean for each in self.questions for mean in (each.agreement, each.others)]
+        return _looks([*of_questions, *(each.figures.agreement for each in self.others)])
 
 
 def rater_list(project: Project) -> RaterList:
@@ -95,6 +108,7 @@ def rater_list(project: Project) -> RaterList:
             ),
         ),
         by_group=bool(snapshot.human.groups),
+        snapshot=snapshot,
     )
 
 
@@ -123,6 +137,7 @@ def rater_page(rater: Rater) -> RaterPage:
         stages=_stages(
             project, rows[rater.pk].pace, [row.pace for pk, row in rows.items() if pk != rater.pk]
         ),
+        snapshot=snapshot,
     )
 
 
@@ -133,6 +148,10 @@ def removal_figures(rater: Rater) -> list[RaterOnQuestion]:
     if not any((each.raters == place).any() for each in snapshot.human.questions):
         return []
     return question_figures(snapshot.summaries, snapshot.human, place)
+
+
+def _looks(means: Iterable[MeanEstimate | None]) -> str:
+    return "one" if any(each and not each.interval.reason for each in means) else ""
 
 
 def _rows(project: Project, snapshot: Snapshot) -> dict[int, RaterRow]:

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.projects.closing import close_campaign
 from metaeval.disagreements.tags import tag_disagreement
 from scoring.models import Endpoint, Judge, JudgeVersion, Run, SealedOpening, Trial
 from scoring.sealed_labels.label_parts import LabelPart
@@ -157,6 +158,21 @@ def test_the_judge_page_shows_figures_bias_and_tags(reader, labelled, version):
     kendall = text_of(reader.get(judge_address(version), {"measure": "kendall_b"}))
     assert "Kendall" in kendall
     assert reader.get(judge_address(version), {"measure": "luck"}).status_code == 400
+
+
+def test_a_judge_says_that_its_intervals_are_for_a_single_look(reader, labelled, version):
+    project, _ = labelled
+    assert "single look" not in text_of(reader.get(judge_address(version))), "nothing is measured yet"
+    try_with(version, make_scores(project))
+    live = text_of(reader.get(judge_address(version)))
+    assert "For a single look: while ratings come in, intervals like these mislead" in live
+    assert "Show those that hold at every look" not in live
+    assert "Intervals are for a single look at the ratings." in live
+    close_campaign(project, make_member(project, "manager"))
+    final = text_of(reader.get(judge_address(version)))
+    assert "Its ratings are final, so intervals are for a single look." in final
+    assert "while ratings come in" not in final
+    assert "Intervals are for a single look at the ratings." not in final
 
 
 def test_disagreements_of_a_trial_cover_only_the_tuning_part(reader, labelled, version):

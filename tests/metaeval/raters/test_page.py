@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation import protocol
 from annotation.models import Rater, Rating
 from annotation.people.members import remove_rater
+from annotation.projects.closing import close_campaign
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import make_summaries, rate_all
 
@@ -70,6 +71,31 @@ def test_raters_are_listed_and_described_by_pseudonym(client, rated):
     assert "Remove…" not in shown
     for page in (listed, shown):
         assert "jane" not in page
+
+
+def test_raters_pages_say_that_their_intervals_are_for_a_single_look(client, rated):
+    manager = make_member(rated, "manager")
+    client.force_login(manager)
+    addresses = [("raters",), ("rater", rated.raters.get(pseudonym="rater-1").pk)]
+    for name, *args in addresses:
+        page = page_of(client, name, rated, *args)
+        assert page.count("For a single look:</b> while ratings come in, intervals like these mislead") == 1
+        assert "Show those that hold at every look" not in page
+    close_campaign(rated, manager)
+    for name, *args in addresses:
+        page = page_of(client, name, rated, *args)
+        assert "Its ratings are final, so intervals are for a single look." in page
+        assert "while ratings come in" not in page
+
+
+def test_without_an_interval_raters_pages_say_nothing_of_looks(client, project):
+    [summary] = make_summaries(project, ["x"], ["s"])
+    first, second = make_rater(project), make_rater(project)
+    rate_all((summary, rater, {"comprehensibility": "yes"}) for rater in (first, second))
+    client.force_login(make_member(project, "researcher"))
+    for page in (page_of(client, "raters", project), page_of(client, "rater", project, first.pk)):
+        assert "<b>1.000</b>" in page, "one article has a figure and no interval"
+        assert "single look" not in page
 
 
 def test_the_question_before_a_removal_shows_alpha_without_the_rater(client, rated):
