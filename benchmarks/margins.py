@@ -95,13 +95,7 @@ def studies_of(world: World, level: str, coefficient: str, resamples: int, seed:
     rng = np.random.default_rng([31, seed])
     quality = rng.normal(0, 0.5, SYSTEMS)
     own = preferences(quality, rng)
-
-    def gap(worse: float) -> float:
-        many = draw(np.random.default_rng(seed), world, level, quality, own, worse, MANY)
-        one, other = LEVELS[level].estimates(COEFFICIENTS[coefficient], many)
-        return other.value - one.value - world.margin
-
-    worse = brentq(gap, -0.5, 4.0, xtol=1e-3)
+    worse = worse_by_margin(world, level, coefficient, quality, own, seed)
     return [
         study(
             lambda w: draw(rng, world, level, quality, own, w, world.articles),
@@ -116,6 +110,19 @@ def studies_of(world: World, level: str, coefficient: str, resamples: int, seed:
         )
         for _ in range(SET)
     ]
+
+
+def worse_by_margin(
+    world: World, level: str, coefficient: str, quality: Floats, own: Floats, seed: int
+) -> float:
+    """Return `worse` for `draw` that makes the true difference the world's margin, for these systems."""
+
+    def gap(worse: float) -> float:
+        many = draw(np.random.default_rng(seed), world, level, quality, own, worse, MANY)
+        one, other = LEVELS[level].estimates(COEFFICIENTS[coefficient], many)
+        return other.value - one.value - world.margin
+
+    return float(brentq(gap, -0.5, 4.0, xtol=1e-3))
 
 
 def preferences(quality: Floats, rng: np.random.Generator) -> Floats:
