@@ -17,7 +17,9 @@ from metaeval.planning.report import PlanFigure, plan_figures
 from metaeval.snapshot.arrays import SetupScores
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
+from metaeval.stats.method import BY_LEVEL, ONE_LOOK
 from metaeval.stats.result import each_once
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
 
 TARGETS = ("0.1", "0.05", "0.03", "0.02", "0.01")
 
@@ -52,8 +54,6 @@ class Plans:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningPage(ComparedPage):
-    is_for_one_look = True
-
     evaluator: SetupScores | None
     """The chosen evaluator; None if no evaluator has scores."""
     against: SetupScores | None
@@ -61,6 +61,18 @@ class PlanningPage(ComparedPage):
     plans: Plans | None
     """The computed plans; None during the computation."""
     n_labelled: int
+
+    @property
+    def looks(self) -> str:
+        return "every" if self.method.interval == ALWAYS_VALID else "one"
+
+    @property
+    def for_one_look(self) -> str:
+        return self.choices.address(interval=ONE_LOOK)
+
+    @property
+    def for_every_look(self) -> str:
+        return self.choices.address(interval=BY_LEVEL)
 
     @property
     def test(self) -> str:
@@ -80,12 +92,14 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
     """
     snapshot = snapshot_of(project)
     check_choice("target", choices.target, TARGETS)
-    table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
+    method = choices.method(is_live=snapshot.is_live)
+    at_every_look = method.interval == ALWAYS_VALID
+    table = comparison_table(snapshot, choices, method)
     evaluator, against = _pair(table, choices)
     key = Key.of(project, snapshot.revision, choices)
     plans = queue_of(key, LONG).result(
         key,
-        lambda: _plans(snapshot, table, choices, evaluator, against),
+        lambda: _plans(snapshot, table, choices, evaluator, against, at_every_look=at_every_look),
         wait_s,
     )
     figures = plans.figures if plans else ()
@@ -97,6 +111,7 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
             Control("evaluator", "Evaluator", compared, evaluator.key if evaluator else ""),
             Control("against", "Compare with", compared, against.key if against else ""),
             Control("target", "Target interval", [(each, f"± {each}") for each in TARGETS], choices.target),
+            *([_looks_control(at_every_look=at_every_look)] if snapshot.is_live else []),
             *controls(snapshot, choices),
         ],
         picks=picks(snapshot, choices),
@@ -107,6 +122,11 @@ def planning_page(project: Project, choices: PlanningChoices, wait_s: float | No
         seen=table.comparison.why_seen([each for each in (evaluator, against) if each]),
         n_labelled=max((int((~np.isnan(column.rows.labels)).sum()) for column in table.columns), default=0),
     )
+
+
+def _looks_control(*, at_every_look: bool) -> Control:
+    kinds = [(BY_LEVEL, "that hold at every look"), (ONE_LOOK, "for a single look")]
+    return Control("interval", "Intervals", kinds, BY_LEVEL if at_every_look else ONE_LOOK)
 
 
 def _pair(table: ComparisonTable, choices: PlanningChoices) -> tuple[SetupScores | None, SetupScores | None]:
@@ -127,6 +147,8 @@ def _plans(
     choices: PlanningChoices,
     evaluator: SetupScores | None,
     against: SetupScores | None,
+    *,
+    at_every_look: bool,
 ) -> Plans:
     if evaluator is None:
         return Plans((), ())
@@ -140,5 +162,6 @@ def _plans(
         coefficient=choices.coefficient,
         constant=choices.constant,
         group=choices.group,
+        at_every_look=at_every_look,
     )
     return Plans(plans(target=float(choices.target)), plans(against) if against else ())

@@ -142,18 +142,23 @@ def plan_figures(
     constant: str = Method.constant,
     target: float | None = None,
     group: str = "",
+    at_every_look: bool = False,
 ) -> list[PlanFigure]:
     """Return the plan for each dimension that the evaluator, and `against` if given, score.
 
-    It is for a significant difference from `against`, or without that for an interval of ± `target`.
+    It is for a significant difference from `against`, or without that for an interval of ± `target`;
+    `at_every_look` says which kind of interval.
     """
     found = []
     pair = [evaluator, against] if against else [evaluator]
     for each, rows, ratings in _scored(comparison, human, labels, pair, group):
         if target is None:
-            plan = plan_difference(level, coefficient, rows, constant=constant)
+            plan = plan_difference(level, coefficient, rows, constant=constant, at_every_look=at_every_look)
         else:
-            plan = plan_width(level, coefficient, rows.each[0], target=target, constant=constant)
+            own = rows.each[0]
+            plan = plan_width(
+                level, coefficient, own, target=target, constant=constant, at_every_look=at_every_look
+            )
         left_out = comparison.why_seen(pair, each.dimension)
         found.append(
             PlanFigure(evaluator, against, each, level, coefficient, target, plan, ratings, left_out)

@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import protocol
 from annotation.models import Project
@@ -89,6 +90,38 @@ def test_both_tables_can_be_printed(researcher, judged, kind, separator):
     assert f"{separator}{plan.more_ratings:,.0f} " in text
     assert f"Fluency{separator}undefined" in text
     assert "fewer than 10 articles" in text
+
+
+def plans_of(client, project, **query):
+    page = client.get(reverse("planning", args=[project.slug]), query).context["page"]
+    return [each.plan for each in (page.plans.widths[0], page.plans.differences[0])]
+
+
+def test_plans_of_a_live_campaign_are_for_every_look_unless_one_is_chosen(researcher, judged):
+    shown = " ".join(get_page(researcher, judged, {"target": "0.02"}).split())
+    assert "Intervals hold however often you look while ratings come in." in shown
+    assert "half of the 95% interval that holds at every look is 0.02 or less" in shown
+    once = " ".join(get_page(researcher, judged, {"target": "0.02", "interval": "one_look"}).split())
+    assert "<b>For a single look:</b>" in once
+    assert "holds at every look" not in once
+    every, single = (
+        plans_of(researcher, judged, target="0.02"),
+        plans_of(researcher, judged, target="0.02", interval="one_look"),
+    )
+    assert every[0].wanted > 1.5 * single[0].wanted
+    assert every[1].half_width > 1.5 * single[1].half_width
+
+
+def test_plans_over_systems_means_are_for_a_single_look_only(researcher, judged):
+    assert "nothing holds at every look" in get_page(researcher, judged, {"level": "system"})
+
+
+def test_plans_of_a_closed_campaign_are_for_a_single_look(researcher, judged):
+    Project.objects.filter(pk=judged.pk).update(closed_at=timezone.now())
+    judged.bump_revision()
+    shown = get_page(researcher, judged)
+    assert "The campaign was closed on" in shown
+    assert "hold at every look" not in shown
 
 
 def test_plans_without_an_evaluator_are_an_empty_table(researcher, project):

@@ -5,8 +5,10 @@ import pytest
 
 from metaeval.stats.labels.planning import plan_difference, plan_width
 from metaeval.stats.rows import Resampling, Rows
+from metaeval.stats.significance.compare_pairs import ALWAYS_VALID_TEST, compare_pairs
 from metaeval.stats.uncertainty.article_draws import TOO_FEW_ARTICLES
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
+from metaeval.stats.uncertainty.intervals import ALWAYS_VALID, intervals
 from metaeval.stats.uncertainty.percentile_interval import NO_SPREAD
 
 POOLED = ("pooled", "pearson")
@@ -26,12 +28,12 @@ def half_width(data, row=0):
     return float(np.ptp(np.quantile(drawn[row], [0.025, 0.975])) / 2)
 
 
-def plan_for_width(data, target, seed=0):
-    return plan_width(*POOLED, Rows(*data).each[0], target=target, resampling=Resampling(200, seed))
+def plan_for_width(data, target, seed=0, **more):
+    return plan_width(*POOLED, Rows(*data).each[0], target=target, resampling=Resampling(200, seed), **more)
 
 
-def plan_for_difference(data):
-    return plan_difference(*POOLED, Rows(*data), resampling=Resampling(200))
+def plan_for_difference(data, **more):
+    return plan_difference(*POOLED, Rows(*data), resampling=Resampling(200), **more)
 
 
 def test_the_planned_number_of_articles_gives_the_target_width():
@@ -78,6 +80,52 @@ def test_a_small_difference_needs_more_articles_without_upper_bound():
     assert not plan.is_reached
     assert plan.articles < plan.wanted_low <= plan.wanted
     assert plan.wanted_high == np.inf
+
+
+def test_the_planned_articles_give_the_target_width_at_every_look():
+    plan = plan_for_width(make_sample(1), 0.02, at_every_look=True)
+    assert plan.wanted_low < plan.wanted < plan.wanted_high
+    assert 2 < plan.wanted / plan_for_width(make_sample(1), 0.02).wanted < 4
+    then = []
+    for seed in range(2, 5):
+        of_size = make_sample(seed, articles=int(plan.wanted), noise=(0.5,))
+        (interval,) = intervals(ALWAYS_VALID, *POOLED, Rows(*of_size))
+        then.append((interval.high - interval.low) / 2)
+    assert np.mean(then) == pytest.approx(0.02, rel=0.35)
+
+
+def test_most_campaigns_of_the_planned_size_settle_a_difference_at_every_look():
+    plan = plan_for_difference(make_sample(7, noise=(0.9, 1.0)), at_every_look=True)
+    assert plan.articles < plan.wanted < np.inf
+    noise = (0.9, 1.0)
+    truth = make_sample(0, articles=20_000, noise=noise)
+    true = np.subtract(*(np.corrcoef(truth[0], scores)[0, 1] for scores in truth[1]))
+    wanted = int(plan.wanted * (plan.value / true) ** 2)  # as if the present difference were the true one
+    p_values = [
+        compare_pairs(
+            ALWAYS_VALID_TEST, *POOLED, Rows(*make_sample(seed, articles=wanted, noise=noise))
+        ).p_values[0, 1]
+        for seed in range(20)
+    ]
+    assert 11 <= sum(p <= 0.05 for p in p_values) <= 19
+
+
+def test_a_difference_that_is_clear_at_one_look_may_not_be_settled_at_every_look():
+    sample = make_sample(6, noise=(0.8, 1.0))
+    assert plan_for_difference(sample).is_reached
+    assert not plan_for_difference(sample, at_every_look=True).is_reached
+
+
+def test_nothing_is_settled_at_every_look_while_few_articles_tell():
+    labels, scores, articles, systems = make_sample(1)
+    tells = articles < 8
+    rare = (np.where(tells, labels, 0.0), np.where(tells, scores, 0.0), articles, systems)
+    assert plan_for_width(rare, 0.9).is_reached
+    plan = plan_for_width(rare, 0.9, at_every_look=True)
+    assert (plan.is_reached, plan.reason) == (
+        False,
+        "too early: fewer than 10 articles carry the standard error",
+    )
 
 
 def test_equal_scores_give_no_plan():
