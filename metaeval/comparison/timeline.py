@@ -219,7 +219,7 @@ def look_sizes(articles: int) -> list[int]:
     while size < articles:
         sizes.append(math.ceil(size))
         size *= GROWTH
-    return [*dict.fromkeys(sizes), articles] if articles >= FIRST_LOOK else []
+    return list(dict.fromkeys([*sizes, articles])) if articles >= FIRST_LOOK else []
 
 
 def _look(rows: Rows, counted: Bools, articles: int, until: float, method: Method) -> Look:
