@@ -1,6 +1,5 @@
 """The questionnaire of a file: the project's, or one proposed for the file."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation import protocol
@@ -37,7 +36,8 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
     reader = SheetReader(own)
     try:
         wanted = getattr(importer.options, "create_questionnaire", False)
-        if not wanted and _asks_all(reader, importer.question_names()):
+        names = None if wanted else importer.question_names()
+        if names is not None and all(reader.question(name) for name in set(names)):
             return Choice(own)
         survey, off_scale = _survey(importer, reader if wanted else None)
         lacking = [name for name in survey.questions if reader.question(name) is None]
@@ -56,18 +56,6 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
         )
         return Choice(proposal, True, refusal)
     return Choice(proposal, True)
-
-
-def _asks_all(reader: SheetReader, names: Iterator[str] | None) -> bool:
-    """Return whether the questionnaire is known to have all of a file's questions."""
-    if names is None:
-        return False
-    known: set[str] = set()
-    for name in names:
-        if name not in known and reader.question(name) is None:
-            return False
-        known.add(name)
-    return True
 
 
 def _survey(importer: Importer, reader: SheetReader | None) -> tuple[Survey, bool]:

@@ -67,14 +67,6 @@ class PlanningPage(ComparedPage):
         return "every" if self.method.interval == ALWAYS_VALID else "one"
 
     @property
-    def for_one_look(self) -> str:
-        return self.choices.address(interval=ONE_LOOK)
-
-    @property
-    def for_every_look(self) -> str:
-        return self.choices.address(interval=BY_LEVEL)
-
-    @property
     def test(self) -> str:
         """Always empty: plans have no letters."""
         return ""

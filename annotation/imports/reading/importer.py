@@ -83,7 +83,7 @@ class Importer:
         raise NotImplementedError
 
     def question_names(self) -> Iterator[str] | None:
-        """Yield the names in a cheaper pass than `entries`: all that its ratings have, and maybe more.
+        """Yield the questions that valid ratings answer, and maybe others, in a cheaper pass than `entries`.
 
         None if only `entries` can tell. Raises FileRefused as `entries` do, and TooManyProblems.
         """
