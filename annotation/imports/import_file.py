@@ -23,6 +23,7 @@ from annotation.imports.progress import CHECKING, STORING, Progress, ProgressRep
 from annotation.imports.questionnaires import adopt_questionnaire, choose_questionnaire
 from annotation.imports.reading.importer import Importer, other_formats
 from annotation.imports.reading.kinds import OtherKind
+from annotation.imports.reading.proposal import CannotPropose
 from annotation.imports.reading.records import Entry, FileRefused, Rejected
 from annotation.imports.reading.wrong_rows import TooManyProblems, WrongRows
 from annotation.imports.rejected_rows import RejectedRows
@@ -82,6 +83,9 @@ def import_file(
             report.refused = choice.refusal
             check = _Pass(project, importer, choice.questionnaire, report, scores)
             check.check(reading, rejects, WrongRows(left_out=skip_bad))
+        except CannotPropose as refusal:
+            report.refused = f"No questionnaire fits this file: {refusal}."
+            report.stopped = True
         except TooManyProblems as refusal:
             report.problems = refusal.problems
             report.refused = refusal.reason

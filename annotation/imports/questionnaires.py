@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from annotation import protocol
 from annotation.errors import DomainError
 from annotation.imports.reading.importer import Importer
-from annotation.imports.reading.proposal import CannotPropose, Survey
+from annotation.imports.reading.proposal import Survey
 from annotation.imports.reading.records import Entry, listed
 from annotation.imports.reading.sheets import SheetReader, value_on_scale
 from annotation.imports.reading.wrong_rows import limited
@@ -26,7 +26,7 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
     """Return the project's questionnaire if it has the file's questions, or else a proposal.
 
     With the option create_questionnaire, a proposal also replaces a questionnaire whose scales do not admit
-    the file's answers. Raises FileRefused if the file cannot be read.
+    the file's answers. Raises CannotPropose if none does, and FileRefused if the file cannot be read.
     """
     own = project.questionnaire.protocol
     if importer.answers is not None:
@@ -34,18 +34,15 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
     if not importer.proposes:
         return Choice(own)
     reader = SheetReader(own)
-    try:
-        wanted = getattr(importer.options, "create_questionnaire", False)
-        names = None if wanted else importer.question_names()
-        if names is not None and all(reader.question(name) for name in set(names)):
-            return Choice(own)
-        survey, off_scale = _survey(importer, reader if wanted else None)
-        lacking = [name for name in survey.questions if reader.question(name) is None]
-        if not lacking and not off_scale:
-            return Choice(own)
-        proposal = survey.propose(interval=importer.proposes == "interval")
-    except CannotPropose as error:
-        return Choice(own, refusal=f"No questionnaire fits this file: {error}.")
+    wanted = getattr(importer.options, "create_questionnaire", False)
+    names = None if wanted else importer.question_names()
+    if names is not None and all(reader.question(name) for name in set(names)):
+        return Choice(own)
+    survey, fits = _survey(importer, reader, scales=wanted)
+    if fits:
+        return Choice(own)
+    lacking = [name for name in survey.questions if reader.question(name) is None]
+    proposal = survey.propose(interval=importer.proposes == "interval")
     if project_is_in_use(project):
         asks = f"does not ask {listed(lacking)}" if lacking else "has other scales than the file"
         return Choice(proposal, True, f"{project.name} {asks}, and {IN_USE}")
@@ -58,20 +55,23 @@ def choose_questionnaire(project: Project, importer: Importer) -> Choice:
     return Choice(proposal, True)
 
 
-def _survey(importer: Importer, reader: SheetReader | None) -> tuple[Survey, bool]:
-    """Return the file's questions, and whether any answer is off its question's scale in `reader`."""
-    survey, off_scale = Survey(), False
+def _survey(importer: Importer, own: SheetReader, *, scales: bool) -> tuple[Survey, bool]:
+    """Return the file's questions, and whether the project's own questionnaire has them all.
+
+    With `scales`, it must also admit their answers. Raises CannotPropose as soon as neither it nor any other
+    can.
+    """
+    survey, fits = Survey(), True
     for entry in limited(importer.entries(), left_out=True):
         for rating in entry.ratings if isinstance(entry, Entry) else ():
             survey.add(rating.answers)
-            if reader is None:
-                continue
             for name, answer in rating.answers.items():
-                question = reader.question(name)
-                off_scale = off_scale or (
-                    question is not None and value_on_scale(question.scale, answer.value) is None
-                )
-    return survey, off_scale
+                question = own.question(name)
+                if question is None or (scales and value_on_scale(question.scale, answer.value) is None):
+                    fits = False
+                if not fits:
+                    survey.refuse_free_text(name, interval=importer.proposes == "interval")
+    return survey, fits
 
 
 IN_USE = (

@@ -6,6 +6,8 @@ from typing import TextIO
 
 from annotation.imports.reading.records import Rejected
 
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def rejected_rows_path(imported: Path) -> Path:
     return imported.with_name(f"{imported.name}.rejected.jsonl")
@@ -32,7 +34,7 @@ class RejectedRows:
             for each in rejected.problems
         ]
         row = {"file": rejected.file, "line": rejected.line, "row": rejected.row, "problems": problems}
-        self._stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self._stream.write(_encoded(row) + "\n")
 
     def keep(self) -> None:
         if self._stream is not None and self._unfinished is not None and self._path is not None:

@@ -135,36 +135,35 @@ class RatingsImporter(Importer):
                 yield from sheet.entries(self.file.name, article_id, system, name)
 
     def question_names(self) -> Iterator[str]:
+        constant, column = self._mapped.constants.get("question"), self._mapped.theirs("question")
         for row in limited(self._rows(), left_out=True):
             if isinstance(row, Row):
-                yield str(row.values.get("question")).strip()
+                yield str(row.values.get(column) if constant is None else constant).strip()
 
     def _own_entries(
         self, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts
     ) -> Iterator[Entry | Rejected]:
         for row in self._rows():
-            yield row if isinstance(row, Rejected) else self._entry(row, sheets, counts)
-
-    def _rows(self) -> Iterator[Row | Rejected]:
-        """Yield the rows with our field names."""
-        header = header_line(self.file)
-        escaped = False
-        if opens_json(header):
-            rows = json_lines(self.file)
-        else:
-            delimiter = delimiter_of(header)
-            escaped = set(RATING_COLUMNS) <= set(header.split(delimiter))  # an export of Touchstone
-            columns = [self._mapped.theirs(ours) for ours in NEEDED if ours not in self._mapped.constants]
-            columns += [theirs for ours, theirs in self._mapped.columns.items() if ours != theirs]
-            rows = table_rows(self.file, delimiter, Quoting.CSV, list(dict.fromkeys(columns)))
-        for row in rows:
             if isinstance(row, Rejected):
                 yield row
-                continue
-            values = self._mapped.of(row.values)
-            if escaped:
-                values = {name: original_text(str(cell)) for name, cell in values.items()}
-            yield Row(row.file, row.line, values, row.storable)
+            else:
+                row.values = self._mapped.of(row.values)
+                yield self._entry(row, sheets, counts)
+
+    def _rows(self) -> Iterator[Row | Rejected]:
+        """Yield the rows with the file's own field names."""
+        header = header_line(self.file)
+        if opens_json(header):
+            yield from json_lines(self.file)
+            return
+        delimiter = delimiter_of(header)
+        columns = [self._mapped.theirs(ours) for ours in NEEDED if ours not in self._mapped.constants]
+        columns += [theirs for ours, theirs in self._mapped.columns.items() if ours != theirs]
+        is_export = set(RATING_COLUMNS) <= set(header.split(delimiter))
+        for row in table_rows(self.file, delimiter, Quoting.CSV, list(dict.fromkeys(columns))):
+            if is_export and isinstance(row, Row):
+                row.values = {name: original_text(str(cell)) for name, cell in row.values.items()}
+            yield row
 
     def _entry(self, row: Row, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts) -> Entry | Rejected:
         fields = Fields(row)

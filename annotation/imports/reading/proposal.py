@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from annotation.imports.reading.records import AnswerRecord
+from annotation.imports.reading.records import AnswerRecord, shown
 from annotation.imports.reading.sheets import question_key
 from annotation.protocol import LARGEST_NUMBER, Question, Questionnaire, Scale, ScaleKind
 
@@ -31,33 +31,39 @@ class CannotPropose(Exception):
 class SeenAnswers:
     """Common properties of the answers to one question."""
 
-    words: dict[str, None] = field(default_factory=dict)
-    """Different answers in lower case, MOST_WORDS + 1 at most."""
+    words: dict[str, int] = field(default_factory=dict)
+    """Different answers in lower case, each with its first line, MOST_WORDS + 1 at most."""
     low: float = math.inf
     high: float = -math.inf
-    numbers: bool = True
+    word: str = ""
+    """The first answer that is no number, with its line, for a message."""
     whole: bool = True
     not_answered: str = ""
-    """A spelling of a missing answer that occurs."""
+    """The first spelling of a missing answer, with its line."""
     too_large: str = ""
-    """A number beyond LARGEST_NUMBER that occurs."""
+    """The first number beyond LARGEST_NUMBER, with its line."""
 
-    def add(self, value: str) -> None:
+    def add(self, value: str, line: int) -> None:
         if len(self.words) <= MOST_WORDS:
-            self.words.setdefault(value.casefold())
+            self.words.setdefault(value.casefold(), line)
         try:
             number = float(value)
         except ValueError:
             number = math.nan
         if math.isnan(number):
-            self.numbers = False
+            self.word = self.word or _in_line(value, line)
             if value.casefold() in NOT_ANSWERED:
-                self.not_answered = value
+                self.not_answered = self.not_answered or _in_line(value, line)
             return
         if abs(number) > LARGEST_NUMBER:
-            self.too_large = value
+            self.too_large = self.too_large or _in_line(value, line)
         self.low, self.high = min(self.low, number), max(self.high, number)
         self.whole = self.whole and number.is_integer()  # infinity is not
+
+    @property
+    def numbers(self) -> bool:
+        """Return whether all answers are numbers."""
+        return not self.word
 
 
 class Survey:
@@ -69,9 +75,16 @@ class Survey:
     def add(self, answers: Mapping[str, AnswerRecord]) -> None:
         """Add the answers of one rating. Raises CannotPropose beyond MOST_QUESTIONS."""
         for name, answer in answers.items():
-            self.questions.setdefault(name, SeenAnswers()).add(answer.value)
-        if len(self.questions) > MOST_QUESTIONS:
-            raise CannotPropose({"questions": f"found over {MOST_QUESTIONS}, which are no questionnaire"})
+            self.questions.setdefault(name, SeenAnswers()).add(answer.value, answer.line)
+            if len(self.questions) > MOST_QUESTIONS:
+                found = f"found over {MOST_QUESTIONS} up to line {answer.line:,}"
+                raise CannotPropose({"questions": f"{found}, which are no questionnaire"})
+
+    def refuse_free_text(self, name: str, *, interval: bool) -> None:
+        """Raise CannotPropose if the answers to a question make no scale, whatever answers follow."""
+        seen = self.questions[name]
+        if not seen.numbers and (interval or len(seen.words) > MOST_WORDS):
+            raise CannotPropose({name: str(_interval(seen) if interval else _scale(seen))})
 
     def propose(self, *, interval: bool) -> Questionnaire:
         """Return one stage with a question for each of the file's, in order of appearance.
@@ -91,7 +104,7 @@ class Survey:
                 reasons[name] = f"it has the key of {questions[key].title}"
             elif seen.too_large:
                 limits = f"{-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
-                reasons[name] = f"found {seen.too_large!r}, expected numbers from {limits}"
+                reasons[name] = f"found {seen.too_large}, expected numbers from {limits}"
             elif isinstance(scale, str):
                 reasons[name] = scale
             else:
@@ -108,14 +121,18 @@ class Survey:
         )
 
 
+def _in_line(value: str, line: int) -> str:
+    return f"{shown(value)} in line {line:,}"
+
+
 def _interval(seen: SeenAnswers) -> Scale | str:
-    return Scale(ScaleKind.INTERVAL) if seen.numbers else "found words, expected numbers"
+    return Scale(ScaleKind.INTERVAL) if seen.numbers else f"found {seen.word}, expected numbers"
 
 
 def _scale(seen: SeenAnswers) -> Scale | str:
     if seen.not_answered and seen.low < seen.high:
         return (
-            f"found {seen.not_answered!r} among numbers; leave empty what was not answered, or name it with "
+            f"found {seen.not_answered} among numbers; leave empty what was not answered, or name it with "
             "--missing"
         )
     if len(seen.words) == 1 and seen.words.keys() <= {"yes", "no"}:
@@ -126,10 +143,12 @@ def _scale(seen: SeenAnswers) -> Scale | str:
         return f"all answers are {next(iter(seen.words))!r}, and a scale needs two different ones"
     if seen.numbers:
         return Scale(ScaleKind.ORDINAL, low=seen.low, high=seen.high)
-    if any(len(word) > LONGEST_WORD for word in seen.words):
-        return f"found answers of more than {LONGEST_WORD} characters, which are no scale"
+    long = next((line for word, line in seen.words.items() if len(word) > LONGEST_WORD), None)
+    if long is not None:
+        return f"found an answer of more than {LONGEST_WORD} characters in line {long:,}, which is no scale"
     if len(seen.words) > MOST_WORDS:
-        return f"found more than {MOST_WORDS} different words, which is not a scale"
+        last = max(seen.words.values())
+        return f"found more than {MOST_WORDS} different words up to line {last:,}, which is no scale"
     for numbers in WORDS_WITH_NUMBERS:
         if set(numbers) <= seen.words.keys() <= {*numbers, UNSURE}:
             unsure = (UNSURE,) if UNSURE in seen.words else ()

@@ -7,7 +7,7 @@ from annotation.imports.reading.records import FileRefused, Problem, Rejected
 
 MOST_PROBLEMS = 1000
 """Problems listed per file. Beyond this number, reading goes on only if invalid rows are skipped."""
-MOST_SKIPPED = 100_000
+MOST_SKIPPED = 50_000
 """The most invalid rows that are skipped. Nobody would read more of them."""
 STOPPED = (
     f"There are more than {MOST_PROBLEMS:,} problems, so reading stopped. Check the format and its "

@@ -89,6 +89,13 @@ def test_answers_that_fit_no_scale_are_refused_with_the_reason(project, tmp_path
     assert "No questionnaire fits this file: factual: all answers are '3'" in report.refused
 
 
+def test_free_text_is_refused_with_the_line_where_it_cannot_be_a_scale(project, tmp_path):
+    path = factual(tmp_path, *(f"Fairly accurate {number}" for number in range(40)))
+    report = load(project, "ratings", path, skip_bad=True, map=FACTUAL, create_questionnaire=True)
+    assert "factual: found more than 20 different words up to line 22" in report.refused
+    assert report.stopped
+
+
 @pytest.mark.parametrize("unused", ["a,,r2,elegance,4,S.,en", "a,x,r2,elegance,,S.,en"])
 def test_a_question_that_no_valid_row_answers_asks_for_no_other_questionnaire(tmp_path, unused):
     project = make_project(SUMMEVAL)

@@ -157,8 +157,8 @@ def test_invalid_columns_and_rows_exit_with_code_2(files):
     (files / "bad.csv").write_text(RATINGS + ",s,r3,q,no\n")
     (files / "mixed.csv").write_text(f"{RATINGS.splitlines()[0]}\na,s,r1,q,1\na,s,r2,q,2\na,s,r3,q,NA\n")
     for arguments, message in (
-        (["mixed.csv"], "mixed.csv, q: found 'NA' among numbers"),
-        (["mixed.csv", "--missing", ""], "mixed.csv, q: found 'NA' among numbers"),
+        (["mixed.csv"], "mixed.csv, q: found 'NA' in line 4 among numbers"),
+        (["mixed.csv", "--missing", ""], "mixed.csv, q: found 'NA' in line 4 among numbers"),
         (["bad.csv"], "bad.csv, line 4, article_id: found"),
         (["ratings.csv", "--map", "nonsense=x"], "there is no field 'nonsense'"),
         (["ratings.csv", "--map", "rater"], "expected field=column"),

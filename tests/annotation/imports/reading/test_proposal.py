@@ -10,8 +10,8 @@ from annotation.protocol import Scale, ScaleKind
 
 def survey(*values, name="quality"):
     found = Survey()
-    for value in values:
-        found.add({name: AnswerRecord(value, "", 1, name)})
+    for line, value in enumerate(values, start=2):
+        found.add({name: AnswerRecord(value, "", line, name)})
     return found
 
 
@@ -44,8 +44,10 @@ def test_a_scale_is_inferred_from_the_answers(subtests):
     [
         (["3", "3"], "two different ones"),
         (["good"], "two different ones"),
-        ([f"text {number}" for number in range(30)], "more than 20 different words"),
-        (["good", "x" * 33], "more than 32 characters"),
+        ([f"text {number}" for number in range(30)], "more than 20 different words up to line 22"),
+        (["good", "x" * 33], "more than 32 characters in line 3"),
+        (["1", "na", "2", "NA"], "'na' in line 3 among numbers"),
+        (["1", "1e61", "2", "1e99"], "'1e61' in line 3, expected numbers"),
     ],
 )
 def test_answers_that_fit_no_scale_are_refused_with_the_reason(values, reason):
@@ -54,8 +56,19 @@ def test_answers_that_fit_no_scale_are_refused_with_the_reason(values, reason):
 
 
 def test_an_interval_scale_needs_numbers():
+    with pytest.raises(CannotPropose, match="'good' in line 3, expected numbers"):
+        survey("1", "good", "bad").propose(interval=True)
+
+
+def test_answers_that_may_yet_make_a_scale_are_not_refused():
+    numbers, words = survey(*map(str, range(30))), survey(*(f"text {number}" for number in range(20)))
+    for found in (numbers, words):
+        found.refuse_free_text("quality", interval=False)
     with pytest.raises(CannotPropose, match="expected numbers"):
-        survey("good", "bad").propose(interval=True)
+        words.refuse_free_text("quality", interval=True)
+    words.add({"quality": AnswerRecord("one more", "", 99, "quality")})
+    with pytest.raises(CannotPropose, match="more than 20 different words up to line 99"):
+        words.refuse_free_text("quality", interval=False)
 
 
 def test_a_name_without_latin_letters_is_refused():

