@@ -146,7 +146,7 @@ class Changes:
         from scoring.contract.scores import Scored
         from scoring.models import Batch, Run, Setup
         from scoring.runs.claims import claim_batch
-        from scoring.runs.recording import record_scores
+        from scoring.runs.worker import record_scores
 
         self._place += 1
         ids = list(Summary.objects.order_by("pk").values_list("pk", flat=True)[: BATCH * self._place])[

@@ -58,7 +58,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "evaluators": "one file each; their bases",
         "neural": "models on this machine",
         "llm": "hosted models over the wire",
-        "judge": "prompts, examples, replies",
+        "prompts": "prompts, their texts and examples, replies",
         "weights": "model files and where they are",
         "texts": "words, sentences, answers",
         "models": "runs, scores, judges, endpoints",

@@ -1,23 +1,27 @@
 """The manager's pages: versions by language, the draft and its preview, publishing."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.errors import DomainError, InvalidFields
-from annotation.guidelines.coverage import coverage
 from annotation.guidelines.following import Follower, current_guidelines, followers_of_each, raters_to_confirm
-from annotation.guidelines.forms import DefaultLanguageForm, DraftForm, DraftStateForm, StartDraftForm
-from annotation.guidelines.rendering import render_guidelines
-from annotation.guidelines.starting_points import starting_text
+from annotation.guidelines.rendering import RenderedGuidelines, render_guidelines
+from annotation.guidelines.starting_points import starting_points, starting_text
 from annotation.guidelines.versions import (
+    LONGEST_CHANGES,
     LONGEST_TEXT,
     discard_draft,
     draft_in,
     latest_version,
+    offered_languages,
     publish_draft,
     published_version,
     ratings_by_version,
@@ -27,11 +31,132 @@ from annotation.guidelines.versions import (
 )
 from annotation.models import GuidelinesVersion, Project
 from annotation.permissions import Permission
+from annotation.protocol import Question
 from annotation.templatetags.texts import language_name
 from annotation.texts.word_diff import changed_passages
-from annotation.web.form_choices import article_languages
+from annotation.web.form_choices import article_languages, offer
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
+
+
+@dataclass(frozen=True)
+class ExampleCount:
+    """The examples of one question in one language, by answer."""
+
+    language: str
+    by_answer: tuple[tuple[str, int], ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The answers without an example. Unsure needs none."""
+        return tuple(answer for answer, count in self.by_answer if not count and answer != "unsure")
+
+
+@dataclass(frozen=True)
+class QuestionCoverage:
+    question: Question
+    has_section: bool
+    languages: tuple[ExampleCount, ...]
+
+
+def coverage(
+    rendered: RenderedGuidelines, questions: Sequence[Question], languages: Sequence[str]
+) -> list[QuestionCoverage]:
+    """Return for each question whether it has a section, and its examples for raters of each language.
+
+    Examples outside a part for one language count in every language.
+    """
+    counts = Counter(rendered.examples)
+    explained = {section.question for section in rendered.sections}
+    return [
+        QuestionCoverage(
+            question,
+            question.key in explained,
+            tuple(
+                ExampleCount(
+                    language,
+                    tuple(
+                        (
+                            answer,
+                            sum(
+                                count
+                                for example, count in counts.items()
+                                if (example.question, example.answer) == (question.key, answer)
+                                and example.language in ("", language)
+                            ),
+                        )
+                        for answer in question.scale.choices
+                    ),
+                )
+                for language in languages
+            ),
+        )
+        for question in questions
+    ]
+
+
+Data = Mapping[str, Any] | None
+
+
+def _language_choices(project: Project) -> list[tuple[str, str]]:
+    return [(code, language_name(code)) for code in offered_languages(project)]
+
+
+class StartDraftForm(forms.Form):
+    language = forms.ChoiceField()
+    start = forms.ChoiceField(label="Start from")
+
+    def __init__(self, project: Project, data: Data = None) -> None:
+        super().__init__(data, initial={"language": project.default_language}, label_suffix="")
+        with_draft = set(project.guidelines.drafts().values_list("language", flat=True))
+        self.languages = [(code, name) for code, name in _language_choices(project) if code not in with_draft]
+        offer(self, "language", self.languages)
+        offer(self, "start", starting_points(project))
+
+
+class DefaultLanguageForm(forms.Form):
+    default_language = forms.ChoiceField(
+        label="Default language",
+        help_text="Language of the guidelines for raters who have none in their own.",
+    )
+
+    def __init__(self, project: Project, data: Data = None) -> None:
+        super().__init__(data, initial={"default_language": project.default_language}, label_suffix="")
+        offer(self, "default_language", _language_choices(project))
+
+
+class DraftForm(forms.Form):
+    """The draft. `saves` says which state of it was opened."""
+
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 28, "spellcheck": "true"}),
+    )
+    changes = forms.CharField(
+        label="What changed",
+        required=False,
+        max_length=LONGEST_CHANGES,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Raters who confirmed an earlier version read this first.",
+    )
+    saves = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, draft: GuidelinesVersion, data: Data = None) -> None:
+        initial = {"text": draft.text, "changes": draft.changes, "saves": draft.saves}
+        super().__init__(data, initial=initial, label_suffix="")
+        self.fields["text"].label = f"Text in {language_name(draft.language)}"
+
+    def clean_text(self) -> str:
+        """Return the text with the line ends of Markdown files; browsers send others."""
+        return self.cleaned_data["text"].replace("\r\n", "\n")
+
+
+class DraftStateForm(forms.Form):
+    """The state of the draft that a confirmation is about."""
+
+    saves = forms.IntegerField()
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ in `scoring`, because files may hold scores and this app does not import that on
 """
 
 import logging
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from celery import current_app
@@ -20,7 +23,6 @@ from annotation.audit.log import acting_as
 from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError, ImportEnded, InvalidImport
 from annotation.imports.checked_entry import ScoreKeeper
-from annotation.imports.deadline import deadline, end_process_in
 from annotation.imports.import_file import import_file
 from annotation.imports.progress import CHECKING
 from annotation.imports.reading.importer import Importer, UnknownFormat, open_import
@@ -29,6 +31,29 @@ from annotation.imports.report import Report
 from annotation.imports.upload_limit import too_large_message
 from annotation.models import ImportJob, LeaseLost, Project
 from annotation.permissions import Permission, require
+
+
+def end_process_in(seconds: float) -> None:
+    """Move the deadline of this process.
+
+    Within `deadline` the kernel ends the process, even in the middle of a call that runs no Python.
+    """
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """End the process unless the block ends, or the deadline moves, within `seconds`."""
+    in_main_thread = threading.current_thread() is threading.main_thread()  # only there can handlers be set
+    handler = signal.signal(signal.SIGALRM, signal.SIG_DFL) if in_main_thread else None
+    end_process_in(seconds)
+    try:
+        yield
+    finally:
+        end_process_in(0)  # never
+        if handler is not None:
+            signal.signal(signal.SIGALRM, handler)
+
 
 TASK = "scoring.tasks.run_import"
 MOST_ATTEMPTS = 3

@@ -1,19 +1,26 @@
 """Importing files: upload, progress, what came of it, the errors as a file."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.declared.form_fields import setting_field
+from annotation.declared.settings import settings_of
 from annotation.errors import InvalidImport, NotFound
 from annotation.imports.formats import IMPORTERS
-from annotation.imports.forms import ImportForm
 from annotation.imports.jobs import (
     cancel_import,
     check_without_invalid_rows,
@@ -21,14 +28,8 @@ from annotation.imports.jobs import (
     queue_import,
     rejected_rows_of,
 )
-from annotation.imports.outcome import (
-    can_skip_after_check,
-    counts_of,
-    is_loadable,
-    needs_questionnaire,
-    pace,
-)
-from annotation.imports.reading.importer import importer_class
+from annotation.imports.questionnaires import project_is_in_use
+from annotation.imports.reading.importer import Importer, importer_class
 from annotation.imports.undoing import effect_of_undoing, is_undoable, undo_import
 from annotation.imports.upload_limit import too_large_message, too_large_upload
 from annotation.lookups import one_of
@@ -38,6 +39,122 @@ from annotation.web.body_limits import takes_files
 from annotation.web.csv_download import csv_download
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(
+        label="File", help_text="Plain or compressed with gzip (.gz).", allow_empty_file=True
+    )
+
+    def __init__(
+        self,
+        importer: type[Importer],
+        data: Mapping[str, str] | None = None,
+        files: MultiValueDict[str, UploadedFile] | None = None,
+    ) -> None:
+        super().__init__(data, files, label_suffix="")
+        self.importer = importer
+        if importer.companion:
+            self.fields["second_file"] = forms.FileField(
+                label=f"{importer.companion.label} (optional)",
+                help_text=importer.companion.help,
+                required=False,
+                allow_empty_file=True,
+            )
+        for option in settings_of(importer.Options):
+            self.fields[option.name] = setting_field(option)
+        self.fields["dry_run"] = forms.BooleanField(
+            label="Dry run",
+            required=False,
+            initial=True,
+            help_text="Read the file and preview the import without storing anything.",
+        )
+        self.fields["skip_bad"] = forms.BooleanField(
+            label="Skip invalid rows",
+            required=False,
+            help_text="You can download the skipped rows. Otherwise one invalid row stops the import.",
+        )
+
+    @property
+    def option_fields(self) -> list[forms.BoundField]:
+        return [self[option.name] for option in settings_of(self.importer.Options)]
+
+    def options(self) -> dict[str, object]:
+        """Return the format's options as `annotation.declared.settings.read_settings` takes them.
+
+        A choice that was not sent, for example by a page from before an update, is left to its default.
+        """
+        return {
+            option.name: self.cleaned_data[option.name]
+            for option in settings_of(self.importer.Options)
+            if self.cleaned_data[option.name] != "" or not option.choices
+        }
+
+    def refuse(self, fields: Mapping[str, str]) -> None:
+        for name, message in fields.items():
+            self.add_error(name if name in self.fields else None, message)
+
+
+KINDS = {
+    "articles": "Articles",
+    "systems": "Systems",
+    "summaries": "Summaries",
+    "references": "References",
+    "raters": "Raters",
+    "ratings": "Ratings",
+    "answers": "Answers",
+    "gold": "Gold summaries",
+    "scores": "Scores",
+}
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The speed at which rows are checked. Storing them is one step, without progress."""
+
+    rows_a_second: float
+    seconds_left: float
+
+
+def pace(job: ImportJob, now: datetime) -> Pace | None:
+    """Return the speed of an import, None before there is something to measure."""
+    if job.started_at is None or not job.rows_read or not job.rows_total:
+        return None
+    elapsed = (now - job.started_at).total_seconds()
+    if elapsed <= 0:
+        return None
+    rate = job.rows_read / elapsed
+    return Pace(rate, (job.rows_total - job.rows_read) / rate)
+
+
+def counts_of(job: ImportJob) -> dict[str, dict[str, int]]:
+    """Return how many rows of each kind are new, present and filled."""
+    counts = job.report.get("counts", {})
+    return {title: counts[kind] for kind, title in KINDS.items() if kind in counts}
+
+
+def needs_questionnaire(job: ImportJob) -> bool:
+    """Return whether the project has to take on the proposed questionnaire, and can."""
+    confirmed = job.options.get("create_questionnaire")
+    return bool(job.report.get("questionnaire")) and not confirmed and not project_is_in_use(job.project)
+
+
+def is_loadable(job: ImportJob) -> bool:
+    """Return whether a dry run can be imported: as it is, without invalid rows, or with the questionnaire.
+
+    A file without a valid row cannot, nor one whose valid rows are unknown because reading stopped.
+    """
+    rejected = job.report.get("rejected", 0) > 0
+    hopeless = job.report.get("stopped") or (rejected and not job.report.get("has_valid_rows"))
+    curable = job.status == ImportJob.Status.FAILED and (rejected or needs_questionnaire(job))
+    return job.dry_run and not hopeless and (job.status == ImportJob.Status.DONE or curable)
+
+
+def can_skip_after_check(job: ImportJob) -> bool:
+    """Return whether a dry run stopped at too many problems and may go on without the invalid rows."""
+    stopped = job.status == ImportJob.Status.FAILED and bool(job.report.get("too_many_problems"))
+    return job.dry_run and stopped and not job.skip_bad
+
 
 JOBS_ON_A_PAGE = 20
 ERRORS_ON_A_PAGE = 100

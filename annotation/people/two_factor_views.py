@@ -1,6 +1,9 @@
 """The pages of two-factor authentication, and the steps of signing in with a password."""
 
+from typing import Any
+
 import segno
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -18,7 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_otp.plugins.otp_totp.models import default_key
 
-from annotation.errors import InvalidFields, NotAllowed
+from annotation.errors import DomainError, InvalidFields, NotAllowed
 from annotation.people.own_sessions import end_other_sessions
 from annotation.people.two_factor import (
     await_code,
@@ -31,10 +34,65 @@ from annotation.people.two_factor import (
     stop_awaiting,
     turn_off,
     turn_on,
+    use_code,
 )
-from annotation.people.two_factor_forms import OwnPasswordForm, SignInCodeForm, TwoFactorForm
 from annotation.people.two_factor_middleware import is_held_up, opens_before_set_up
 from annotation.web.request_types import SignedInRequest
+
+
+class OwnPasswordForm(forms.Form):
+    """The password of whoever is signed in, for what a stranger at an open browser must not do."""
+
+    current_password = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}), strip=False
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_current_password(self) -> str:
+        password: str = self.cleaned_data["current_password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError("This is not your password. Enter it again.")
+        return password
+
+
+class TwoFactorForm(OwnPasswordForm):
+    code = forms.CharField(
+        max_length=20,
+        help_text="The six digits that your app shows.",
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "one-time-code"}),
+    )
+    field_order = ("code", "current_password")
+
+
+class SignInCodeForm(forms.Form):
+    """The second step of signing in. It uses the code up."""
+
+    code = forms.CharField(
+        max_length=40,
+        help_text="The six digits that your app shows, or a recovery code.",
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
+    )
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = awaited_user(request.session)
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        if self.user is None:
+            raise forms.ValidationError("The time for the code is over. Start again with your password.")
+        try:
+            use_code(self.user, code)
+        except DomainError as refusal:
+            raise forms.ValidationError(str(refusal)) from refusal
+        return code
+
+    def get_user(self) -> User | None:
+        return self.user
+
 
 NEW_KEY = "new_two_factor_key"  # key of a session's data, until a code has confirmed it
 

@@ -1,9 +1,11 @@
-"""Pages of a project's invitations, members and raters."""
+"""Pages of a project's invitations, members and raters, and the mails that bring invitations."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
+from django import forms
 from django.contrib import messages
+from django.core.mail import EmailMessage
 from django.core.paginator import Paginator
 from django.db.models import F, Prefetch
 from django.http import HttpResponse
@@ -11,16 +13,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.audit.log import LONGEST_REASON
 from annotation.errors import NotFound
 from annotation.gold.coverage import gold_shortages
 from annotation.gold.qualified_languages import qualified_raters
 from annotation.gold.rounds import raters_waiting
 from annotation.lookups import one_of
-from annotation.models import CheckSuspension, Invitation, Project, QualificationRound, Rater
-from annotation.people.forms import InvitationForm, RaterLanguagesForm, ReasonForm
-from annotation.people.invitation_mail import mail_invitations
-from annotation.people.invitations import invite_all, revoke_invitation
-from annotation.people.mail import sends_mail
+from annotation.models import CheckSuspension, Invitation, Project, QualificationRound, Rater, Role
+from annotation.people.invitation_list import InvalidList, read_invitees
+from annotation.people.invitations import Invitee, invite_all, revoke_invitation
+from annotation.people.mail import send, sends_mail
 from annotation.people.members import (
     effect_of_removal,
     reasons_of,
@@ -35,8 +37,138 @@ from annotation.people.passwords import link_refusals
 from annotation.permissions import Permission, may_stop_rating
 from annotation.progress.progress import ratings_by_rater
 from annotation.templatetags.figures import noun
+from annotation.templatetags.texts import language_name
+from annotation.texts.language_codes import is_language_code
+from annotation.web.form_choices import article_languages, offer
 from annotation.web.navigation import open_as_rater, open_project
 from annotation.web.request_types import SignedInRequest
+
+TEXT = """You are invited to join “{project}” as {role}.
+
+Open this link to join. It works once, until {until:%d %B %Y}:
+
+{link}
+"""
+
+
+def mail_invitations(links: Sequence[tuple[Invitation, str]]) -> list[tuple[Invitation, str]]:
+    """Mail each link to its invitation's address. Return those that were not mailed, to be copied."""
+    if not sends_mail():
+        return list(links)
+    mails = {invitation.pk: _mail(invitation, link) for invitation, link in links if invitation.email}
+    unsent = set(map(id, send(list(mails.values()))))
+    return [(each, link) for each, link in links if each.pk not in mails or id(mails[each.pk]) in unsent]
+
+
+def _mail(invitation: Invitation, link: str) -> EmailMessage:
+    text = TEXT.format(
+        project=invitation.project.name, role=invitation.role, until=invitation.expires_at, link=link
+    )
+    # A subject is one line, whatever the project's name has.
+    subject = " ".join(f"Invitation to {invitation.project.name}".split())
+    return EmailMessage(subject=subject, body=text, to=[invitation.email])
+
+
+class LanguagesForm(forms.Form):
+    """Languages to choose: those of the project's articles, and others by their codes."""
+
+    languages = forms.MultipleChoiceField(
+        label="Languages", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    other_languages = forms.CharField(
+        label="Other languages",
+        required=False,
+        help_text="Codes separated by commas, such as de, pt-BR.",
+    )
+
+    def __init__(
+        self,
+        project: Project,
+        data: Mapping[str, str] | None = None,
+        chosen: Sequence[str] = (),
+    ) -> None:
+        offered = article_languages(project)
+        initial = {"languages": chosen, "other_languages": ", ".join(sorted({*chosen} - {*offered}))}
+        super().__init__(data, label_suffix="", initial=initial)
+        offer(self, "languages", [(code, language_name(code)) for code in offered])
+
+    def clean_other_languages(self) -> list[str]:
+        codes = [code.strip() for code in self.cleaned_data["other_languages"].split(",") if code.strip()]
+        wrong = [code for code in codes if not is_language_code(code)]
+        if wrong:
+            raise forms.ValidationError(
+                f"Found {', '.join(wrong)}; expected language codes such as de or pt-BR."
+            )
+        return codes
+
+    @property
+    def chosen_languages(self) -> list[str]:
+        """The languages of a valid form."""
+        return sorted({*self.cleaned_data["languages"], *self.cleaned_data["other_languages"]})
+
+
+class RaterLanguagesForm(LanguagesForm):
+    def clean(self) -> dict[str, object]:
+        super().clean()
+        if not self.errors and not self.chosen_languages:
+            self.add_error("other_languages", "Choose at least one language, or suspend the rater.")
+        return self.cleaned_data
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Enter the reason. The audit log keeps it."},
+        help_text="Kept in the audit log. Only managers see it.",
+    )
+
+    def __init__(self, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(data, label_suffix="")
+
+
+class InvitationForm(LanguagesForm):
+    role = forms.ChoiceField(
+        choices=[
+            (Role.ANNOTATOR, "Annotator: rates summaries"),
+            (Role.RESEARCHER, "Researcher: reads ratings and runs evaluators, sees no names"),
+            (Role.MANAGER, "Manager: imports, invites and sees names"),
+        ],
+        widget=forms.RadioSelect,
+        initial=Role.ANNOTATOR,
+    )
+    field_order = ("role", "languages", "other_languages", "people", "note")
+    people = forms.CharField(
+        label="E-mail addresses",
+        required=False,
+        max_length=50_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One on each line, or CSV: address, role, languages. Leave empty for one link.",
+    )
+    note = forms.CharField(
+        required=False, max_length=120, help_text="Recipient of the invitation. Only managers see this."
+    )
+
+    def __init__(self, project: Project, data: Mapping[str, str] | None = None) -> None:
+        super().__init__(project, data)
+        self.project = project
+
+    def clean(self) -> dict[str, object]:
+        super().clean()
+        if self.errors:
+            return self.cleaned_data
+        told = Invitee(self.cleaned_data["role"], self.chosen_languages, note=self.cleaned_data["note"])
+        if self.cleaned_data["people"]:
+            try:
+                self.cleaned_data["invitees"] = read_invitees(self.project, self.cleaned_data["people"], told)
+            except InvalidList as invalid:
+                self.add_error("people", invalid.problems)
+        elif told.role == Role.ANNOTATOR and not told.languages:
+            self.add_error("languages", "Choose at least one language for the annotator.")
+        else:
+            self.cleaned_data["invitees"] = [told]
+        return self.cleaned_data
+
 
 STATUSES = ("open", "used", "expired", "revoked")
 INVITATIONS_ON_A_PAGE = 50

@@ -1,12 +1,18 @@
-"""Pages of the project's summaries and of one summary."""
+"""Pages of the project's summaries, with filters, and of one summary."""
 
+from collections.abc import Mapping
+
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.models import Project
 from annotation.permissions import Permission
 from annotation.summaries.find_summaries import (
+    LONGEST_SEARCH,
+    Shown,
     find_summaries,
     flags_of,
     rating_counts,
@@ -14,12 +20,39 @@ from annotation.summaries.find_summaries import (
     references_of,
     summary_in,
 )
-from annotation.summaries.forms import SummaryFilterForm
 from annotation.summaries.summary_trail import SummaryTrail
 from annotation.summaries.withdrawing import restore_summary, withdraw_summary
+from annotation.templatetags.texts import language_name
+from annotation.web.form_choices import article_languages, offer
 from annotation.web.ids_first import IdsFirstPaginator
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
+
+
+class SummaryFilterForm(forms.Form):
+    shown = forms.ChoiceField(label="Show", required=False, choices=Shown.choices)
+    language = forms.ChoiceField(required=False)
+    system = forms.ChoiceField(required=False)
+    text = forms.CharField(
+        label="Text",
+        required=False,
+        max_length=LONGEST_SEARCH,
+        widget=forms.TextInput(attrs={"type": "search"}),
+        help_text="Searches summaries and titles.",
+    )
+
+    def __init__(self, project: Project, data: Mapping[str, str]) -> None:
+        super().__init__(data, auto_id="filter_%s", label_suffix="")
+        languages = ((code, f"{language_name(code)} ({code})") for code in article_languages(project))
+        offer(self, "language", [("", "all"), *languages])
+        systems = project.systems.values_list("name", flat=True)
+        offer(self, "system", [("", "all"), *((name, name) for name in systems)])
+
+    def filters(self) -> dict[str, str]:
+        """Return the filters of `find_summaries`. A field with an invalid value admits all summaries."""
+        self.is_valid()
+        return self.cleaned_data
+
 
 SUMMARIES_ON_A_PAGE = 25
 

@@ -18,7 +18,7 @@ from benchmarks.training.seahorse_models import (
 )
 from benchmarks.training.seahorse_questions import Questions
 from metaeval.charts import Measured, learning_curve
-from metaeval.export.standalone_svg import standalone
+from metaeval.export.chart_files import standalone
 from metaeval.learning_curves.report import RATER, ComparatorFigure, CurveFigures, ShareFigure
 from metaeval.snapshot.arrays import Labels
 from metaeval.snapshot.from_files import YES_NO

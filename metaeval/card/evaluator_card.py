@@ -5,18 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotation.labels import unit_label
 from metaeval.card.alternative_report import AlternativeFigure, alternative_figures
-from metaeval.card.level import CardLevel, card_level
 from metaeval.card.material import CardMaterial
 from metaeval.comparison.human_ceiling import ceiling, rater_turns
 from metaeval.comparison.pair_charts import label_span
+from metaeval.snapshot.arrays import Labels
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.constant_scores import coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, each_once, reasons
-from metaeval.stats.rows import THOUSAND_RESAMPLES, Rows
+from metaeval.stats.rows import THOUSAND_RESAMPLES, Resampling, Rows
+from metaeval.stats.scores.level_shift import LevelShift, level_shift
 from metaeval.stats.scores.missing_bounds import MissingBounds, missing_bounds
 from metaeval.stats.scores.score_shape import ScoreShape, score_shape
 from metaeval.stats.scores.system_bias import SystemBias, SystemBiases, system_bias
@@ -24,6 +26,59 @@ from metaeval.stats.scores.threshold import Threshold, threshold
 from metaeval.stats.scores.trait_bias import trait_bias
 from metaeval.stats.significance.compare_pairs import compare_pairs
 from metaeval.stats.uncertainty.intervals import intervals
+
+GENERAL_SCORES = (
+    "the evaluator's scores are general and not on this question's dimension, so they do not use its scale"
+)
+OFF_SCALE = "scores are not on the labels' scale: some are outside 0 to 1 and outside the scale's ends"
+LOWER_IS_BETTER = "a lower score is better, so scores are not on the labels' scale"
+NO_SCORE_YET = "no labelled summary has a score"
+NO_ENDS = "the question's scale has no ends"
+UNIT_SCALE = "All scores are from 0 to 1. Labels are rescaled to 0 to 1."
+OWN_SCALE = "All scores are within the labels' scale. Both are rescaled to 0 to 1."
+
+
+@dataclass(frozen=True, eq=False)
+class CardLevel:
+    """Scores and labels rescaled to 0 to 1, and the shift between them."""
+
+    labels: Floats
+    """(n,) of the summaries with a score."""
+    scores: Floats
+    shift: LevelShift
+    rule: str
+    """The rule by which both were rescaled, in full sentences."""
+
+
+def card_level(material: CardMaterial, resampling: Resampling) -> tuple[CardLevel | None, str]:
+    """Return the shift of level, or the reason why there is none."""
+    span = label_span(material.labels.scale)
+    rows = material.rows.at(material.scored)
+    scores = rows.scores
+    if material.is_general:
+        return None, GENERAL_SCORES
+    if not material.evaluator.higher_is_better:
+        return None, LOWER_IS_BETTER
+    if span is None:
+        return None, NO_ENDS
+    if not len(scores):
+        return None, NO_SCORE_YET
+    rule = UNIT_SCALE
+    if scores.min() < 0 or scores.max() > 1:
+        if scores.min() < span.low or scores.max() > span.high:
+            return None, OFF_SCALE
+        scores, rule = _on_unit_scale(material.labels, scores), OWN_SCALE
+    labels = _on_unit_scale(material.labels, rows.labels)
+    shift = level_shift(replace(rows, labels=labels, scores=scores), resampling)
+    return CardLevel(labels, scores, shift, rule), ""
+
+
+def _on_unit_scale(labels: Labels, values: Floats) -> Floats:
+    """Return `values`, without nan, rescaled from the ends of the labels' scale to 0 to 1."""
+    distinct, places = np.unique(values, return_inverse=True)
+    rescaled = [unit_label(labels.scale, float(value)) for value in distinct]
+    return np.array(rescaled, dtype=np.float64)[places]
+
 
 RESAMPLING = THOUSAND_RESAMPLES
 INTERVAL_OF_LEVEL = {

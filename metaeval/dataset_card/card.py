@@ -1,22 +1,154 @@
 """The card of an exported dataset: README.md with a header that Hugging Face reads."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from django.db.models import Count
 from django.utils import timezone
 
 from annotation.exports.filters import RatingFilters
-from annotation.models import Project
+from annotation.models import Answer, Project, QualificationRound, Rater, Rating
+from annotation.models.ratings import RatingQuerySet
 from annotation.protocol import Question
 from annotation.templatetags.texts import language_name
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.report import AgreementFigure, agreement_report
-from metaeval.dataset_card.counts import DatasetCounts, Share, dataset_counts
-from metaeval.dataset_card.guidelines import guidelines
 from metaeval.dataset_card.layout import data_file, features, split_name, splits_of
 from metaeval.export.formats import markdown_text
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.templatetags.results import NO_INTERVAL, short_figure
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of the dataset in one language or by one system."""
+
+    name: str
+    articles: int
+    summaries: int
+    ratings: int
+    raters: int
+
+
+@dataclass(frozen=True)
+class DatasetCounts:
+    whole: Share
+    languages: Sequence[Share]
+    datasets: Sequence[Share]
+    systems: Sequence[Share]
+    raters: Sequence[tuple[str, str, int]]
+    """Pseudonym, group and number of ratings."""
+    answers: dict[str, dict[str, int]]
+    """Question key -> value -> current answers."""
+    rated_once: int
+    """Summaries with one rating."""
+    imported: int
+    """Ratings made elsewhere."""
+    corrected_late: int
+    """Current answers that were given after a later stage had been shown."""
+    passed_gold: int
+    """Raters of the dataset who passed a gold round."""
+    removed_ratings: int
+    """Ratings that are left out because their raters were removed."""
+
+
+def dataset_counts(project: Project, filters: RatingFilters) -> DatasetCounts:
+    ratings = filters.ratings(project)
+    current = Answer.objects.current().filter(rating__in=ratings)
+    times = ratings.order_by().values("summary").annotate(times=Count("pk"))
+    answers: dict[str, dict[str, int]] = {}
+    for key, value, count in (
+        current.order_by().values_list("question__key", "value").annotate(count=Count("pk"))
+    ):
+        answers.setdefault(key, {})[value] = count
+    passed = QualificationRound.objects.filter(passed=True, rater__in=ratings.values("rater"))
+    return DatasetCounts(
+        whole=_whole(ratings),
+        languages=_shares(ratings, "summary__article__language"),
+        datasets=_shares(ratings, "summary__article__dataset"),
+        systems=_shares(ratings, "summary__system__name"),
+        raters=list(
+            ratings.order_by("rater__pseudonym")
+            .values_list("rater__pseudonym", "rater__group")
+            .annotate(count=Count("pk"))
+        ),
+        answers=answers,
+        rated_once=times.filter(times=1).count(),
+        imported=ratings.filter(assignment__isnull=True).count(),
+        corrected_late=current.filter(after_reveal=True).count(),
+        passed_gold=passed.values("rater").distinct().count(),
+        removed_ratings=_removed(project, filters),
+    )
+
+
+_COUNTS = {
+    "articles": Count("summary__article", distinct=True),
+    "summaries": Count("summary", distinct=True),
+    "ratings": Count("pk"),
+    "raters": Count("rater", distinct=True),
+}
+
+
+def _whole(ratings: RatingQuerySet) -> Share:
+    return Share("All", **ratings.order_by().aggregate(**_COUNTS))
+
+
+def _shares(ratings: RatingQuerySet, place: str) -> list[Share]:
+    rows = ratings.order_by(place).values(place).annotate(**_COUNTS)
+    return [Share(row.pop(place), **row) for row in rows]
+
+
+def _removed(project: Project, filters: RatingFilters) -> int:
+    if filters.rater_status:
+        return 0
+    removed = Rating.objects.finished().filter(rater__status=Rater.Status.REMOVED)
+    return removed.filter(filters.summaries("summary__"), summary__project=project).count()
+
+
+HEADING = re.compile(r"^(#{1,3})(?= )", re.MULTILINE)
+HEADING_ATTRIBUTES = re.compile(r"^(#.*?) *\{[^{}\n]*\}$", re.MULTILINE)
+LINK_WITHIN_GUIDELINES = re.compile(r"\[([^\[\]]*)\]\(#[^()\s]*\)")
+MARKUP_AS_TEXT = str.maketrans({"<": "&lt;", "[": "&#91;"})
+"""The beginnings of HTML, links and images. A backslash could be undone by one before it."""
+
+
+def guidelines(project: Project) -> str:
+    """Return the guidelines under which the answers that count were given, as Markdown.
+
+    Each of their versions is quoted in full, its headings below the card's own.
+    """
+    answers = Answer.objects.current().filter(
+        rating__in=Rating.objects.countable().filter(rater__project=project)
+    )
+    counts = dict(answers.order_by().values_list("guidelines").annotate(Count("pk")))
+    before = counts.pop(None, 0)
+    if not counts:
+        return (
+            f"Raters of {markdown_text(project.name)} were given the wording of the questions above, and no "
+            "further guidelines."
+        )
+    parts = [f"{before:,} answers were given without guidelines, or imported."] if before else []
+    for version in project.guidelines.filter(pk__in=counts).order_by("language", "number"):
+        parts += [
+            f"### Version {version.number} in {markdown_text(language_name(version.language))}",
+            f"{counts[version.pk]:,} answers were given under this version.",
+            _quoted(version.text),
+        ]
+    return "\n\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Return Markdown as a quotation, in which HTML, links and images are only text.
+
+    The quotation ends whatever the text leaves open, such as a block of code.
+    """
+    text = "\n".join(text.strip().splitlines())
+    text = LINK_WITHIN_GUIDELINES.sub(r"\1", HEADING_ATTRIBUTES.sub(r"\1", text))
+    lines = HEADING.sub(r"##\1", text).translate(MARKUP_AS_TEXT).split("\n")
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
 
 STATISTIC = "krippendorff_alpha"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -91,7 +223,7 @@ def _contents(counts: DatasetCounts, *, articles: bool) -> str:
         ("Dataset", [(each.name or "not named", each) for each in counts.datasets]),
         ("System", [(each.name, each) for each in counts.systems]),
     ]
-    tables = [_shares(title, rows) for title, rows in shares]
+    tables = [_share_table(title, rows) for title, rows in shares]
     sentence = (
         f"{whole.ratings:,} ratings of {whole.summaries:,} summaries of {whole.articles:,} articles, by "
         f"{whole.raters:,} raters. Each row is one rating. `answers` has the last revision of each answer, "
@@ -101,7 +233,7 @@ def _contents(counts: DatasetCounts, *, articles: bool) -> str:
     return "\n\n".join(["## Contents", sentence, *tables])
 
 
-def _shares(title: str, rows: Sequence[tuple[str, Share]]) -> str:
+def _share_table(title: str, rows: Sequence[tuple[str, Share]]) -> str:
     return _table(
         [title, "Articles", "Summaries", "Ratings", "Raters"],
         ([name, each.articles, each.summaries, each.ratings, each.raters] for name, each in rows),

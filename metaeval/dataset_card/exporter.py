@@ -60,9 +60,7 @@ class DatasetExporter(Exporter):
         return zip_chunks(self._files())
 
     def _files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        from metaeval.dataset_card.card import (
-            dataset_card,
-        )  # with the statistics, which other formats need not
+        from metaeval.dataset_card.card import dataset_card
 
         card = dataset_card(
             self.project,

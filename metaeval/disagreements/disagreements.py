@@ -41,7 +41,7 @@ class Disagreements:
         return Side.HIGH if self.pairs.ahead[place] > 0 else Side.LOW
 
 
-def disagreements(pairs: RankedPairs) -> Disagreements:
+def ranked_disagreements(pairs: RankedPairs) -> Disagreements:
     """Return where the evaluator's ranking contradicts that of people, however ties are broken.
 
     A summary is scored high if every rank that its score can have is at least every rank that its label can

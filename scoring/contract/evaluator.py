@@ -13,9 +13,9 @@ from annotation.declared.settings import settings_of
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.digests import sha256_of
 from scoring.contract.items import Item, PoolExample
+from scoring.contract.params import parameter_phrases
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored
 from scoring.contract.seen import Seen
-from scoring.contract.setup_names import parameter_phrases
 
 Queue = Literal["cpu", "gpu", "llm"]
 

@@ -1,9 +1,9 @@
 """The output of evaluators: scores, or the reasons why there are none."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, TypeVar
 
 EMPTY_SUMMARY = "empty summary"
 NO_ARTICLE = "no article"
@@ -92,3 +92,26 @@ def shares_in_words(shares: Mapping[str, float]) -> str:
     return (
         "read: " + ", ".join(f"{share:.0%} of the {name}" for name, share in shares.items()) if shares else ""
     )
+
+
+Input = TypeVar("Input")
+Result = TypeVar("Result")
+
+
+class NotFinite(ArithmeticError):
+    """A model gave no finite number where a choice depends on it."""
+
+
+def isolate_not_finite(
+    inputs: Sequence[Input], compute: Callable[[Sequence[Input]], list[Result]], without: Result
+) -> list[Result]:
+    """Return the results of `compute`, one for each input; `without` for each that raises NotFinite.
+
+    `compute` is given all inputs, and each by itself if that raises NotFinite.
+    """
+    try:
+        return compute(inputs)
+    except NotFinite:
+        if len(inputs) == 1:
+            return [without]
+    return [isolate_not_finite([each], compute, without)[0] for each in inputs]

@@ -13,14 +13,14 @@ from annotation.models import Project
 from annotation.permissions import Permission, require
 from scoring.contract.evaluator import GENERAL, Evaluator
 from scoring.errors import InvalidDimension
-from scoring.judge.dimensions import (
+from scoring.models import JudgedDimension
+from scoring.prompts.dimensions import (
     Dimension,
     read_descriptions,
     ready_dimensions,
     single_line,
     write_descriptions,
 )
-from scoring.models import JudgedDimension
 
 NOT_IN_NAMES = "=;,"
 """Characters that separate names and descriptions in written parameters."""

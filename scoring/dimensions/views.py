@@ -1,5 +1,9 @@
 """The pages of dimensions: custom, built-in, and from the project's questions."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
@@ -12,7 +16,6 @@ from annotation.models import Project
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
-from scoring.dimensions.forms import DimensionForm
 from scoring.dimensions.project_dimensions import (
     add_dimension,
     change_dimension,
@@ -20,8 +23,32 @@ from scoring.dimensions.project_dimensions import (
     remove_dimension,
 )
 from scoring.errors import InvalidDimension
-from scoring.judge.dimensions import Dimension
 from scoring.models import JudgedDimension
+from scoring.prompts.dimensions import Dimension
+
+
+class DimensionForm(forms.Form):
+    """A custom dimension. The action validates it."""
+
+    name = forms.CharField(
+        required=False,
+        help_text="A name such as focus. A question on it provides labels for examples.",
+    )
+    description = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="A question that a good summary answers with yes. Judges read it verbatim.",
+    )
+    sees = forms.ChoiceField(
+        required=False,
+        label="Judge sees",
+        choices=JudgedDimension.Sees.choices,
+        widget=forms.RadioSelect,
+        initial=JudgedDimension.Sees.ARTICLE,
+    )
+
+    def __init__(self, data: Mapping[str, str] | None = None, shown: Dimension | None = None) -> None:
+        super().__init__(data, initial=asdict(shown) if shown else None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 
 from scoring.contract.requests import Request, Usage
-from scoring.judge.prompt_length import MESSAGE_TOKENS, at_most_tokens
 from scoring.models import EndpointModel
+from scoring.prompts.prompt_length import MESSAGE_TOKENS, at_most_tokens
 
 SMALLEST_COST = Decimal("0.00000001")
 """Costs are rounded up to this, so that no sum of costs exceeds the sum reserved for them."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from annotation.declared.settings import setting
 from scoring.contract.evaluator import GENERAL, Need
 from scoring.contract.items import Item
+from scoring.contract.params import model_name
 from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY, Scored, shares_read
-from scoring.contract.setup_names import model_name
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator, ModelParams, model_setting
 from scoring.texts.compared_texts import (
     against_setting,

@@ -7,21 +7,21 @@ from pathlib import Path
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import EvaluatorError, Need, Queue
 from scoring.contract.items import Item, PoolExample
+from scoring.contract.params import model_name
 from scoring.contract.requests import Address, Asking, Reach, Reply, Request
 from scoring.contract.scores import EMPTY_SUMMARY, NO_ARTICLE, NO_REFERENCE, Scored
 from scoring.contract.seen import Seen
-from scoring.contract.setup_names import model_name
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.evaluators.bases.model_evaluator import versions
 from scoring.evaluators.ice_params import LOCAL_APIS, IceParams
-from scoring.judge.dimensions import Dimension
-from scoring.judge.example_prompts import ExampleDraw
-from scoring.judge.prompt_length import ContextWindow, token_counter, tokenizer_file
-from scoring.judge.prompt_marks import MARKS
-from scoring.judge.prompting import Prompting, form_of
-from scoring.judge.replies import READER_VERSION
-from scoring.judge.score_modes import score_mode
 from scoring.llm.client import HostedModel
+from scoring.prompts.dimensions import Dimension
+from scoring.prompts.examples import ExampleDraw
+from scoring.prompts.marks import MARKS
+from scoring.prompts.prompt import Prompting, form_of
+from scoring.prompts.prompt_length import ContextWindow, token_counter, tokenizer_file
+from scoring.prompts.replies import READER_VERSION
+from scoring.prompts.score_modes import score_mode
 from scoring.weights.model_files import digest, has_chat_template, locate
 
 TOO_LONG = "longer than the model's context"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from annotation.declared.settings import setting
 from scoring.evaluators.bases.model_evaluator import precision_setting
-from scoring.judge.dimensions import Dimension, described, seen_beside
-from scoring.judge.prompt_marks import MARKS
 from scoring.llm.addresses import problem_of
+from scoring.prompts.dimensions import Dimension, described, seen_beside
+from scoring.prompts.marks import MARKS
 
 LOCAL_APIS = ("local_chat", "local_completions")
 """APIs of models on this machine."""

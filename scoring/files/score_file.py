@@ -12,10 +12,9 @@ from annotation.declared.settings import settings_of
 from scoring.contract.evaluator import Evaluator, EvaluatorError, Member, Need, foreseen_problem, score_unseen
 from scoring.contract.fingerprints import fingerprint, signature
 from scoring.contract.items import Item, PoolExample
-from scoring.contract.params import read_params
+from scoring.contract.params import joined, read_params
 from scoring.contract.requests import Answering
 from scoring.contract.scores import Scored
-from scoring.contract.setup_names import joined
 from scoring.evaluators import load_evaluator
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.files.examples import Example, read_examples, unit_labels, write_scores

@@ -8,7 +8,7 @@ from annotation.declared.settings import settings_of, value_as_json
 from annotation.models import Project
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.fingerprints import identity
-from scoring.contract.setup_names import LONGEST_NAME, joined, parameter_phrase
+from scoring.contract.params import LONGEST_NAME, joined, parameter_phrase
 from scoring.models import Setup
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from annotation.texts.nested_json import read_json
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Request, Wanted
-from scoring.judge.prompt_marks import MARKS
 from scoring.llm import openai_format
 from scoring.llm.errors import failure, names
 from scoring.llm.one_request import client_for, secret_of
+from scoring.prompts.marks import MARKS
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

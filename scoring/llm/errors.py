@@ -9,7 +9,7 @@ import tenacity
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Address, Reply
-from scoring.judge.score_marks import Unread
+from scoring.prompts.marks import Unread
 
 if TYPE_CHECKING:
     from openai import APIStatusError

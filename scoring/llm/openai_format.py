@@ -9,7 +9,7 @@ from typing import Any
 from annotation.texts.nested_json import read_json
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Reply, Request, Usage, Wanted
-from scoring.judge.score_marks import Unread
+from scoring.prompts.marks import Unread
 
 MOST_ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5
 """The most alternatives that OpenAI shows at one position of a reply: in a chat, in a completion."""

@@ -15,7 +15,7 @@ from pyrate_limiter import WallClock as _WallClock
 
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Request
-from scoring.judge.prompt_length import at_most_tokens
+from scoring.prompts.prompt_length import at_most_tokens
 
 Stores = Callable[[str], StateStore]
 """Bucket's name -> the store of its state."""

@@ -8,13 +8,12 @@ from weakref import WeakValueDictionary
 import torch
 
 from scoring.contract.evaluator import EvaluatorError
-from scoring.contract.not_finite import isolate_not_finite
 from scoring.contract.requests import TOO_LONG, Address, Reply, Request, Usage, Wanted
-from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
-from scoring.judge.score_marks import Unread
+from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY, isolate_not_finite
 from scoring.neural.causal_pass import CausalPass, Ids, Read
 from scoring.neural.causal_prompts import CausalPrompts, PromptIds
 from scoring.neural.likeliest import likeliest
+from scoring.prompts.marks import Unread
 from scoring.weights.model_files import digest
 
 _Compute = Callable[[list[Request], Read], Iterable[Reply]]

@@ -2,7 +2,7 @@
 
 import torch
 
-from scoring.contract.not_finite import NotFinite
+from scoring.contract.scores import NotFinite
 
 
 def likeliest(numbers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

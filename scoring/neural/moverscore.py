@@ -1,5 +1,6 @@
 """Texts as heaps of weighted n-gram vectors, and the least work that moves one onto another."""
 
+import os
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,10 +10,48 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from ot.lp.emd_wrap import emd_c
 
-from scoring.neural.earth_mover import Floats, transport_cost
 from scoring.neural.encoder import Encoder
 from scoring.neural.rarity import weights_by_rarity
+
+for _library in ("JAX", "CUPY", "TENSORFLOW"):
+    # POT imports every array library it finds installed, which takes seconds; only numpy's arrays are used.
+    os.environ.setdefault(f"POT_BACKEND_DISABLE_{_library}", "1")
+
+Floats = NDArray[np.float64]
+
+_OPTIMAL = 1
+_ITERATIONS = 10**9
+_ROUNDING = 1e-12
+
+
+def transport_cost(cost: Floats, supply: Floats, demand: Floats) -> float:
+    """Return the least sum of mass times cost that moves all mass of the lighter side.
+
+    `cost` is [sources, sinks]; `supply` and `demand` are the masses of each, none negative. Exact, by the
+    network simplex. Raises ValueError if a side has no mass or a cost is not finite.
+    """
+    sources, sinks = supply > 0, demand > 0
+    if not sources.any() or not sinks.any():
+        raise ValueError("one side has no mass: there is nothing to move")
+    supply, demand, cost = supply[sources], demand[sinks], cost[np.ix_(sources, sinks)]
+    if not np.isfinite(cost).all():
+        raise ValueError("some costs are not finite")
+    surplus = supply.sum() - demand.sum()
+    if abs(surplus) <= _ROUNDING * supply.sum():
+        demand = demand * (supply.sum() / demand.sum())
+    elif surplus > 0:
+        demand = np.append(demand, surplus)
+        cost = np.hstack([cost, np.zeros((len(supply), 1))])
+    else:
+        supply = np.append(supply, -surplus)
+        cost = np.vstack([cost, np.zeros((1, len(demand)))])
+    _, total, _, _, outcome = emd_c(supply, demand, np.ascontiguousarray(cost), _ITERATIONS, 1, None, None)
+    if outcome != _OPTIMAL:
+        raise ArithmeticError(f"the network simplex ended without an optimum (code {outcome})")
+    return float(total)
+
 
 STEPS_OF_MASS = 1_000_000
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import transformers
 
-from scoring.contract.not_finite import NotFinite
+from scoring.contract.scores import NotFinite
 from scoring.neural.batching import distinct_in_batches, padded
 from scoring.neural.device import tokens_per_batch
 from scoring.neural.encoder import input_limit

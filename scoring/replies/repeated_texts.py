@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from annotation.imports.reading.blank_texts import is_blank
-from scoring.judge.dimensions import single_line
+from scoring.prompts.dimensions import single_line
 
 
 def repeated_texts(texts: Iterable[tuple[object, str]]) -> int:

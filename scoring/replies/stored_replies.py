@@ -21,9 +21,9 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Address, Answering, Reply, Request, Usage
 from scoring.endpoints.prices import Counter, Price, most_used
 from scoring.inputs.items import CHUNK
-from scoring.judge.replies import read_score
-from scoring.judge.score_marks import MarkScale, Unread
 from scoring.models import EndpointModel, Run, StoredReply
+from scoring.prompts.marks import MarkScale, Unread
+from scoring.prompts.replies import read_score
 from scoring.replies.budgets import (
     BudgetInUse,
     OutOfBudget,

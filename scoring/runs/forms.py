@@ -1,6 +1,6 @@
 """The form of a new run: the evaluator's declared parameters, the summaries and the budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,15 +14,41 @@ from annotation.models import Article, Project
 from annotation.templatetags.texts import language_name
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.params import read_params
-from scoring.dimensions.project_dimensions import WORDS, known_dimensions, with_words_of
+from scoring.dimensions.project_dimensions import WORDS, KnownDimension, known_dimensions, with_words_of
 from scoring.endpoints.offered_addresses import addresses_on_offer, models_known
 from scoring.evaluators.bases.asking_evaluator import AskingEvaluator
 from scoring.inputs.items import Selection
+from scoring.inputs.members import NAME_LENGTH
 from scoring.inputs.offered_models import locate_for, models_on_offer, tables_on_offer
-from scoring.models import Run
+from scoring.models import Run, Setup
 from scoring.runs.budget_form import BudgetField
-from scoring.runs.param_fields import dimensions_field, member_field
 from scoring.weights.model_files import MissingWeights
+
+
+def member_field(project: Project, spec: Setting) -> forms.ChoiceField:
+    """Return a choice of one or several of the project's setups."""
+    setups = Setup.objects.filter(project=project).values_list("fingerprint", "label")
+    choices = [(fingerprint[:NAME_LENGTH], label) for fingerprint, label in setups]
+    help_text = spec.help if choices else f"{spec.help} There are none yet: run one first."
+    common: dict[str, Any] = {"label": spec.label, "help_text": help_text}
+    if spec.type == "list":
+        return forms.MultipleChoiceField(
+            choices=choices, widget=forms.CheckboxSelectMultiple, required=spec.required, **common
+        )
+    return forms.ChoiceField(choices=choices, required=spec.required, **common)
+
+
+def dimensions_field(spec: Setting, known: Sequence[KnownDimension]) -> forms.Field:
+    """Return a choice of the dimensions that a run need not describe."""
+    choices = [(each.dimension.name, each.dimension.title) for each in known]
+    return forms.MultipleChoiceField(
+        choices=choices,
+        widget=forms.CheckboxSelectMultiple,
+        required=spec.required,
+        label=spec.label,
+        help_text=spec.help.replace("; empty:", "; none ticked:"),
+    )
+
 
 MOST_IN_SIGHT = 8  # parameters
 OPEN_GROUPS = 2  # besides groups with errors

@@ -2,30 +2,134 @@
 
 import logging
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from typing import NamedTuple
 
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 
+from annotation.database.bulk_insert import insert_rows
+from annotation.models import Changed, ProjectChange, Summary
+from annotation.protocol import LARGEST_NUMBER
 from scoring.contract.digests import sha256_of
 from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, score_unseen
 from scoring.contract.fingerprints import earlier_fingerprint, fingerprint
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
-from scoring.contract.scores import Scored
+from scoring.contract.scores import Scored, shares_in_words
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.inputs.items import StoredCorpus, inputs_digest, items_of
 from scoring.inputs.labelled_pool import stored_pool
 from scoring.inputs.members import members_of
-from scoring.models import Batch, Run, SetupBase
+from scoring.models import Batch, RecheckScore, Run, Score, SetupBase
 from scoring.replies.budgets import BudgetInUse, OutOfBudget
 from scoring.runs.asking import with_stored_replies
 from scoring.runs.claims import claim_batch, postpone_batch, renew_claim, return_batch
-from scoring.runs.lifecycle import fail_run, pause_run
-from scoring.runs.recording import record_scores
+from scoring.runs.lifecycle import fail_run, finish_if_complete, locked_run, pause_run
 from scoring.workers.lease_keeper import keep_leased
 from scoring.workers.wake_ups import wake
+
+LONGEST_REASON = 500  # characters
+
+
+class NewScore(NamedTuple):
+    """A score to store, as the database holds it. Model objects would take twice as long."""
+
+    summary: int
+    dimension: str
+    value: float | None
+    reason: str
+    explanation: str
+    inputs: str
+
+
+def record_scores(batch: Batch, scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> bool:
+    """Store a claimed batch's scores and finish it; False, with nothing written, if its lease was lost.
+
+    `scored` and `inputs` are by summary id. New rows replace reasons, and values computed from other texts.
+    Scores of a recheck are stored separately. The last batch finishes the run.
+    """
+    rows = _rows(scored, inputs)
+    missing = {(row.summary, row.reason) for row in rows if row.reason}
+    with transaction.atomic():
+        run = locked_run(batch.run_id)
+        finished = batch.finish(
+            unscored=len({summary_id for summary_id, _ in missing}),
+            reasons=Counter(reason for _, reason in missing),
+            cut=sum(bool(each.shares_read) for each in scored.values()),
+        )
+        if run is None or not finished:
+            return False
+        if batch.repetition:
+            insert_rows(
+                RecheckScore,
+                ("run", "repetition", *NewScore._fields),
+                [(run.pk, batch.repetition, *row) for row in _still_there(rows)],
+            )
+        else:
+            _write(run, rows)
+            run.setup.project.bump_revision(Changed(ProjectChange.Kind.BATCH, batch.pk))
+        finish_if_complete(run)
+    return True
+
+
+def _rows(scored: Mapping[int, Scored], inputs: Mapping[int, str]) -> list[NewScore]:
+    return [
+        NewScore(
+            summary_id,
+            dimension,
+            *_value_or_reason(each, dimension),
+            each.explanations.get(dimension) or shares_in_words(each.shares_read),
+            inputs.get(summary_id, ""),
+        )
+        for summary_id, each in scored.items()
+        for dimension in each.values
+    ]
+
+
+def _value_or_reason(scored: Scored, dimension: str) -> tuple[float | None, str]:
+    value = scored.values[dimension]
+    if abs(value) <= LARGEST_NUMBER:
+        return float(value), ""
+    reason = scored.reasons.get(dimension) or f"the evaluator gave {value:g}"
+    return None, reason[:LONGEST_REASON]
+
+
+def _write(run: Run, rows: list[NewScore]) -> None:
+    """Insert `rows`, replacing reasons and values computed from other texts."""
+    there = Score.objects.filter(
+        setup=run.setup_id,
+        dimension__in={row.dimension for row in rows},
+        summary__in={row.summary for row in rows},
+    ).values_list("pk", "summary", "dimension", "value", "inputs")
+    inputs = {(row.summary, row.dimension): row.inputs for row in rows}
+    valid, outdated = set(), []
+    for pk, summary, dimension, value, digest in there:
+        key = (summary, dimension)
+        if value is not None and digest == inputs[key]:
+            valid.add(key)
+        else:
+            outdated.append(pk)
+    Score.objects.filter(pk__in=outdated).delete()
+    insert_rows(
+        Score,
+        ("setup", "run", *NewScore._fields),
+        [
+            (run.setup_id, run.pk, *row)
+            for row in _still_there(rows)
+            if (row.summary, row.dimension) not in valid
+        ],
+    )
+
+
+def _still_there(rows: list[NewScore]) -> list[NewScore]:
+    """Return the rows whose summaries still exist."""
+    asked = Summary.objects.filter(pk__in={row.summary for row in rows})
+    found = set(asked.values_list("pk", flat=True))
+    return [row for row in rows if row.summary in found]
+
 
 SLICE_S = 5.0
 """Seconds after which a worker yields to other runs and tasks."""

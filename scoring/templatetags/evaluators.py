@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from scoring.contract import params
 from scoring.evaluators import EVALUATORS, load_evaluator
-from scoring.judge.dimensions import Dimension
+from scoring.prompts.dimensions import Dimension
 
 register = template.Library()
 

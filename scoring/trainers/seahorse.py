@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from annotation.declared.settings import setting
 from scoring.contract.digests import sha256_of
-from scoring.contract.setup_names import model_name
+from scoring.contract.params import model_name
 from scoring.trainers.contract import (
     VALIDATION_ARTICLES,
     CannotTrain,

@@ -10,8 +10,7 @@ from annotation.declared.settings import settings_as_json
 from annotation.models import Project
 from scoring.contract.evaluator import GENERAL, EvaluatorError, Need
 from scoring.contract.items import Item
-from scoring.contract.params import read_params
-from scoring.contract.setup_names import model_name
+from scoring.contract.params import model_name, read_params
 from scoring.errors import InvalidTraining
 from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.evaluators.bases.model_evaluator import ModelEvaluator

@@ -27,7 +27,7 @@ from scoring.models import Batch, Run, SeenArticle, Setup
 from scoring.runs.claims import claim_batch
 from scoring.runs.imported_scores import ImportedScores
 from scoring.runs.lifecycle import cancel_run, delete_run
-from scoring.runs.recording import record_scores
+from scoring.runs.worker import record_scores
 from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_system
 from tests.import_files import jsonl

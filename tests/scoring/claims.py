@@ -11,7 +11,7 @@ from scoring.inputs.items import inputs_digest, items_of
 from scoring.models import Batch, Run
 from scoring.runs.claims import claim_batch
 from scoring.runs.planning import plan_run
-from scoring.runs.recording import record_scores
+from scoring.runs.worker import record_scores
 from tests.factories import make_project, make_summary
 
 LEASE = timedelta(seconds=settings.CLAIM_LEASE_S)

@@ -8,7 +8,7 @@ from scoring.contract.evaluator import Evaluator, language_problem
 from scoring.contract.items import Item
 from scoring.contract.requests import Address, Asking, Reply, Request
 from scoring.contract.scores import Scored
-from scoring.judge.prompt_length import at_most_tokens
+from scoring.prompts.prompt_length import at_most_tokens
 
 
 class AskingEvaluator(Evaluator):

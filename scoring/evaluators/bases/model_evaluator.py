@@ -11,8 +11,7 @@ from annotation.declared.settings import setting
 from annotation.imports.reading.blank_texts import is_blank
 from scoring.contract.evaluator import Evaluator
 from scoring.contract.items import Item
-from scoring.contract.not_finite import isolate_not_finite
-from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored
+from scoring.contract.scores import EMPTY_SUMMARY, NOT_FINITE, Scored, isolate_not_finite
 from scoring.contract.seen import EVERY_DIMENSION, Seen
 from scoring.texts.near_duplicates import Sketches
 from scoring.weights.model_card import RegisteredAs, read_card

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.guidelines.coverage import coverage
 from annotation.guidelines.rendering import TAGS, AnswerExample, QuestionSection, render_guidelines
+from annotation.guidelines.views import coverage
 from annotation.protocol import SEAHORSE, SUMMEVAL
 
 GRAMMAR = """

@@ -1,7 +1,6 @@
 import pytest
 
 from annotation.errors import DomainError
-from annotation.guidelines.coverage import coverage
 from annotation.guidelines.rendering import render_guidelines
 from annotation.guidelines.starting_points import (
     EMPTY,
@@ -11,6 +10,7 @@ from annotation.guidelines.starting_points import (
     starting_points,
     starting_text,
 )
+from annotation.guidelines.views import coverage
 from annotation.protocol import SEAHORSE, SUMMEVAL
 from tests.factories import make_project, publish_guidelines
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.imports.formats import IMPORTERS
-from annotation.imports.outcome import pace
+from annotation.imports.views import pace
 from annotation.models import ImportJob, Project, Summary
 from scoring.runs.imported_scores import work_on_import
 from tests.factories import make_member, make_project, make_rater, make_user

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import protocol
-from metaeval.disagreements.disagreements import Side, disagreements
+from metaeval.disagreements.disagreements import Side, ranked_disagreements
 from metaeval.disagreements.ranked_pairs import RankedPairs
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.stats.scores.percentiles import percentiles
@@ -26,7 +26,7 @@ def find_disagreements(labels, scores, scale=YES_NO):
         label_ranks=percentiles(labels),
         score_ranks=percentiles(scores),
     )
-    return disagreements(pairs)
+    return ranked_disagreements(pairs)
 
 
 class TestYesNoQuestions:

@@ -6,7 +6,7 @@ from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.page import whole_page
 from metaeval.experiments.systems import COMMON, PEOPLE
 from metaeval.live.choices import ComparisonChoices
-from metaeval.systems.page import systems_page
+from metaeval.systems.views import systems_page
 from scoring.models import Score, Setup
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from scipy import stats
 
 from annotation.models import Project
-from scoring.judge.replies import read_score
-from scoring.judge.score_marks import MarkScale
+from scoring.prompts.marks import MarkScale
+from scoring.prompts.replies import read_score
 from tests.metaeval.comparison_rows import values_of
 from tests.metaeval.rated_projects import DIMENSIONS
 

@@ -1,8 +1,7 @@
 """Names of setups in published results."""
 
 from metaeval.snapshot.published import public_name
-from scoring.contract.params import read_params
-from scoring.contract.setup_names import joined
+from scoring.contract.params import joined, read_params
 from scoring.evaluators import load_evaluator
 
 

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Summary
-from scoring.batch_api import batch_api_worker, collecting
+from scoring.batch_api import batch_api_worker
+from scoring.batch_api import batch_api_worker as collecting
 from scoring.batch_api.batch_api_worker import work_on_api_batch
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import ApiBatch, Batch, EndpointModel, Run, Score, StoredReply

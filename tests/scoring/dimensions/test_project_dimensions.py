@@ -15,8 +15,8 @@ from scoring.dimensions.project_dimensions import (
 )
 from scoring.errors import InvalidDimension
 from scoring.evaluators import load_evaluator
-from scoring.judge.dimensions import SEES, read_descriptions
 from scoring.models import JudgedDimension
+from scoring.prompts.dimensions import SEES, read_descriptions
 from scoring.runs.planning import plan
 from tests.factories import make_member, make_project, make_rater, make_summary
 from tests.scoring.runs.test_planning import rate

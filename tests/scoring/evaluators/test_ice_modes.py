@@ -10,7 +10,7 @@ import pytest
 from scoring.contract.evaluator import EvaluatorError, Need
 from scoring.contract.fingerprints import fingerprint, signature
 from scoring.evaluators import load_evaluator
-from scoring.judge.score_marks import Unread
+from scoring.prompts.marks import Unread
 from tests.scoring.further_cases import with_further
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.llm.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens

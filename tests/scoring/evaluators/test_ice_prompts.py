@@ -12,7 +12,7 @@ from annotation.protocol import SEAHORSE
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.fingerprints import fingerprint
 from scoring.contract.items import Item, PoolExample
-from scoring.judge.dimensions import SEES, described
+from scoring.prompts.dimensions import SEES, described
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 
 

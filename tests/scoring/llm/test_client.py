@@ -18,8 +18,7 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Address, Reach, Request, Wanted
 from scoring.llm import client, transport
 from scoring.llm.capabilities import Abilities
-from scoring.llm.client import HostedModel
-from scoring.llm.concurrency_window import window_of
+from scoring.llm.client import HostedModel, window_of
 from tests.scoring.llm.model_server import Can, Interruption, ModelServer
 
 PATIENCE_S = 8.0

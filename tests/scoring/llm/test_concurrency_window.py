@@ -6,8 +6,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.llm import concurrency_window
-from scoring.llm.concurrency_window import Window, window_of
+from scoring.llm import client
+from scoring.llm.client import Window, window_of
 
 
 def enter_all(window, bound=100):
@@ -87,5 +87,5 @@ def test_an_endpoint_has_one_window():
 def test_forked_worker_starts_with_a_new_window():
     window_of("http://127.0.0.1:1/v1").enter(100)
     if not (child := os.fork()):
-        os._exit(int(bool(concurrency_window._windows)))
+        os._exit(int(bool(client._windows)))
     assert os.waitpid(child, 0)[1] == 0

@@ -15,8 +15,8 @@ from safetensors.torch import load_file, save_file
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import TOO_LONG, Request, Wanted
 from scoring.contract.scores import NOT_FINITE, OUT_OF_MEMORY
-from scoring.judge.score_marks import Unread
 from scoring.neural.causal_lm import LocalModel
+from scoring.prompts.marks import Unread
 from scoring.weights.model_files import MissingWeights
 from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from scoring.contract.not_finite import NotFinite
+from scoring.contract.scores import NotFinite
 from scoring.neural.bart import Bart
 from scoring.neural.causal_pass import CausalPass
 from scoring.neural.encoder import Encoder

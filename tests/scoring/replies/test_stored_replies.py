@@ -9,8 +9,8 @@ from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address, Reply, Request, Usage
 from scoring.endpoints.keys import set_key
 from scoring.endpoints.known_models import model_at
-from scoring.judge.prompt_length import at_most_tokens
 from scoring.models import Batch, Reservation, Run, Score, StoredReply
+from scoring.prompts.prompt_length import at_most_tokens
 from scoring.replies.stored_replies import StoredReplies, is_final
 from scoring.runs import worker
 from scoring.runs.lifecycle import delete_run, resume_run

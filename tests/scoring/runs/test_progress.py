@@ -19,7 +19,7 @@ from scoring.runs.progress import (
     progress_of,
     reasons_of,
 )
-from scoring.runs.recording import record_scores
+from scoring.runs.worker import record_scores
 from tests.factories import make_member, make_summary
 from tests.scoring.claims import claimed, make_run, record
 

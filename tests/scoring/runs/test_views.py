@@ -12,7 +12,7 @@ from scoring.contract.scores import Scored
 from scoring.models import Batch, Run, Score, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run, fail_run
-from scoring.runs.recording import record_scores
+from scoring.runs.worker import record_scores
 from scoring.workers.presence import sign, sign_off
 from tests.factories import (
     make_article,

@@ -11,12 +11,42 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from annotation.declared.settings import read_settings
+from scoring.trainers import loop
 from scoring.trainers.contract import CannotTrain
+from scoring.trainers.loop import TrainingClock
 from scoring.trainers.seahorse import SeahorseTrainer
 from scoring.weights.model_card import read_card
 from tests.scoring.further_cases import with_further
 from tests.scoring.tiny_models import tiny_model
 from tests.scoring.trainers.training_items import Watching, learnable_items
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Return a list whose only entry is the time in seconds."""
+    now = [100.0]
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_time_left_counts_steps_and_validations(clock):
+    ours = TrainingClock(first_step=10)
+    clock[0] += 20
+    ours.validation_took(10)
+    assert ours.steps_per_s(15) == pytest.approx(0.5)
+    assert ours.seconds_left(15, last=35, between_validations=10) == pytest.approx(20 / 0.5 + 2 * 10)
+    assert ours.seconds_left(35, last=35, between_validations=10) == 0
+
+
+def test_nothing_is_estimated_before_the_first_step(clock):
+    assert TrainingClock(first_step=10).seconds_left(10, last=20, between_validations=5) is None
+
+
+def test_the_time_of_earlier_processes_counts(clock):
+    ours = TrainingClock(earlier=3600)
+    clock[0] += 60
+    assert ours.seconds() == 3660
+
 
 ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {

@@ -21,7 +21,7 @@ from scoring.trainers.contract import (
     TrainingItem,
     Watch,
 )
-from scoring.trainers.model_folder import write_model
+from scoring.trainers.learning import write_model
 from scoring.weights.model_card import ModelCard
 from tests.scoring.tiny_models import tiny_model
 
