@@ -1,6 +1,6 @@
 """How long the pages with results take in a project of SEAHORSE's size.
 
-    .venv/bin/python benchmarks/comparison_page.py [--share 1.0] [--repeats 5] [--keep FOLDER]
+    .venv/bin/python benchmarks/metaeval_page.py [--share 1.0] [--repeats 5] [--keep FOLDER]
 
 Makes the project (see seahorse_size.py) in a fresh SQLite database and prints, in milliseconds of the server:
 the snapshot when it is first read and after each kind of change, each page as a whole, its changing parts

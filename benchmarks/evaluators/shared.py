@@ -9,8 +9,6 @@ from statistics import median
 from typing import Any, TypeVar
 
 import torch
-from tokenizers import BertWordPieceTokenizer
-from transformers import BertConfig, BertModel, BertTokenizer
 
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
@@ -21,9 +19,9 @@ Found = TypeVar("Found")
 
 
 def read_summeval(
-    folder: Path, articles: int | None = None, *, references: int | None = 0, with_sentences: bool = False
+    folder: Path, articles: int | None = None, *, references: int = 0, with_sentences: bool = False
 ) -> list[Item]:
-    """Return SummEval's items, article by article; an id is article/system. None means all."""
+    """Return SummEval's items, article by article; an id is article/system. Articles None means all."""
     with gzip.open(folder / "expert_means.16systems.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file][:articles]
     return [
@@ -67,28 +65,3 @@ def product_rate(width: int, rows: int = 1024) -> float:
     one, other = torch.rand(rows, width), torch.rand(width, 4 * width)
     seconds = [timed(torch.matmul, one, other)[0] for _ in range(50)]
     return 2 * rows * width * 4 * width / median(seconds)
-
-
-def bert_config(
-    folder: Path, texts: Sequence[str], width: int, layers: int, vocabulary: int = 30_000
-) -> BertConfig:
-    """Save a tokenizer trained on the texts, and return a configuration with wide random weights."""
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(texts, vocab_size=vocabulary, show_progress=False)
-    trained.save_model(str(folder))
-    BertTokenizer.from_pretrained(folder, model_max_length=512).save_pretrained(folder)
-    torch.manual_seed(0)
-    return BertConfig(
-        vocab_size=trained.get_vocab_size(),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=width // 32,
-        intermediate_size=4 * width,
-        initializer_range=0.05,
-    )
-
-
-def random_bert(folder: Path, texts: Sequence[str], width: int, layers: int) -> Path:
-    """Save a BERT with random weights, wide enough for scores to differ."""
-    BertModel(bert_config(folder, texts, width, layers)).save_pretrained(folder)
-    return folder
