@@ -7,7 +7,6 @@ from metaeval.agreement import views as agreement
 from metaeval.answers import views as answers
 from metaeval.card import views as card
 from metaeval.comparison import views as comparison
-from metaeval.components.views import components
 from metaeval.disagreements import summary_views
 from metaeval.disagreements import views as disagreements
 from metaeval.experiments import making_views
@@ -48,7 +47,6 @@ MODEL = f"{TRAININGS}/models/<str:model_name>"
 FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
-    path("components/", components, name="components"),
     path(f"{ADJUDICATION}/", adjudication.adjudication, name="adjudication"),
     path(f"{ADJUDICATION}/table.csv", adjudication.adjudication_csv, name="adjudication_csv"),
     path(f"{ADJUDICATION}/<int:summary_id>/", adjudication.adjudicate, name="adjudicate"),

@@ -10,7 +10,6 @@ ROOMS: dict[str, dict[str, str]] = {
         "api_urls": "addresses of the API",
         "management": "metaeval, agreement and learning_curve on the command line",
         "dataset_card": "a project's ratings ready to publish",
-        "components": "every control, table and chart on one page",
         "rechecks": "noise and drift of judges",
         "experiments": "runs that differ in one setting",
         "learning_curves": "agreement by number of training examples",

@@ -49,7 +49,6 @@ TABLE = """
                           anonymous trainee annotator researcher manager removed stranger superuser
 GET   favicon                   302     302       302        302     302     302      302       302
 GET   home                       in     200       200        200     200     200      200       200
-GET   components                 in     200       200        200     200     200      200       200
 GET   sign_in                   200     302       302        302     302     302      302       302
 POST  sign_in                   200     302       302        302     302     302      302       302
 GET   admin_sign_in              in     403       403        403     403     403      403        in

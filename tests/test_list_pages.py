@@ -100,7 +100,7 @@ LISTS = {
 }
 """Name of the address -> what it lists."""
 OTHERS = """
-favicon components sign_in sign_in_code admin_sign_in oidc_return invitation
+favicon sign_in sign_in_code admin_sign_in oidc_return invitation
 two_factor password_forgotten password_reset api_schema
 project_new questionnaire_new project_settings project_archive project_archived project_delete
 campaign_close results_publish api_exports

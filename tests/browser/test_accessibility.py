@@ -1,20 +1,18 @@
-"""Accessibility of every page and of the component page, checked by axe."""
+"""Accessibility of every page, checked by axe."""
 
 import json
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import APIResponse, Page, Route
 
 from tests.browser.conftest import (
-    DESKTOP,
-    PHONE,
     OpenContext,
     Platform,
     resume_session,
     sign_in,
-    take_screenshot,
 )
 
 pytestmark = pytest.mark.browser
@@ -54,6 +52,7 @@ EACH_KIND = {
     "demo-annotator": ("rate/", "history/", "guidelines/"),
 }
 """User -> pages of the demo project with a form, a table, a chart or a text of their own kind."""
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AXE = Axe().axe_script
 RUN_AXE = """async () => {
   const {violations} = await axe.run({resultTypes: ["violations"]});
@@ -111,19 +110,7 @@ def test_axe_finds_no_violation_on_a_page_of_each_kind(open_context: OpenContext
             answer = page.goto(f"/projects/demo/{address}")
             assert answer is not None
             assert answer.status == 200, address
-            found[address] = findings(page)
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                found[f"{address} {scheme}"] = findings(page)
     assert {address: wrong for address, wrong in found.items() if wrong} == {}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_components_fit_the_screen_and_are_accessible(
-    open_context: OpenContext, platform: Platform, scheme: str
-):
-    page = open_context(color_scheme=scheme).new_page()
-    sign_in(page, platform, "demo-annotator")
-    for size in (DESKTOP, PHONE):
-        page.set_viewport_size(size)
-        page.goto("/components/")
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-        take_screenshot(page, f"components-{scheme}-{size['width']}")
-    assert findings(page) == []
