@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from scoring.evaluators.bases.joint_evaluator import (
     WHOLE,
     JointEvaluator,
     JointParams,
-    layer_norm_setting,
+    SequencePlace,
 )
 from scoring.evaluators.bases.model_evaluator import model_setting
 from scoring.texts.sentences import LIBRARIES
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 JOINT_LIMIT = 380
 """The most tokens of a sequence, unless the model's settings state a limit."""
+BATCH = 8
+"""Sentences over which the released script normalises a layer."""
 BY_DIMENSION = {"coherence": WHOLE, "consistency": SENTENCES, "fluency": SENTENCES, "relevance": WHOLE}
 """SummEval's question -> the score that the released script compares with it."""
 FUSIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -118,11 +120,16 @@ class Umse(JointEvaluator):
             },
             details="by_dimension: as the released script. The others give one general score.",
         )
-        layer_norm: str = layer_norm_setting(
-            " as_released: sentences of the same summary are normalised together, eight at a time, and whole "
-            "summaries alone, as the released script does, so that a sentence's score depends on those "
-            "beside it; with batches_of_8 sentences are as in as_released.",
-            as_released="as released",
+        layer_norm: str = setting(
+            "per_item",
+            label="Layer normalisation",
+            help="Tokens that a layer normalises together.",
+            choices={"per_item": "per summary", "as_released": "as released"},
+            phrase="normalised {}",
+            details="The tokens over which a layer is normalised before layers are mixed. per_item: those of "
+            "this summary or sentence. as_released: sentences of the same summary are normalised together, "
+            "eight at a time, and whole summaries alone, as the released script does, so that a sentence's "
+            "score depends on those beside it.",
         )
 
     params: Params
@@ -165,6 +172,11 @@ class Umse(JointEvaluator):
         from scoring.neural.trained_umse import TrainedUmse
 
         return TrainedUmse(folder, shape, self.params.precision)
+
+    def batch(self, index: int, place: SequencePlace) -> Hashable:
+        if self.params.layer_norm == "as_released" and place.unit == SENTENCES:
+            return index, place._replace(number=place.number // BATCH)
+        return super().batch(index, place)
 
     def judged(self, outputs: Sequence[float]) -> float:
         """Return the probability of the second of two classes."""

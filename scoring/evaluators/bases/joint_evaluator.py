@@ -17,26 +17,7 @@ from scoring.texts.sentences import sentences_of
 if TYPE_CHECKING:
     from scoring.neural.joint_inputs import JointOutput, JointReader
 
-BATCH = 8
-"""Sequences over which the authors normalise a layer."""
 WHOLE, SENTENCES = "whole", "sentences"
-
-
-def layer_norm_setting(details: str = "", **more: str) -> Any:
-    """Declare the setting `layer_norm`, with `more` choices and what the documents say of them."""
-    return setting(
-        "per_item",
-        label="Layer normalisation",
-        help="Tokens that a layer normalises together.",
-        choices={"per_item": "per summary", **more, "batches_of_8": "batches of 8"},
-        phrase="normalised {}",
-        details="The tokens over which a layer is normalised before layers are mixed. per_item: those of "
-        f"this summary, so that no score depends on another summary.{details} batches_of_8: those of eight "
-        "consecutive summaries, as in the authors' code for eight or more at a time. Scores then depend on "
-        "neighbouring summaries, and equal the authors' only for a file scored whole and in order (manage.py "
-        "score --input). An empty summary counts in its batch whether or not it is scored; one that lacks a "
-        "text leaves its place empty. Not for runs in a project.",
-    )
 
 
 @dataclass(frozen=True)
@@ -45,7 +26,6 @@ class JointParams(ModelParams):
 
     scenario: str = setting("", label="Input", help="Texts beside the summary; each evaluator has its own.")
     references: str = references_setting("first", "The authors take the first.")
-    layer_norm: str = layer_norm_setting()
     empty_summary: str = empty_summary_setting()
 
 
@@ -89,6 +69,10 @@ class JointEvaluator(ModelEvaluator):
     def model(self) -> "JointReader":
         raise NotImplementedError
 
+    def batch(self, index: int, place: SequencePlace) -> Hashable:
+        """Return a key shared by sequences that are normalised together: by default each alone."""
+        return index, place
+
     def judged(self, outputs: Sequence[float]) -> float:
         """Return the score that the model's outputs for one sequence stand for."""
         return outputs[0]
@@ -102,7 +86,7 @@ class JointEvaluator(ModelEvaluator):
         batches: dict[Hashable, list[tuple[int, SequencePlace]]] = {}
         for index, places in enumerate(asked):
             for place in places:
-                batches.setdefault(self._batch(index, place), []).append((index, place))
+                batches.setdefault(self.batch(index, place), []).append((index, place))
         read: list[dict[SequencePlace, JointOutput | None]] = [{} for _ in items]
         groups = [
             (batch[0][1].scenario, tuple(asked[index][place] for index, place in batch))
@@ -120,8 +104,7 @@ class JointEvaluator(ModelEvaluator):
 
     def _asked(self, item: Item) -> dict[SequencePlace, tuple[str, ...]]:
         """Return the texts of each sequence to read for the item."""
-        # An unscored empty summary still takes part in the authors' normalisation.
-        if self.lacking(item) or (self.problem(item) and self.params.layer_norm != "batches_of_8"):
+        if self.problem(item):
             return {}
         texts: dict[str, tuple[str, ...]] = {WHOLE: (item.summary,)}
         if SENTENCES in self.units.values():
@@ -141,14 +124,6 @@ class JointEvaluator(ModelEvaluator):
             return
         for reference in counted_references(item, self.params.references):
             yield (*article, reference)
-
-    def _batch(self, index: int, place: SequencePlace) -> Hashable:
-        """Return a key shared by sequences that are normalised together."""
-        if self.params.layer_norm != "per_item" and place.unit == SENTENCES:
-            return index, place._replace(number=place.number // BATCH)
-        if self.params.layer_norm == "batches_of_8":
-            return index // BATCH, place
-        return index, place
 
     def _scored(self, found: "Mapping[SequencePlace, JointOutput | None]") -> Scored:
         results = {unit: self._of_unit(unit, found) for unit in dict.fromkeys(self.units.values())}

@@ -80,23 +80,6 @@ def test_fused_scores_equal_the_authors(folder, items, expected, fusion, record_
     assert deviation(found, [each["fusion"][fusion] for each in expected], record_property) <= SCORES
 
 
-@pytest.mark.parametrize("scenario", with_further(["sum_doc"], ["sum_ref", "sum_doc"]))
-def test_batches_of_eight_summaries_equal_the_authors(folder, items, expected, scenario, record_property):
-    found = values(umse(folder, scenario=scenario, layer_norm="batches_of_8"), items)
-    wanted = [each["whole_in_batches_of_8"][scenario] for each in expected]
-    assert deviation(found, wanted, record_property) <= SCORES
-
-
-def test_unscored_empty_summary_is_still_normalised_in_its_batch_of_eight(folder, items, expected):
-    evaluator = umse(folder, scenario="sum_ref", layer_norm="batches_of_8", empty_summary="unscored")
-    for item, scored, each in zip(items, evaluator.score(items), expected, strict=True):
-        if item.id == EMPTY:
-            assert scored.reasons == {"general": "empty summary"}
-        else:
-            wanted = each["whole_in_batches_of_8"]["sum_ref"]
-            assert scored.values["general"] == pytest.approx(wanted, abs=SCORES)
-
-
 @pytest.mark.parametrize("scenario", with_further(["sum_ref"], ["sum_ref", "sum_doc"]))
 @pytest.mark.parametrize(
     ("layer_norm", "key"), [("as_released", "score"), ("per_item", "score_one_at_a_time")]
@@ -117,18 +100,13 @@ def test_means_over_sentences_equal_the_authors(
 
 @pytest.mark.parametrize("scenario", with_further(["sum_ref"], ["sum_ref", "sum_doc"]))
 def test_scores_of_each_sentence_equal_the_authors(folder, items, expected, scenario, record_property):
-    one, eight = (umse(folder, scenario=scenario, layer_norm=norm) for norm in ("per_item", "batches_of_8"))
-    alone, together, wanted_alone, wanted_together = [], [], [], []
+    evaluator = umse(folder, scenario=scenario)
+    found, wanted = [], []
     for item, each in zip(items, expected, strict=True):
         if item.id != EMPTY:
-            sentences = [replace(item, summary=text) for text in item.summary_sentences]
-            alone += values(one, sentences)
-            together += values(eight, sentences)
-            golden = each["sentence_by_sentence"][scenario]
-            wanted_alone += golden["sentence_scores_one_at_a_time"]
-            wanted_together += golden["sentence_scores"]
-    assert deviation(alone, wanted_alone, record_property) <= SCORES
-    assert deviation(together, wanted_together, record_property) <= SCORES
+            found += values(evaluator, [replace(item, summary=text) for text in item.summary_sentences])
+            wanted += each["sentence_by_sentence"][scenario]["sentence_scores_one_at_a_time"]
+    assert deviation(found, wanted, record_property) <= SCORES
 
 
 def test_released_script_shares_one_score_between_two_dimensions(folder, items, expected, record_property):

@@ -66,21 +66,8 @@ def test_attention_can_be_regional_and_positions_can_restart(settings, how):
     assert abs(value(ITEM) - expected) > 1e-4
 
 
-def test_scores_depend_on_other_summaries_only_in_batches_of_8():
-    alone = value(ITEM)
-    assert values(unite(), OTHER, ITEM, OTHER)[1] == pytest.approx(alone, abs=1e-5)
-    together = unite(layer_norm="batches_of_8")
-    assert values(together, ITEM)[0] == pytest.approx(alone, abs=1e-5)
-    assert abs(values(together, ITEM, OTHER)[0] - alone) > 1e-4
-
-
-def test_eight_items_in_a_row_are_normalised_together_even_unscorable_ones():
-    evaluator = unite(layer_norm="batches_of_8")
-    nothing_beside = Item("c", "The cat sat.")
-    first_eight = values(evaluator, ITEM, *[OTHER] * 6, nothing_beside, ITEM, OTHER)
-    assert first_eight[0] == pytest.approx(values(evaluator, ITEM, *[OTHER] * 6)[0], abs=1e-5)
-    assert first_eight[8:] == pytest.approx(values(evaluator, ITEM, OTHER), abs=1e-5)
-    assert math.isnan(first_eight[7])
+def test_scores_do_not_depend_on_other_summaries():
+    assert values(unite(), OTHER, ITEM, OTHER)[1] == pytest.approx(value(ITEM), abs=1e-5)
 
 
 def test_empty_summary_is_unscored_or_scored_like_the_authors():
@@ -89,14 +76,6 @@ def test_empty_summary_is_unscored_or_scored_like_the_authors():
     assert scored.reasons == {"general": "empty summary"}
     expected = defined(["", *SCENARIOS["src_ref"]])
     assert value(empty, empty_summary="score") == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.parametrize("empty_summary", ["unscored", "score"])
-def test_empty_summary_is_normalised_in_its_batch_of_eight(empty_summary):
-    evaluator = unite(layer_norm="batches_of_8", empty_summary=empty_summary)
-    with_empty = values(evaluator, ITEM, replace(OTHER, summary=""))
-    assert abs(with_empty[0] - value(ITEM)) > 1e-4
-    assert math.isnan(with_empty[1]) == (empty_summary == "unscored")
 
 
 def test_missing_texts_give_reasons(subtests):

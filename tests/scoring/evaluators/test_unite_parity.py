@@ -72,10 +72,3 @@ def test_scores_equal_the_authors_at_batch_1(folder, items, expected, variant, r
     wanted = [each["batch_1"][variant] for each in expected]
     evaluator = unite(folder, **VARIANTS[variant])
     assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE
-
-
-@pytest.mark.parametrize("scenario", TEXTS)
-def test_batches_of_eight_summaries_equal_the_authors(folder, items, expected, scenario, record_property):
-    wanted = [each["batches_of_8"][scenario] for each in expected]
-    evaluator = unite(folder, scenario=scenario, layer_norm="batches_of_8")
-    assert largest_deviation(evaluator, items, wanted, record_property) <= TOLERANCE

@@ -184,7 +184,7 @@ def test_scores_of_scenarios_are_fused(tmp_path):
 def test_layers_that_are_not_normalised_are_not_normalised_together(tmp_path):
     train(tmp_path)
     with pytest.raises(MissingWeights, match="layer_norm must be per_item"):
-        umse(tmp_path, layer_norm="batches_of_8").score([ITEM])
+        umse(tmp_path, layer_norm="as_released").score([ITEM])
 
 
 def test_without_attention_dropout_the_encoder_keeps_its_configuration(tmp_path):
