@@ -17,7 +17,6 @@ from metaeval.stats.significance import (
     paired_bootstrap,
     paired_t,
     permutation,
-    subsamples,
     williams,
 )
 from metaeval.stats.significance.compared import (
@@ -126,13 +125,6 @@ TESTS: dict[str, SignificanceTest] = {
             williams.tester,
             williams.why_not,
             false_findings=_by_level((0.07, 0.38), None, (0.1, 0.12), None),
-        ),
-        SignificanceTest(
-            "subsample80",
-            "80% subsamples",
-            subsamples.DEFINITION,
-            subsamples.tester,
-            false_findings=_by_level((0.31, 0.6), (0.31, 0.35), (0.02, 0.09), (0.28, 0.33)),
         ),
         SignificanceTest(
             "paired_t",

@@ -43,15 +43,3 @@ def differences(data: Compared, replicates: Replicates) -> Callable[[int, int], 
         return gap[~np.isnan(gap)]
 
     return of_pair
-
-
-def two_sided(differences: Floats) -> float:
-    """Return 2 (k + 1) / (m + 1), at most 1.
-
-    k is the smaller of #(d <= 0) and #(d >= 0) among m differences.
-
-    >>> two_sided(np.array([0.2, 0.1, -0.1, 0.3, 0.4, 0.2, 0.0]))
-    0.75
-    """
-    smaller = min(int((differences <= ROUNDING).sum()), int((differences >= -ROUNDING).sum()))
-    return min(1.0, 2 * (smaller + 1) / (len(differences) + 1))

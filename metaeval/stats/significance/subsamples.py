@@ -1,4 +1,4 @@
-"""80% subsamples without replacement, as in the papers on ICE and BARTScore."""
+"""Wins in 80% subsamples without replacement, as in the paper on ICE."""
 
 from itertools import combinations
 
@@ -8,45 +8,24 @@ from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation import reweighted_levels
 from metaeval.stats.correlation.reweighted_levels import ALWAYS, DrawnRows
 from metaeval.stats.correlation.reweighted_rows import Draws
-from metaeval.stats.significance.compared import Compared, PairTest, PairTester
-from metaeval.stats.significance.replicates import ROUNDING, Replicates, differences, two_sided
+from metaeval.stats.significance.compared import Compared
+from metaeval.stats.significance.replicates import ROUNDING, Replicates, differences
 
 SHARE = 0.8
 CELLS_AT_ONCE = 2**22
-
-DEFINITION = (
-    "{resamples} draws (seed {seed}) without replacement of 80% of the summaries if pooled, else of 80% of"
-    " the articles, each summary of unknown article being an article of its own; p = 2 (k + 1) / (m + 1), at"
-    " most 1, with m the draws in which the difference is defined and k the smaller of those in which the"
-    " first evaluator is not better and those in which the second is not. Warning: the differences in such"
-    " draws spread only half as widely as in a bootstrap, so 'better in 95% of the draws' stands for a"
-    " one-sided p of about .21, and this p is far too small; use it only to reproduce published claims."
-)
-
-
-def tester(data: Compared) -> PairTester:
-    """Return the test on 80% subsamples of the common summaries, or articles, rounded down.
-
-    Source: S. Jain et al., "Multi-Dimensional Evaluation of Text Summarization with In-Context Learning",
-    Findings of the ACL 2023, appendix E, on summaries; W. Yuan, G. Neubig & P. Liu, "BARTScore: Evaluating
-    Generated Text as Text Generation", NeurIPS 2021, on articles. Both call an evaluator better that wins in
-    more than 95% of 1,000 draws.
-    """
-    of_pair = differences(data, _replicates(data))
-
-    def test(first: int, second: int) -> PairTest:
-        found = of_pair(first, second)
-        return PairTest(two_sided(found)) if found.size else PairTest(reason="no draw in which it is defined")
-
-    return test
 
 
 def win_shares(data: Compared) -> Floats:
     """Return the share of draws in which the row's evaluator beats the column's, (E, E).
 
-    It is what the papers report. nan where a coefficient is undefined, and on the diagonal.
+    nan where a coefficient is undefined, and on the diagonal. A draw in which both are equal is won by
+    neither. At the pooled level 80% of the common summaries are drawn, else 80% of the articles, rounded
+    down; a summary of unknown article is an article of its own.
 
-    A draw in which both are equal is won by neither.
+    Source: S. Jain et al., "Multi-Dimensional Evaluation of Text Summarization with In-Context Learning",
+    Findings of the ACL 2023, appendix E, on summaries; W. Yuan, G. Neubig & P. Liu, "BARTScore: Evaluating
+    Generated Text as Text Generation", NeurIPS 2021, on articles. Both call an evaluator better that wins in
+    more than 95% of 1,000 draws.
     """
     of_pair = differences(data, _replicates(data))
     size = len(data.rows.scores)

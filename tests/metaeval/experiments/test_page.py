@@ -39,8 +39,8 @@ def run_metaeval(project, *arguments):
             "--items common --level article --coefficient kendall_b --interval none --test none",
         ),
         (
-            {"items": "own", "systems": ("s0", "s1"), "questions": ("coherence",), "test": "subsample80"},
-            "--system s0 --system s1 --question coherence --test subsample80",
+            {"items": "own", "systems": ("s0", "s1"), "questions": ("coherence",), "test": "perm_both"},
+            "--system s0 --system s1 --question coherence --test perm_both",
         ),
     ],
 )

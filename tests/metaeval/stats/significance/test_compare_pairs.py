@@ -27,7 +27,6 @@ def test_names_of_tests_in_addresses_and_commands_are_stable():
         "bootstrap_articles",
         "always_valid",
         "williams",
-        "subsample80",
         "paired_t",
     ]
 
@@ -160,7 +159,7 @@ def test_labels_tied_between_yes_and_no_are_not_common_summaries():
     assert found.n[0, 1] == 4
 
 
-@pytest.mark.parametrize("test", ["perm_both", "bootstrap_articles", "subsample80"])
+@pytest.mark.parametrize("test", ["perm_both", "bootstrap_articles"])
 def test_the_definition_states_the_number_of_draws_and_the_seed(test):
     found = compare_pairs(test, "article", "pearson", Rows(*random_case(11)), Resampling(50, 77))
     assert "50" in found.definition

@@ -1,4 +1,4 @@
-"""80% subsamples without replacement."""
+"""Wins in 80% subsamples without replacement."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.rows import Resampling, Rows
-from metaeval.stats.significance.compare_pairs import TESTS, compare_pairs
 from metaeval.stats.significance.compared import compared
 from metaeval.stats.significance.subsamples import win_shares
 from tests.metaeval.stats.evaluator_cases import golden, random_case
@@ -17,19 +16,14 @@ DRAWS = 25
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("cells_at_once", [1_000_000, 30])
-def test_p_values_equal_their_definition(monkeypatch, level, coefficient, cells_at_once):
+def test_shares_equal_their_definition(monkeypatch, level, coefficient, cells_at_once):
     monkeypatch.setattr("metaeval.stats.significance.subsamples.CELLS_AT_ONCE", cells_at_once)
     yes_no = COEFFICIENTS[coefficient].is_for_yes_no
     labels, scores, articles, systems = random_case(0, articles=6, yes_no=yes_no)
-    found = compare_pairs(
-        "subsample80",
-        level,
-        coefficient,
-        Rows(labels, scores, articles, systems, yes_no=yes_no),
-        Resampling(DRAWS, 4),
-    )
+    rows = Rows(labels, scores, articles, systems, yes_no=yes_no)
+    found = win_shares(compared(level, coefficient, rows, Resampling(DRAWS, 4)))
     if (level, yes_no) == ("system", True):
-        assert np.isnan(found.p_values[0, 1])
+        assert np.isnan(found).all()
         return
 
     rng = np.random.default_rng(4)
@@ -52,8 +46,8 @@ def test_p_values_equal_their_definition(monkeypatch, level, coefficient, cells_
         differences.append(one.value - other.value)
     gap = np.array(differences)
     gap = gap[~np.isnan(gap)]
-    expected = min(1, 2 * (min((gap <= 1e-9).sum(), (gap >= -1e-9).sum()) + 1) / (len(gap) + 1))
-    assert found.p_values[0, 1] == pytest.approx(expected, abs=1e-12)
+    assert found[0, 1] == pytest.approx((gap > 1e-9).mean(), abs=1e-12)
+    assert found[1, 0] == pytest.approx((gap < -1e-9).mean(), abs=1e-12)
 
 
 def defined_for_one(level, coefficient, labels, scores, articles, systems, kept):
@@ -86,46 +80,20 @@ def test_shares_match_golden_values(shared):
             if level == "article":
                 # The golden values average the differences of articles where both coefficients are defined.
                 labels[_in_article_of_equal_scores(scores)] = np.nan
-            found = compare_pairs(
-                "subsample80",
-                level,
-                coefficient,
-                Rows(labels, scores, articles, systems),
-                Resampling(draws, 2),
-            )
-            assert found.differences[0, 1] == pytest.approx(expected["full_difference"], abs=1e-9)
-            loses = (found.p_values[0, 1] * (draws + 1) / 2 - 1) / draws
-            share = 1 - loses if found.differences[0, 1] > 0 else loses
+            rows = Rows(labels, scores, articles, systems)
+            [[_, share], _] = win_shares(compared(level, coefficient, rows, Resampling(draws, 2)))
             tolerance = expected["tol_share_1000" if level == "article" else "tol_share"]
             assert share == pytest.approx(expected["share_x_better"], abs=tolerance)
-
-
-def test_the_definition_contains_a_warning():
-    assert "Warning" in TESTS["subsample80"].definition
-    assert ".21" in TESTS["subsample80"].definition
 
 
 # As if each were the only summary of its article.
 def test_summaries_of_unknown_articles_are_drawn_one_by_one():
     labels, scores, articles, systems = random_case(1, articles=8)
-    unknown = compare_pairs(
-        "subsample80", "system", "pearson", Rows(labels, scores, articles * 0 - 1, systems)
+    unknown, own = (
+        win_shares(compared("system", "pearson", Rows(labels, scores, each, systems), Resampling(40)))
+        for each in (articles * 0 - 1, np.arange(len(labels)))
     )
-    own = compare_pairs(
-        "subsample80", "system", "pearson", Rows(labels, scores, np.arange(len(labels)), systems)
-    )
-    assert unknown.p_values[0, 1] == own.p_values[0, 1]
-
-
-@pytest.mark.parametrize("level", ["pooled", "article"])
-def test_win_shares_are_consistent_with_p_values(level):
-    labels, scores, articles, systems = random_case(3, articles=8)
-    data = compared(level, "kendall_b", Rows(labels, scores, articles, systems), Resampling(40, 2))
-    shares = win_shares(data)
-    p_value = TESTS["subsample80"].tester(data)(0, 1).p_value
-    assert np.isnan(np.diag(shares)).all()
-    assert shares[0, 1] + shares[1, 0] <= 1
-    assert p_value == pytest.approx(min(1, 2 * (40 * min(1 - shares[0, 1], 1 - shares[1, 0]) + 1) / 41))
+    np.testing.assert_array_equal(unknown, own)
 
 
 def test_the_better_evaluator_always_wins_and_equal_ones_never_do():
