@@ -12,11 +12,14 @@ from pathlib import Path
 import hypothesis
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+from annotation.models import Project, Rater
 from tests.costs import Costs
+from tests.factories import make_member, make_project, make_rater
 
 # Each test process has one core; more threads of a model would only wait for other processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -70,6 +73,27 @@ def django_db_modify_db_settings(
     if "sqlite" in database["ENGINE"]:
         copy = shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path_factory.mktemp("database"))
         database.setdefault("TEST", {})["NAME"] = str(copy)
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """Return an empty project with SEAHORSE's questions, and below whoever has a role in it."""
+    return make_project()
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return make_member(project, "manager")
+
+
+@pytest.fixture
+def researcher(project: Project) -> User:
+    return make_member(project, "researcher")
+
+
+@pytest.fixture
+def rater(project: Project) -> Rater:
+    return make_rater(project)
 
 
 @pytest.fixture(autouse=True)

@@ -58,3 +58,10 @@ def rated_project(db):
 def rated_project_reader(client, rated_project):
     client.force_login(make_member(rated_project, "researcher"))
     return client
+
+
+@pytest.fixture
+def researcher(client, project):
+    """Return the browser of a researcher of the module's project."""
+    client.force_login(make_member(project, "researcher"))
+    return client

@@ -12,6 +12,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError
 
+from tests.scoring.scripted_endpoint import ScriptedEndpoint
 from touchstone.celery import app
 
 app.conf.update(broker_url="memory://localhost/", broker_transport_options={})
@@ -73,3 +74,12 @@ def redis_port(tmp_path: Path) -> Iterator[int]:
     client.close()
     process.terminate()
     process.wait()
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
+    """Start a language model that answers as the test says, with a key for it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ScriptedEndpoint() as server:
+        yield server

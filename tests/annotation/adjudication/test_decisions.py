@@ -19,16 +19,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
-
-
-@pytest.fixture
 def summary(project):
     """Return a summary on whose grammar two raters disagree."""
     made = make_summary(project)

@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def manager(client, project):
     client.force_login(make_member(project, "manager"))
     return client

@@ -34,11 +34,6 @@ def project():
     return made
 
 
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
-
-
 def answer_check(rater, value="no") -> Rating:
     assignment = take_assignment(rater)
     assert assignment.is_check

@@ -8,7 +8,7 @@ from annotation.gold.qualified_languages import qualified_languages
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Rater
 from annotation.rating.submitting import GivenAnswer
-from tests.annotation.rating.rating_steps import submit_stage
+from tests.annotation.rating.rating_steps import submit_stage, text_of
 from tests.factories import make_gold, make_member, make_project, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -28,10 +28,6 @@ def client(rater):
 
 def address(rater, name="rater_qualification"):
     return reverse(name, args=[rater.project.slug, rater.pk])
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def test_the_page_shows_rounds_by_question_and_who_decided(client, rater):

@@ -9,7 +9,7 @@ from annotation.gold.rounds import next_in_round, round_decision, start_round
 from annotation.models import Rater
 from annotation.projects.settings import change_settings
 from annotation.rating.submitting import GivenAnswer
-from tests.annotation.rating.rating_steps import submit_stage
+from tests.annotation.rating.rating_steps import submit_stage, text_of
 from tests.factories import make_gold, make_member, make_project, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -18,10 +18,6 @@ KEY = "comprehensibility"
 
 def agreed(value, why="So it is."):
     return {KEY: AgreedAnswer(value, why)}
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def test_a_changed_gold_answer_rescores_the_round_visibly_and_leaves_its_decision():

@@ -6,7 +6,8 @@ from django.urls import reverse
 
 from annotation.gold.rounds import start_round
 from annotation.models import GoldRating, Rater
-from tests.factories import ALL_YES, make_gold, make_member, make_project, make_rater, make_summary
+from tests.annotation.rating.rating_steps import signed_in
+from tests.factories import ALL_YES, make_gold, make_member, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
 
@@ -14,15 +15,8 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "manager"))
-    return client
+    return signed_in(make_member(project, "manager"))
 
 
 def address(name, summary):

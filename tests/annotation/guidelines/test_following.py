@@ -35,11 +35,6 @@ YES = {"comprehensibility": GivenAnswer("yes")}
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def rater(project):
     make_summary(project)
     return make_rater(project)

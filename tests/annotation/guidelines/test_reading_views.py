@@ -18,7 +18,6 @@ from tests.annotation.rating.rating_steps import (
 from tests.factories import (
     make_article,
     make_gold,
-    make_project,
     make_rater,
     make_summary,
     publish_guidelines,
@@ -27,16 +26,6 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 TEXT = "## Grammatical\n### In German {lang=de}\n> Der Hafen.\n\n### In English {lang=en}\n> The harbour.\n"
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
 
 
 @pytest.fixture

@@ -14,19 +14,9 @@ from annotation.guidelines.versions import (
     set_default_language,
     start_draft,
 )
-from tests.factories import make_article, make_member, make_project, make_rater, publish_guidelines
+from tests.factories import make_article, make_member, make_rater, publish_guidelines
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
 
 
 def test_a_draft_is_published_as_the_next_version_and_is_then_no_draft(project, manager):

@@ -11,23 +11,12 @@ from tests.annotation.rating.rating_steps import HTMX, at_stage, signed_in, text
 from tests.factories import (
     make_article,
     make_member,
-    make_project,
     make_rater,
     make_summary,
     publish_guidelines,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
 
 
 @pytest.fixture

@@ -42,11 +42,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def seahorse(tmp_path):
     def write(*rows, name="ratings.tsv"):
         return lines(tmp_path / name, SEAHORSE_HEADER, *rows)

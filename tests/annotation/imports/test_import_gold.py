@@ -7,15 +7,10 @@ from annotation.models import (
 )
 from annotation.rating.assigning import take_assignment
 from tests.annotation.imports.importing_steps import load, new_counts, row_counts
-from tests.factories import make_article, make_project, make_rater, make_summary, make_system
+from tests.factories import make_article, make_rater, make_summary, make_system
 from tests.import_files import jsonl
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def gold_row(**changes):

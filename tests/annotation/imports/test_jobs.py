@@ -24,7 +24,7 @@ from annotation.imports.jobs import (
 )
 from annotation.imports.reading import lines
 from annotation.models import Article, ImportJob, Project, Rating
-from tests.factories import make_member, make_project, make_user
+from tests.factories import make_member, make_user
 from tests.import_files import SEAHORSE_HEADER, seahorse_row
 
 pytestmark = pytest.mark.django_db
@@ -54,11 +54,6 @@ def messages(monkeypatch):
         jobs.current_app, "send_task", lambda name, **options: sent.append((name, options["args"]))
     )
     return sent
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def upload(*rows, header=SEAHORSE_HEADER, name="ratings.tsv"):

@@ -19,7 +19,6 @@ from tests.annotation.rating.rating_steps import signed_in, text_of
 from tests.factories import (
     make_article,
     make_member,
-    make_project,
     make_rater,
     make_summary,
     make_system,
@@ -37,16 +36,6 @@ SCORES = '{"id": "a1/s1", "scores": {"quality": 0.5}}\n'
 @pytest.fixture(autouse=True)
 def _folder(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, Role.MANAGER)
 
 
 def imported(project, manager, format_name, name, content, **options):

@@ -15,6 +15,7 @@ from annotation.imports.formats import IMPORTERS
 from annotation.imports.views import pace
 from annotation.models import ImportJob, Project, Summary
 from scoring.runs.imported_scores import work_on_import
+from tests.annotation.rating.rating_steps import signed_in
 from tests.factories import make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
@@ -37,15 +38,8 @@ def _separate_upload_folder(settings, tmp_path):
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "manager"))
-    return client
+    return signed_in(make_member(project, "manager"))
 
 
 def upload(*rows, name="examples.jsonl"):

@@ -12,16 +12,13 @@ from django.utils import timezone
 from annotation.models import ApiToken, Invitation, Membership, Rater, Role
 from annotation.people.api_tokens import issue_api_token
 from annotation.people.invitations import invite
+from tests.annotation.rating.rating_steps import signed_in, text_of
 from tests.factories import PASSWORD, make_project, make_user
 
 pytestmark = pytest.mark.django_db
 
 SIGN_IN = "/sign-in/"
 NEW_ACCOUNT = {"username": "ada", "password1": "stone-and-gold-24", "password2": "stone-and-gold-24"}
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 @pytest.fixture
@@ -36,9 +33,7 @@ def user():
 
 @pytest.fixture
 def browser(user):
-    client = Client()
-    client.force_login(user)
-    return client
+    return signed_in(user)
 
 
 # ---- signing in and out
@@ -98,11 +93,6 @@ def test_signing_in_without_the_csrf_token_is_refused(user):
 
 
 # ---- invitations
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def invitation_to(project, role=Role.ANNOTATOR, languages=("en", "de")):

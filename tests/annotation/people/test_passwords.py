@@ -12,21 +12,13 @@ from annotation.models import AuditEntry
 from annotation.people.api_tokens import issue_api_token
 from annotation.people.members import remove_rater
 from annotation.people.passwords import password_link
+from tests.annotation.rating.rating_steps import text_of
 from tests.factories import PASSWORD, make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
 
 NEW = {"new_password1": "stone-and-gold-24", "new_password2": "stone-and-gold-24"}
 ASK = "/password/forgotten/"
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

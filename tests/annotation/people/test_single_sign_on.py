@@ -12,6 +12,7 @@ from django.test import Client
 from annotation.models import AuditEntry, SignOnIdentity
 from annotation.people.invitations import invite
 from tests.annotation.people.oidc_provider import CLIENT, SECRET, running_provider
+from tests.annotation.rating.rating_steps import text_of
 from tests.factories import PASSWORD, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -35,10 +36,6 @@ def provider(server, settings):
         "annotation.people.single_sign_on.SingleSignOnBackend",
     ]
     return server
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def sign_on(client, provider, then=""):

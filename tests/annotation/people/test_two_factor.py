@@ -22,17 +22,13 @@ from annotation.people.api_tokens import issue_api_token
 from annotation.people.passwords import password_link
 from annotation.people.two_factor import turn_on
 from annotation.rating.assigning import take_assignment
-from tests.annotation.rating.rating_steps import FIRST, HTMX, address, sheet
+from tests.annotation.rating.rating_steps import FIRST, HTMX, address, sheet, text_of
 from tests.factories import PASSWORD, make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
 SET_UP, CODE = "/account/two-factor/", "/sign-in/code/"
 OWN = {"current_password": PASSWORD}
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def code_of(key, steps=0):

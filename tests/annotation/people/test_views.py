@@ -12,7 +12,7 @@ from annotation.errors import NotFound
 from annotation.models import Invitation, Membership, Rater, Rating
 from annotation.people.invitations import find_invitation, invite
 from annotation.rating.assigning import take_assignment
-from tests.annotation.rating.rating_steps import at_stage
+from tests.annotation.rating.rating_steps import at_stage, signed_in
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
@@ -22,15 +22,8 @@ WHY = {"reason": "Answers at random."}
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "manager"))
-    return client
+    return signed_in(make_member(project, "manager"))
 
 
 def address(name, project, *ids):

@@ -17,7 +17,6 @@ from tests.factories import (
     make_article,
     make_gold,
     make_member,
-    make_project,
     make_rater,
     make_summary,
     make_system,
@@ -27,11 +26,6 @@ pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def client_of(project, role="manager"):

@@ -27,11 +27,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def researcher(client, project):
     client.force_login(make_member(project, "researcher"))
     return client

@@ -9,20 +9,10 @@ from annotation.projects.archiving import archive_project, restore_project
 from annotation.rating.assigning import take_assignment
 from tests.annotation.imports.importing_steps import load
 from tests.annotation.rating.rating_steps import at_stage, signed_in, text_of
-from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.factories import make_member, make_rater, make_summary
 from tests.import_files import jsonl
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, Role.MANAGER)
 
 
 def test_an_archived_project_is_read_only_for_every_role(project, manager, tmp_path):

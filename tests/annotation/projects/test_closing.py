@@ -42,7 +42,6 @@ from tests.factories import (
     ALL_YES,
     make_gold,
     make_member,
-    make_project,
     make_rater,
     make_summary,
     make_user,
@@ -50,21 +49,6 @@ from tests.factories import (
 from tests.import_files import jsonl
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, Role.MANAGER)
-
-
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
 
 
 def given(answers):

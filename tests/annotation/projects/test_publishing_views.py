@@ -4,21 +4,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import make_member, make_project
+from tests.annotation.rating.rating_steps import signed_in
+from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def manager(project):
-    client = Client()
-    client.force_login(make_member(project, "manager"))
-    return client
+    return signed_in(make_member(project, "manager"))
 
 
 def settings_page(client, project):

@@ -2,13 +2,13 @@
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.test import Client
 from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Project, Role, Summary
 from annotation.projects.forms import COMMON_LICENCES
 from annotation.projects.settings import SETTINGS, store_questionnaire
+from tests.annotation.rating.rating_steps import signed_in
 from tests.factories import make_gold, make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
@@ -24,19 +24,13 @@ MODIFIED = protocol.Questionnaire(
 )
 
 
-def client_of(user):
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def admin():
     return get_user_model().objects.create_superuser("admin", password="a-long-enough-password")
 
 
 def test_an_administrator_creates_a_project_and_manages_it(admin):
-    response = client_of(admin).post(reverse("project_new"), NEW)
+    response = signed_in(admin).post(reverse("project_new"), NEW)
     project = Project.objects.get()
     assert response.url == reverse("progress", args=[project.slug])
     assert (project.slug, project.redundancy, project.questionnaire.key) == ("news", 2, "seahorse")
@@ -44,13 +38,13 @@ def test_an_administrator_creates_a_project_and_manages_it(admin):
 
 
 def test_a_new_project_shows_its_next_steps(admin):
-    text = client_of(admin).post(reverse("project_new"), NEW, follow=True).content.decode()
+    text = signed_in(admin).post(reverse("project_new"), NEW, follow=True).content.decode()
     assert "Next steps" in text
 
 
 def test_stored_questionnaires_can_be_chosen(admin):
     store_questionnaire(MODIFIED)
-    client = client_of(admin)
+    client = signed_in(admin)
     assert "Clarity alone" in client.get(reverse("project_new")).content.decode()
     client.post(reverse("project_new"), NEW | {"questionnaire": "clarity"})
     assert Project.objects.get().questionnaire.key == "clarity"
@@ -72,7 +66,7 @@ def test_stored_questionnaires_can_be_chosen(admin):
 )
 def test_an_invalid_project_is_refused(admin, changes, complaint):
     make_project(slug="taken")
-    response = client_of(admin).post(reverse("project_new"), NEW | changes)
+    response = signed_in(admin).post(reverse("project_new"), NEW | changes)
     assert response.status_code == 422
     assert complaint in response.content.decode()
     assert Project.objects.count() == 1
@@ -81,18 +75,13 @@ def test_an_invalid_project_is_refused(admin, changes, complaint):
 def test_researchers_annotators_and_strangers_cannot_create_projects():
     project = make_project()
     for user in (make_member(project, "researcher"), make_rater(project).user, make_user()):
-        assert client_of(user).post(reverse("project_new"), NEW).status_code == 403
+        assert signed_in(user).post(reverse("project_new"), NEW).status_code == 403
     assert Project.objects.count() == 1
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def client(project):
-    return client_of(make_member(project, "manager"))
+    return signed_in(make_member(project, "manager"))
 
 
 def settings_of(project, **changes):
@@ -190,6 +179,6 @@ def test_a_refused_name_does_not_appear_in_the_header(project, client):
 
 def test_only_managers_change_settings(project):
     for user in (make_member(project, "researcher"), make_rater(project).user):
-        assert save(client_of(user), project, redundancy=9).status_code == 403
-    assert save(client_of(make_user()), project, redundancy=9).status_code == 404
+        assert save(signed_in(user), project, redundancy=9).status_code == 403
+    assert save(signed_in(make_user()), project, redundancy=9).status_code == 404
     assert Project.objects.get().redundancy == 1

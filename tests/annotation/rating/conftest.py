@@ -6,12 +6,7 @@ from django.test import Client
 from annotation.models import Assignment, Rater
 from annotation.rating.assigning import take_assignment
 from tests.annotation.rating.rating_steps import signed_in
-from tests.factories import make_article, make_project, make_rater, make_summary
-
-
-@pytest.fixture
-def rater() -> Rater:
-    return make_rater(make_project())
+from tests.factories import make_article, make_summary
 
 
 @pytest.fixture

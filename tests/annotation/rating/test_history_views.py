@@ -12,7 +12,7 @@ from annotation.people.members import suspend_rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, correct_answer
-from tests.annotation.rating.rating_steps import submit_stage
+from tests.annotation.rating.rating_steps import signed_in, submit_stage, text_of
 from tests.factories import (
     ALL_YES,
     make_article,
@@ -24,31 +24,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
-
-
-@pytest.fixture
-def browser(rater):
-    return signed_in(rater)
-
-
-def signed_in(rater):
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def rate_next(rater, answers=ALL_YES, comment=""):
@@ -118,7 +93,7 @@ def test_gold_ratings_are_not_listed_but_their_reviews_are(project):
     make_gold(project, {"comprehensibility": "no"}, text="GOLD SUMMARY.")
     assignment = next_in_round(start_round(rater, "en"))
     submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
-    browser = signed_in(rater)
+    browser = signed_in(rater.user)
     page = text_of(browser.get(listing(project)))
     assert "GOLD SUMMARY." not in page
     assert reverse("round_review", args=[project.slug, 1]) in page
@@ -143,7 +118,7 @@ def test_other_raters_ratings_are_neither_listed_nor_opened(browser, rater, proj
 def test_the_history_needs_a_sign_in_and_membership(rater, project):
     make_summary(project)
     rating = rate_next(rater)
-    stranger = signed_in(make_rater(make_project()))
+    stranger = signed_in(make_rater(make_project()).user)
     for address in (listing(project), page_of(rating)):
         assert Client().get(address).headers["Location"].startswith(reverse("sign_in"))
         assert stranger.get(address).status_code == 404

@@ -23,16 +23,6 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project(db):
-    return make_project()
-
-
-@pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
-
-
 def rate_next(rater):
     """Rate the rater's next summary and return its id, or None when nothing is left."""
     assignment = take_assignment(rater)

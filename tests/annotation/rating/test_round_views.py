@@ -10,7 +10,7 @@ from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Assignment, QualificationRound, Rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.submitting import GivenAnswer
-from tests.annotation.rating.rating_steps import submit_stage
+from tests.annotation.rating.rating_steps import signed_in, submit_stage, text_of
 from tests.factories import ALL_YES, make_article, make_gold, make_project, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
@@ -24,21 +24,6 @@ def project():
 @pytest.fixture
 def rater(project):
     return make_rater(project, status=Rater.Status.TRAINING)
-
-
-@pytest.fixture
-def browser(rater):
-    return signed_in(rater)
-
-
-def signed_in(rater):
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
-def text_of(response):
-    return " ".join(response.content.decode().split())
 
 
 def queue(rater):
@@ -111,7 +96,7 @@ def test_a_round_cannot_be_started_by_get(browser, project):
 
 def test_a_qualified_rater_cannot_start_a_round(project):
     make_gold(project)
-    response = signed_in(make_rater(project)).post(reverse("round_start", args=[project.slug]))
+    response = signed_in(make_rater(project).user).post(reverse("round_start", args=[project.slug]))
     assert response.status_code == 403
 
 
@@ -180,7 +165,7 @@ def test_another_raters_review_is_not_found(rater, project):
     make_gold(project)
     finish_round(rater)
     other = make_rater(project, status=Rater.Status.TRAINING)
-    response = signed_in(other).get(review(rater))
+    response = signed_in(other.user).get(review(rater))
     assert response.status_code == 404
     assert "GOLD-EXPLANATION" not in text_of(response)
 
@@ -188,7 +173,7 @@ def test_another_raters_review_is_not_found(rater, project):
 def test_the_review_needs_a_sign_in_and_membership(rater, project):
     make_gold(project)
     finish_round(rater)
-    assert signed_in(make_rater(make_project())).get(review(rater)).status_code == 404
+    assert signed_in(make_rater(make_project()).user).get(review(rater)).status_code == 404
     assert Client().get(review(rater)).headers["Location"].startswith(reverse("sign_in"))
 
 

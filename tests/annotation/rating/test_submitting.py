@@ -24,16 +24,6 @@ def gate(value: str = "yes") -> dict[str, GivenAnswer]:
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def rater(project):
-    return make_rater(project)
-
-
-@pytest.fixture
 def assignment(project, rater) -> Assignment:
     make_summary(project)
     taken = take_assignment(rater)

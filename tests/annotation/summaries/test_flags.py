@@ -14,16 +14,6 @@ from tests.factories import make_member, make_project, make_rater, make_summary
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, Role.MANAGER)
-
-
 def make_flag(project, reason) -> ArticleFlag:
     make_summary(project)
     rater = make_rater(project)

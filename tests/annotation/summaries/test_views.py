@@ -9,7 +9,7 @@ from annotation.models import Rating
 from annotation.people.members import remove_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, correct_answer, flag_article
-from tests.annotation.rating.rating_steps import submit_stage
+from tests.annotation.rating.rating_steps import signed_in, submit_stage
 from tests.factories import (
     ALL_YES,
     make_article,
@@ -27,15 +27,8 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "researcher"))
-    return client
+    return signed_in(make_member(project, "researcher"))
 
 
 def listed(client, project, **query):

@@ -17,19 +17,9 @@ from annotation.rating.rerating import request_rerating
 from annotation.summaries.find_summaries import Shown, find_summaries
 from annotation.summaries.withdrawing import restore_summary, withdraw_summary
 from tests.annotation.rating.rating_steps import at_stage, signed_in, text_of
-from tests.factories import make_gold, make_member, make_project, make_rater, make_summary
+from tests.factories import make_gold, make_member, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, Role.MANAGER)
 
 
 @pytest.fixture

@@ -13,11 +13,6 @@ STATEMENTS_OF_LABELS = 13
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def manager(client, project):
     client.force_login(make_member(project, "manager"))
     return client

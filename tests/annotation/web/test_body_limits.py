@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.web.body_limits import STRANGERS_BYTES
-from tests.factories import make_member, make_project
+from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -17,11 +17,6 @@ FILE = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f.jsonl"\
 def send(client: Client, address: str, size: int):
     content = FILE % (b"x" * (size - len(FILE % b"")))
     return client.post(address, content, content_type="multipart/form-data; boundary=b")
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

@@ -9,20 +9,10 @@ from django.urls import reverse
 
 from annotation.adjudication.decisions import DecidedAnswer, decide_answers
 from annotation.models import Adjudication, Answer, GoldRating, Rater
-from tests.factories import ALL_YES, make_article, make_member, make_project, make_rater, make_summary
+from tests.factories import ALL_YES, make_article, make_member, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
 
 
 @pytest.fixture

@@ -31,11 +31,6 @@ def row_of(rows, question, statistic=ALPHA, language="all"):
 
 
 @pytest.fixture
-def project(db):
-    return make_project()
-
-
-@pytest.fixture
 def raters(project):
     return [make_rater(project) for _ in range(3)]
 

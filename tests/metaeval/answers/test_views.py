@@ -29,12 +29,6 @@ def rated(project):
     return project
 
 
-@pytest.fixture
-def researcher(client, project):
-    client.force_login(make_member(project, "researcher"))
-    return client
-
-
 def get_page(client, project, **query):
     answer = client.get(reverse("answers", args=[project.slug]), query)
     return answer.status_code, answer.content.decode()

@@ -27,11 +27,6 @@ def project(db):
 
 
 @pytest.fixture
-def rater(project):
-    return make_rater(project)
-
-
-@pytest.fixture
 def summaries(project, rater):
     """Return summaries of two articles by three systems, with coherence 1 2 3 and 2 4 5."""
     made = make_summaries(project, ["first", "second"], ["a", "b", "c"])

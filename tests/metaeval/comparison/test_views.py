@@ -53,12 +53,6 @@ def judged(project, raters):
     return project
 
 
-@pytest.fixture
-def researcher(client, project):
-    client.force_login(make_member(project, "researcher"))
-    return client
-
-
 def address(name, project, *rest):
     return reverse(name, args=[project.slug, *rest])
 

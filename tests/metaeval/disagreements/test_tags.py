@@ -16,11 +16,6 @@ QUESTION = "comprehensibility"
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def researcher(project):
     return make_member(project, "researcher")
 

@@ -21,11 +21,6 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
 @pytest.fixture
-def project(db):
-    return make_project()
-
-
-@pytest.fixture
 def summaries(project):
     """Return two summaries labelled No and two labelled Yes; the first of each has a matching score."""
     raters = [make_rater(project) for _ in range(3)]

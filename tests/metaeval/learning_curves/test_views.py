@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from scoring.models import CurveModel, LearningCurve, Run, Training
+from tests.annotation.rating.rating_steps import text_of
 from tests.scoring.learning_curves.curve_projects import make_curve, make_curve_project, use_curve_trainer
 
 pytestmark = pytest.mark.django_db
@@ -17,10 +18,6 @@ HTMX = {"headers": {"hx-request": "true"}}
 
 def address(name, project, *ids):
     return reverse(name, args=[project.slug, *ids])
-
-
-def text_of(response) -> str:
-    return " ".join(response.content.decode().split())
 
 
 class TestForm:

@@ -49,12 +49,6 @@ def project():
     return project
 
 
-@pytest.fixture
-def researcher(client, project):
-    client.force_login(make_member(project, "researcher"))
-    return client
-
-
 def ask(client, project, address, **parameters):
     answer = client.get(f"/api/projects/{project.slug}/{address}/", parameters)
     assert answer.status_code == 200, answer.content

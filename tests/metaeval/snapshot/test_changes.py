@@ -20,7 +20,7 @@ from metaeval.snapshot import scores as scores_module
 from metaeval.snapshot import snapshot as module
 from metaeval.snapshot.changes import changes_since
 from metaeval.snapshot.snapshot import snapshot_of
-from tests.factories import make_project, make_rater, make_summary
+from tests.factories import make_rater, make_summary
 from tests.metaeval.random_history import NUMBERS_AND_POINTS, RandomHistory
 from tests.metaeval.rated_projects import RATED_AT, make_setup, rate, score
 from tests.metaeval.rating_invariants import RatingInvariants
@@ -126,11 +126,6 @@ def test_random_histories_contain_every_action(tmp_path):
         if set(history.happened) == wanted:
             return
     raise AssertionError(wanted - set(history.happened))
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def answers(project, key="comprehensibility"):

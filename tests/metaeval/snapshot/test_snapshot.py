@@ -44,11 +44,6 @@ def labels_of(project, group=""):
     }
 
 
-@pytest.fixture
-def project(db):
-    return make_project()
-
-
 def test_labels_are_means_with_yes_as_1_and_no_as_0(project):
     summary = make_summary(project)
     for answer in ("yes", "yes", "no"):

@@ -35,12 +35,6 @@ def judged(project):
     return project
 
 
-@pytest.fixture
-def researcher(client, project):
-    client.force_login(make_member(project, "researcher"))
-    return client
-
-
 def get_page(client, project, query=None, **headers):
     answer = client.get(reverse("systems", args=[project.slug]), query or {}, **headers)
     assert answer.status_code == 200

@@ -16,6 +16,7 @@ from scoring.training.registration_worker import work_on_registration
 from scoring.training.worker import claim_training, work_on_training
 from scoring.weights.model_files import weights_dir
 from scoring.weights.trained_models import trained_models
+from tests.annotation.rating.rating_steps import signed_in, text_of
 from tests.factories import make_member, make_project
 from tests.scoring.runs.test_planning import finished
 from tests.scoring.tiny_models import tiny_model
@@ -27,9 +28,7 @@ HTMX = {"headers": {"hx-request": "true"}}
 
 @pytest.fixture
 def researcher(project) -> Client:
-    client = Client()
-    client.force_login(make_member(project, "researcher"))
-    return client
+    return signed_in(make_member(project, "researcher"))
 
 
 @pytest.fixture
@@ -39,10 +38,6 @@ def training(project) -> Training:
 
 def address(name: str, project, *ids: object) -> str:
     return reverse(name, args=[project.slug, *ids])
-
-
-def text_of(response) -> str:
-    return " ".join(response.content.decode().split())
 
 
 class TestForm:

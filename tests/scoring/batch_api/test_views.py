@@ -9,7 +9,6 @@ from django.urls import reverse
 from scoring.models import EndpointModel, Run
 from scoring.runs import worker
 from scoring.runs.lifecycle import cancel_run
-from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project
 from tests.scoring.batch_api.batch_runs import batch_run, work_once, work_until_done
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
@@ -29,11 +28,6 @@ def endpoint(monkeypatch):
 @pytest.fixture
 def project():
     return asking_project(3)
-
-
-@pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
 
 
 @pytest.fixture

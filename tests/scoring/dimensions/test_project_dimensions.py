@@ -42,11 +42,6 @@ def project():
     return make_project(NEWS)
 
 
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
-
-
 def known(project):
     return {each.dimension.name: each for each in known_dimensions(project)}
 

@@ -8,17 +8,13 @@ from django.urls import reverse
 
 from scoring.dimensions.project_dimensions import add_dimension
 from scoring.models import JudgedDimension
-from tests.factories import make_member, make_project, make_rater, make_summary
+from tests.annotation.rating.rating_steps import signed_in
+from tests.factories import make_member, make_rater, make_summary
 from tests.metaeval.rated_projects import rate
 
 pytestmark = pytest.mark.django_db
 
 FOCUS = {"name": "focus", "description": "Does it keep to the subject?", "sees": "article"}
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture
@@ -28,9 +24,7 @@ def user(project):
 
 @pytest.fixture
 def manager(user):
-    client = Client()
-    client.force_login(user)
-    return client
+    return signed_in(user)
 
 
 def at(name, project, *args):

@@ -23,16 +23,6 @@ ADDRESS = "https://llm.example.org/v1"
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
-
-
-@pytest.fixture
 def endpoint(project, manager):
     return add_endpoint(project, ADDRESS, manager)
 

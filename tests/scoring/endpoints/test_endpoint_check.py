@@ -12,22 +12,12 @@ from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.known_models import PATIENCE_S, check
 from scoring.models import EndpointModel
 from scoring.workers.presence import sign
-from tests.factories import make_member, make_project
+from tests.factories import make_member
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 pytestmark = pytest.mark.django_db
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def manager(project):
-    return make_member(project, "manager")
 
 
 @pytest.fixture

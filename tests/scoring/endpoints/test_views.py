@@ -4,24 +4,19 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from scoring.contract.requests import Address
 from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import key_for, set_key
 from scoring.models import Endpoint, EndpointModel
-from tests.factories import make_member, make_project
+from tests.annotation.rating.rating_steps import signed_in
+from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "https://llm.example.org/v1"
 KEY = "sk-Xq7-never-shown"
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture
@@ -31,16 +26,12 @@ def user(project):
 
 @pytest.fixture
 def manager(user):
-    client = Client()
-    client.force_login(user)
-    return client
+    return signed_in(user)
 
 
 @pytest.fixture
 def researcher(project):
-    client = Client()
-    client.force_login(make_member(project, "researcher"))
-    return client
+    return signed_in(make_member(project, "researcher"))
 
 
 @pytest.fixture

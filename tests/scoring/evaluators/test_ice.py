@@ -11,14 +11,6 @@ from tests.scoring.ice_setup import ITEM, ice, params
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 
-@pytest.fixture
-def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ScriptedEndpoint() as server:
-        yield server
-
-
 def score_once(endpoint, answer, **settings):
     """Return value, reason and stored reply of one question about fluency with this answer."""
     endpoint.answer = lambda _: answer

@@ -14,18 +14,10 @@ from scoring.prompts.marks import Unread
 from tests.scoring.further_cases import with_further
 from tests.scoring.ice_setup import ITEM, POOL, ice, params
 from tests.scoring.llm.model_server import MODEL, ModelServer, loaded, next_logprobs, prompt_tokens
-from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.scripted_endpoint import Answer
 
 DESCRIBED = {"prompt": "described"}
 ALONE = {**DESCRIBED, "examples": 0}
-
-
-@pytest.fixture
-def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 def score_once(endpoint, answer, **settings):

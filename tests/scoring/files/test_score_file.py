@@ -7,21 +7,13 @@ from annotation.imports.reading.records import FileRefused
 from scoring.contract.evaluator import EvaluatorError
 from scoring.evaluators import UnknownEvaluator
 from scoring.files.score_file import score_file
-from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.scoring.scripted_endpoint import Answer
 from tests.scoring.tiny_models import tiny_model
 
 
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path
-
-
-@pytest.fixture
-def endpoint(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "the-key")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 def row(number, **overrides):

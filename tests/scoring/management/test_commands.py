@@ -21,9 +21,10 @@ from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
 from scoring.workers.presence import sign
-from tests.factories import make_member, make_project, make_summary
+from tests.factories import make_member, make_summary
 from tests.metaeval.rated_projects import make_setup, score
 from tests.scoring.asking_projects import asking_project, price
+from tests.scoring.processes import database_url
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 from tests.scoring.tiny_models import tiny_model
 
@@ -67,11 +68,6 @@ class Worker(threading.Thread):
                     return
         finally:
             connection.close()
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -461,13 +457,6 @@ def test_run_continues_after_ctrl_c(project, tmp_path):
     run = Run.objects.get()
     assert run.status == Run.Status.QUEUED
     assert f"The run continues without this command. Its page shows the progress: {page_of(run)}" in errors
-
-
-def database_url() -> str:
-    database = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{database['NAME']}"
-    return "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
 
 
 def page_of(run: Run) -> str:

@@ -5,7 +5,6 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,6 +12,7 @@ from annotation.models import Summary
 from scoring.models import Reservation, Run, StoredReply
 from scoring.runs.planning import plan_run
 from scoring.runs.worker import work_on_run
+from tests.annotation.rating.rating_steps import signed_in
 from tests.factories import make_member, make_summary, make_system
 from tests.scoring.asking_projects import asking_project, asking_run, price
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
@@ -40,9 +40,7 @@ def project():
 
 @pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "researcher"))
-    return client
+    return signed_in(make_member(project, "researcher"))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.declared.settings import settings_of
@@ -17,6 +16,7 @@ from scoring.llm.capabilities import Abilities
 from scoring.models import JudgedDimension, Run, StoredReply
 from scoring.runs import estimates
 from scoring.runs.planning import plan
+from tests.annotation.rating.rating_steps import signed_in
 from tests.factories import make_member
 from tests.scoring.asking_projects import asking_project
 from tests.scoring.tiny_models import tiny_model
@@ -50,9 +50,7 @@ def model(project):
 
 @pytest.fixture
 def client(project):
-    client = Client()
-    client.force_login(make_member(project, "researcher"))
-    return client
+    return signed_in(make_member(project, "researcher"))
 
 
 def text_of(response):

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,6 +11,7 @@ from scoring.runs.planning import plan_run
 from scoring.runs.probing import PATIENCE_S, TOLD_FOR, work_on_probe
 from scoring.runs.worker import work_on_run
 from scoring.workers.presence import sign
+from tests.annotation.rating.rating_steps import signed_in, text_of
 from tests.factories import make_article, make_member, make_project, make_rater, make_summary
 from tests.scoring.tiny_models import tiny_model
 
@@ -44,17 +44,7 @@ def here(project):
 
 @pytest.fixture
 def researcher(project):
-    return client_of(make_member(project, "researcher"))
-
-
-def client_of(user) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def text_of(response) -> str:
-    return " ".join(response.content.decode().split())
+    return signed_in(make_member(project, "researcher"))
 
 
 def card_of(page: str, name: str) -> str:
@@ -245,9 +235,9 @@ class TestEstimate:
     def test_only_members_who_may_start_runs_see_the_estimate(self, here, project, researcher, form):
         researcher.post(here, form, **HTMX)
         probe = Probe.objects.get()
-        assert self.probe_page(client_of(make_rater(project).user), probe).status_code == 403
+        assert self.probe_page(signed_in(make_rater(project).user), probe).status_code == 403
         elsewhere = make_project()
-        stranger = client_of(make_member(elsewhere, "manager"))
+        stranger = signed_in(make_member(elsewhere, "manager"))
         assert self.probe_page(stranger, probe).status_code == 404
         assert stranger.get(reverse("run_probe", args=[elsewhere.slug, probe.pk])).status_code == 404
 

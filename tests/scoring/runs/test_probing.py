@@ -26,11 +26,6 @@ def project():
 
 
 @pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
-
-
-@pytest.fixture
 def weights(monkeypatch):
     folder = tiny_model("bert")
     monkeypatch.setenv("WEIGHTS_DIR", str(folder.parent))

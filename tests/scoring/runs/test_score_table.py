@@ -9,21 +9,17 @@ from django.test import Client
 from annotation.models import Project
 from scoring.models import Run
 from scoring.runs.planning import plan_run
-from tests.factories import make_article, make_member, make_project, make_summary, make_system
+from tests.annotation.rating.rating_steps import signed_in
+from tests.factories import make_article, make_member, make_summary, make_system
 from tests.scoring.claims import claimed, make_run, record
-from tests.scoring.runs.test_views import address, client_of, without_a_score
+from tests.scoring.runs.test_views import address, without_a_score
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
 def researcher(project) -> Client:
-    return client_of(make_member(project, "researcher"))
+    return signed_in(make_member(project, "researcher"))
 
 
 def rows_of(client: Client, project: Project, run: Run) -> list[list[str]]:

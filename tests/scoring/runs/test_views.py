@@ -14,6 +14,7 @@ from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run, fail_run
 from scoring.runs.worker import record_scores
 from scoring.workers.presence import sign, sign_off
+from tests.annotation.rating.rating_steps import signed_in, text_of
 from tests.factories import (
     make_article,
     make_member,
@@ -29,28 +30,13 @@ pytestmark = pytest.mark.django_db
 HTMX = {"headers": {"hx-request": "true"}}
 
 
-def client_of(user) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
 @pytest.fixture
 def researcher(project) -> Client:
-    return client_of(make_member(project, "researcher"))
+    return signed_in(make_member(project, "researcher"))
 
 
 def address(name: str, project: Project, *args: object) -> str:
     return reverse(name, args=[project.slug, *args])
-
-
-def text_of(response) -> str:
-    return " ".join(response.content.decode().split())
 
 
 def without_a_score(claim: Batch, reason: str) -> None:
@@ -64,7 +50,7 @@ class TestRoles:
     @pytest.mark.parametrize("role", ["manager", "researcher"])
     def test_managers_and_researchers_see_all_pages(self, monkeypatch, project, role):
         run = make_run(monkeypatch, project=project)
-        client = client_of(make_member(project, role))
+        client = signed_in(make_member(project, role))
         addresses = [address("runs", project), address("run_new", project)]
         addresses += [address(name, project, run.pk) for name in self.PAGES]
         assert [client.get(each).status_code for each in addresses] == [200] * 5
@@ -80,7 +66,7 @@ class TestRoles:
     )
     def test_raters_and_strangers_cannot_open_any_page(self, monkeypatch, project, person, status):
         run = make_run(monkeypatch, project=project)
-        client = client_of(person(project))
+        client = signed_in(person(project))
         got = [client.get(address(name, project)) for name in ("runs", "run_new")]
         got += [client.get(address(name, project, run.pk)) for name in self.PAGES]
         got += [client.get(address("run", project, run.pk), **HTMX)]

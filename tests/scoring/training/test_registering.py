@@ -29,11 +29,6 @@ AGAINST_ARTICLE = {"against": "article"}
 
 
 @pytest.fixture
-def researcher(project):
-    return make_member(project, "researcher")
-
-
-@pytest.fixture
 def plain(project):
     """Install an encoder without a card."""
     shutil.copytree(tiny_model("bert"), weights_dir() / "plain")

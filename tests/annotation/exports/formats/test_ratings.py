@@ -7,14 +7,9 @@ from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, correct_answer
 from tests.annotation.exports.exporting_steps import csv_rows, exported, json_rows, rate
 from tests.annotation.rating.rating_steps import submit_stage
-from tests.factories import make_article, make_project, make_rater, make_summary
+from tests.factories import make_article, make_rater, make_summary
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def rate_here(rater):
