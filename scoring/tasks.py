@@ -1,19 +1,14 @@
-"""Celery's way in; each task is one call."""
+"""Celery's way in to what scoring does alone; each task is one call."""
 
 from typing import Any
 
 from celery import Task, shared_task
 
-from annotation.imports.jobs import wake_waiting_imports
 from scoring.batch_api import batch_api_worker
 from scoring.endpoints import known_models
-from scoring.learning_curves import model_scores
-from scoring.rechecks import concluding, starting
-from scoring.runs import imported_scores, probing, worker
+from scoring.runs import imported_scores, probing
 from scoring.training import registration_worker
-from scoring.training import worker as training_worker
-from scoring.training.wake_ups import wake_waiting_trainings
-from scoring.workers import llm_places, wake_ups
+from scoring.workers import llm_places
 
 NO_PLACE_PAUSE_S = 1.0
 """Seconds until a task looks again for a place in its worker."""
@@ -33,12 +28,6 @@ class InItsPlace(Task):
         raise self.retry(countdown=NO_PLACE_PAUSE_S, max_retries=None)
 
 
-@shared_task(base=InItsPlace)
-def work_on_run(run_id: int) -> None:
-    worker.work_on_run(run_id)
-    concluding.conclude_drift_checks()
-
-
 @shared_task
 def work_on_probe(probe_id: int) -> None:
     probing.work_on_probe(probe_id)
@@ -55,25 +44,8 @@ def work_on_api_batch(api_batch_id: int) -> None:
 
 
 @shared_task
-def work_on_training(training_id: int) -> None:
-    training_worker.work_on_training(training_id)
-    model_scores.go_on_after(training_id)
-
-
-@shared_task
 def work_on_registration(registration_id: int) -> None:
     registration_worker.work_on_registration(registration_id)
-
-
-@shared_task
-def sweep() -> None:
-    wake_waiting_imports()
-    wake_ups.wake_waiting_runs()
-    wake_ups.wake_waiting_api_batches()
-    wake_waiting_trainings()
-    model_scores.score_waiting_models()
-    starting.start_due()
-    concluding.conclude_drift_checks()
 
 
 @shared_task

@@ -38,12 +38,12 @@ from annotation.people.own_sessions import session_id
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer
 from annotation.summaries.withdrawing import withdraw_summary
+from metaeval.experiments.starting import experiment_of_setups
+from metaeval.judges.versions import create_judge
 from metaeval.preregistrations.registering import Statement, preregister
 from scoring.dimensions.project_dimensions import add_dimension
 from scoring.endpoints.endpoint_admin import add_endpoint, add_model
 from scoring.endpoints.keys import set_key
-from scoring.experiments.starting import experiment_of_setups
-from scoring.judges.versions import create_judge
 from scoring.models import (
     CurveModel,
     LearningCurve,

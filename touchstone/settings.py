@@ -115,6 +115,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "annotation.web.navigation.navigation",
             ],
+            "libraries": {"rechecks": "metaeval.rechecks.template_tags"},
         },
     }
 ]

@@ -25,7 +25,7 @@ from benchmarks.training.seahorse_models import (
     make_records,
 )
 from benchmarks.training.seahorse_questions import informative, summeval
-from scoring.learning_curves.shares import read_shares
+from metaeval.learning_curves.shares import read_shares
 
 SHARES = "10, 20, 40, 60, 80, 100"
 

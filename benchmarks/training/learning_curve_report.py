@@ -20,9 +20,9 @@ from benchmarks.training.seahorse_questions import Questions
 from metaeval.charts import Measured, learning_curve
 from metaeval.export.chart_files import standalone
 from metaeval.learning_curves.report import RATER, ComparatorFigure, CurveFigures, ShareFigure
+from metaeval.learning_curves.shares import percent
 from metaeval.snapshot.arrays import Labels
 from metaeval.snapshot.from_files import YES_NO
-from scoring.learning_curves.shares import percent
 
 FIRST = ("trained on", "articles", "summaries", "ratings", "networks")
 EXAMPLES = "rated summaries"

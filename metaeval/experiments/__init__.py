@@ -1,1 +1,1 @@
-"""Experiments: runs that differ in one setting, and their agreement with people."""
+"""Experiments: runs that differ in one setting, started together, and their agreement with people."""

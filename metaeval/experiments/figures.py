@@ -7,12 +7,12 @@ import numpy as np
 from metaeval.charts import Measured, MemberGroup, Range, member_line, member_rows
 from metaeval.charts.parts import nice_range
 from metaeval.comparison.comparison import GUARD
+from metaeval.experiments.following import Followed
 from metaeval.experiments.report import MemberFigure, QuestionFigures
+from metaeval.experiments.values import as_numbers
 from metaeval.export.chart import Chart, FileRows
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
-from scoring.experiments.following import Followed
-from scoring.experiments.values import as_numbers
 from scoring.models import Experiment
 
 FEWEST_FOR_A_LINE = 3

@@ -13,17 +13,17 @@ from annotation.permissions import Permission
 from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
-from scoring.errors import InvalidExperiment
-from scoring.evaluators import FAMILIES, UnknownEvaluator, load_evaluator
-from scoring.evaluators.catalogue import describe
-from scoring.experiments.following import Followed, cancel_all, delete_experiment, experiment_of, resume_all
-from scoring.experiments.forms import CompareForm, ExperimentForm
-from scoring.experiments.starting import (
+from metaeval.experiments.following import Followed, cancel_all, delete_experiment, experiment_of, resume_all
+from metaeval.experiments.forms import CompareForm, ExperimentForm
+from metaeval.experiments.starting import (
     estimate_experiment,
     experiment_of_setups,
     plan_experiment,
     start_experiment,
 )
+from scoring.errors import InvalidExperiment
+from scoring.evaluators import FAMILIES, UnknownEvaluator, load_evaluator
+from scoring.evaluators.catalogue import describe
 from scoring.models import Setup
 
 FIRST_OFFERED = "ice"

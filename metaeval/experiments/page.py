@@ -1,7 +1,7 @@
-"""The page of an experiment."""
+"""The page of an experiment, and what a reader may choose on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from annotation.models import Project
@@ -11,22 +11,56 @@ from metaeval.comparison.pending import AsOf
 from metaeval.comparison.point_values import Points, point_values_of
 from metaeval.comparison.significance_table import SignificanceTable, significance_table
 from metaeval.comparison.uncertainty import Column, Uncertainty
-from metaeval.experiments.choices import ExperimentChoices, experiment_controls, experiment_picks
 from metaeval.experiments.figures import experiment_charts
+from metaeval.experiments.following import Followed, MemberRun
 from metaeval.experiments.report import QuestionFigures, finished_members, question_figures
 from metaeval.experiments.systems import NamedSystems, named_systems
 from metaeval.experiments.wins import Wins, wins
 from metaeval.export.chart import Chart
 from metaeval.live.background import LONG, Key
 from metaeval.live.choices import ComparisonChoices, Control
-from metaeval.live.controls import method_controls
+from metaeval.live.controls import Picks, controls, method_controls, picks
 from metaeval.live.results_page import ComparedPage
+from metaeval.snapshot.arrays import Labels
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats import spread
 from metaeval.stats.result import each_once
 from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
-from scoring.experiments.following import Followed, MemberRun
 from scoring.models import Experiment
+
+
+@dataclass(frozen=True)
+class ExperimentChoices(ComparisonChoices):
+    """The choices of the comparison page; by default only summaries that all members have scored count."""
+
+    items: str = "common"
+    named: tuple[str, ...] = ()
+    """Names of the systems in the table of systems; none for all."""
+
+    def compared(self, keys: Sequence[str]) -> ComparisonChoices:
+        """Return the same choices for the comparison page, with these evaluators."""
+        shared = {field.name: getattr(self, field.name) for field in fields(ComparisonChoices)}
+        return replace(ComparisonChoices(**shared), only=tuple(keys), evaluator="")
+
+
+def experiment_controls(
+    snapshot: Snapshot, choices: ExperimentChoices, shown: Labels | None, columns: Sequence[Labels]
+) -> list[Control]:
+    """Return the menus. `shown` is the question of the tables of pairs and systems."""
+    questions = [(each.key, each.title) for each in columns]
+    of_tables = Control("question", "Question of tables", questions, shown.key if shown else "")
+    return [*controls(snapshot, choices), of_tables]
+
+
+def experiment_picks(snapshot: Snapshot, choices: ExperimentChoices) -> list[Picks]:
+    names = snapshot.summaries.system_names
+    named = Picks(
+        "named",
+        "Systems shown",
+        "In the table of systems. None picked: all.",
+        [(name, name, name in choices.named) for name in names],
+    )
+    return [*(each for each in picks(snapshot, choices) if each.name != "only"), named]
 
 
 @dataclass(frozen=True)

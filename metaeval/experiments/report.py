@@ -6,10 +6,10 @@ from functools import cached_property
 
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable
 from metaeval.comparison.uncertainty import Column, Uncertainty
+from metaeval.experiments.following import Followed, MemberRun
 from metaeval.snapshot.arrays import Labels
 from metaeval.stats.result import or_none
 from metaeval.stats.spread import Spread, spread
-from scoring.experiments.following import Followed, MemberRun
 
 SEEN_BY_A_MEMBER = "articles that a member has seen"
 

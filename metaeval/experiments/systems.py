@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metaeval.comparison.comparison import Comparison
+from metaeval.experiments.following import MemberRun
 from metaeval.snapshot.arrays import Labels, SetupScores, read_only
 from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
 from metaeval.systems.report import SystemFigure, label_figures, score_figures
-from scoring.experiments.following import MemberRun
 
 PEOPLE = "People"
 COMMON = "Only summaries that every member has scored on this dimension count."

@@ -10,12 +10,11 @@ from django.views.decorators.http import require_safe
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest
-from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
-from metaeval.experiments.page import Results, page_now, waiting_keys, whole_page
+from metaeval.experiments.following import experiment_of, experiments_of
+from metaeval.experiments.page import ExperimentChoices, Results, page_now, waiting_keys, whole_page
 from metaeval.export.chart import FileRows
 from metaeval.live.news import answer, chart_file, download, table_file
-from scoring.experiments.following import experiment_of, experiments_of
 
 TABLES: dict[str, Callable[[Results], FileRows]] = {
     "spread": lambda results: [each.spread_as_json() for each in results.questions],

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.comparison.uncertainty import Column
+from metaeval.experiments.following import MemberRun
 from metaeval.stats.arrays import Floats
 from metaeval.stats.method import Method
 from metaeval.stats.result import or_none
 from metaeval.stats.significance.compared import compared
 from metaeval.stats.significance.subsamples import win_shares
-from scoring.experiments.following import MemberRun
 
 DEFINITION = (
     "Share of {resamples} draws (seed {seed}) without replacement of 80% of the summaries if pooled, else of"

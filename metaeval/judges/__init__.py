@@ -1,1 +1,1 @@
-"""The agreement of a judge's versions with people."""
+"""Judges: versions of a prompt, tried on some labels, and their agreement with people."""

@@ -13,10 +13,10 @@ from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import REFUSALS, OneOf, PageQuery, ProjectPage, page_of, read_only, read_query
 from metaeval.judges.figures import MEASURES
 from metaeval.judges.report import JudgeChoices, JudgeReport, VersionRow, judge_report
+from metaeval.judges.versions import judge_of
 from metaeval.live.api import FigureSerializer
 from metaeval.snapshot.snapshot import snapshot_of
 from metaeval.stats.result import Estimate, reasons, value_and_ends
-from scoring.judges.versions import judge_of
 from scoring.models import Judge, JudgeVersion
 from scoring.sealed_labels.label_parts import LabelPart
 

@@ -8,8 +8,8 @@ from django.utils.text import capfirst
 
 from annotation.declared.settings import settings_of, value_as_text
 from annotation.models import Project
+from metaeval.judges.versions import LONGEST_NAME, LONGEST_NOTE
 from scoring.contract.evaluator import Evaluator
-from scoring.judges.versions import LONGEST_NAME, LONGEST_NOTE
 from scoring.runs.budget_form import BudgetField
 from scoring.runs.forms import RunForm
 from scoring.sealed_labels.label_parts import Shares

@@ -14,11 +14,18 @@ from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.judges.forms import JudgeForm, VersionForm
+from metaeval.judges.versions import (
+    add_version,
+    completed,
+    create_judge,
+    differences,
+    judge_of,
+    read_version,
+    version_of,
+)
 from scoring.contract.params import params_in_words
 from scoring.evaluators import load_evaluator
 from scoring.evaluators.catalogue import asking_evaluators, describe
-from scoring.judges.version_diff import differences
-from scoring.judges.versions import add_version, completed, create_judge, judge_of, read_version, version_of
 from scoring.models import Judge, JudgeVersion
 
 

@@ -18,11 +18,11 @@ from annotation.web.request_types import SignedInRequest
 from metaeval.judges.forms import SplitForm, TrialForm
 from metaeval.judges.page import judge_page
 from metaeval.judges.report import JudgeChoices, judge_report
+from metaeval.judges.trials import open_sealed, plan_of, plan_to_open, try_version
+from metaeval.judges.versions import judge_of, version_of
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators.catalogue import asking_evaluators
-from scoring.judges.trials import open_sealed, plan_of, plan_to_open, try_version
-from scoring.judges.versions import judge_of, version_of
 from scoring.models import Judge, JudgeVersion, Run
 from scoring.runs.estimates import estimate
 from scoring.runs.planning import RunPlan

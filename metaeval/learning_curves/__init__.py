@@ -1,1 +1,1 @@
-"""Learning curves: agreement of trained models with people by the number of training examples."""
+"""Learning curves: trainings on growing shares, and how well their models agree with people."""

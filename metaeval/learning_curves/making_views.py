@@ -1,28 +1,75 @@
-"""Start, cancel, resume and delete a learning curve."""
+"""Start, cancel, resume and delete a learning curve; the form of a new one."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.models import Project
 from annotation.permissions import Permission
 from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
-from metaeval.learning_curves.forms import CurveForm
-from metaeval.training.views import asked_trainer, methods_context
-from scoring.errors import InvalidLearningCurve, InvalidTraining, ModelInUse, TrainingBusy
-from scoring.learning_curves.following import (
+from metaeval.learning_curves.following import (
     FollowedCurve,
     cancel_curve,
     curve_of,
     delete_curve,
     resume_curve,
 )
-from scoring.learning_curves.planning import plan_learning_curve, start_learning_curve
+from metaeval.learning_curves.planning import VARIED, CurveRequest, plan_learning_curve, start_learning_curve
+from metaeval.learning_curves.shares import MOST_SEEDS, USUAL_SEEDS, USUAL_SHARES, read_shares
+from metaeval.training.forms import TrainingForm
+from metaeval.training.views import asked_trainer, methods_context
+from scoring.errors import InvalidLearningCurve, InvalidTraining, ModelInUse, TrainingBusy
+from scoring.models import LearningCurve
+from scoring.trainers.contract import Trainer
+
+LONGEST_SHARES = 200  # characters
+
+
+class CurveForm(TrainingForm):
+    """The form of a training, without the parameters in which the trainings differ."""
+
+    name = forms.CharField(max_length=LearningCurve._meta.get_field("name").max_length)
+    shares = forms.CharField(
+        max_length=LONGEST_SHARES,
+        initial=USUAL_SHARES,
+        label="Shares (%)",
+        help_text="Shares of the training articles, separated by commas.",
+    )
+    seeds = forms.IntegerField(
+        initial=USUAL_SEEDS, min_value=1, max_value=MOST_SEEDS, help_text="Models for each share."
+    )
+
+    def __init__(self, project: Project, trainer: type[Trainer], data: Any = None) -> None:
+        super().__init__(project, trainer, data)
+        self._method = trainer.name
+        self._specs = tuple(spec for spec in self._specs if spec.name not in VARIED)
+        for name in VARIED:
+            del self.fields[f"param_{name}"]
+
+    def clean_shares(self) -> tuple[float, ...]:
+        try:
+            return read_shares(self.cleaned_data["shares"])
+        except ValueError as error:
+            raise forms.ValidationError(capfirst(str(error))) from error
+
+    @property
+    def wanted(self) -> CurveRequest:
+        return CurveRequest(
+            name=self.cleaned_data["name"],
+            method=self._method,
+            shares=self.cleaned_data["shares"],
+            seeds=self.cleaned_data["seeds"],
+            params=self.given,
+        )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,4 @@
-"""The data that a learning curve's figures are computed from: test articles, models, comparators, raters."""
+"""A reader's choices on a curve's page, and its data: test articles, models, comparators, raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +10,48 @@ from annotation.models import Project, Summary
 from metaeval.comparison.comparison import Comparison, compare
 from metaeval.comparison.human_ceiling import placed_turns
 from metaeval.comparison.uncertainty import Column
-from metaeval.learning_curves.choices import CurveChoices
+from metaeval.learning_curves.following import FollowedCurve, FollowedModel
+from metaeval.learning_curves.model_scores import held_out_articles
 from metaeval.learning_curves.statistics import CurveRows
+from metaeval.live.choices import ComparisonChoices
+from metaeval.live.controls import Picks, picks
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Bools
 from metaeval.stats.check_choice import check_choice
-from scoring.learning_curves.following import FollowedCurve, FollowedModel
-from scoring.learning_curves.model_scores import held_out_articles
 from scoring.models import CurveModel
+
+
+@dataclass(frozen=True)
+class CurveChoices(ComparisonChoices):
+    """The choices of the comparison page; `only` are the comparators."""
+
+    coefficient: str = "pearson"
+    items: str = "common"
+
+
+def curve_picks(
+    snapshot: Snapshot, choices: CurveChoices, offered: Sequence[SetupScores], shown: Sequence[SetupScores]
+) -> list[Picks]:
+    """Return the check boxes; `offered` are the comparators that can be picked, `shown` those compared."""
+    by_default = not choices.only
+    keys = {each.key for each in shown}
+    comparators = Picks(
+        "only",
+        "Compare with",
+        "None picked: all that have scored every test article. Only summaries that all of them have scored"
+        " count.",
+        [
+            (
+                each.key,
+                f"{each.label} (shown)" if by_default and each.key in keys else each.label,
+                each.key in choices.only,
+            )
+            for each in offered
+        ],
+    )
+    others = [each for each in picks(snapshot, choices) if each.name == "systems"]
+    return [comparators, *others]
 
 
 @dataclass(frozen=True, eq=False)

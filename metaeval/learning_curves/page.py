@@ -9,8 +9,8 @@ from metaeval.charts import Measured, learning_curve
 from metaeval.comparison import pending
 from metaeval.comparison.comparison import GUARD
 from metaeval.export.chart import Chart
-from metaeval.learning_curves.choices import CurveChoices, curve_picks
-from metaeval.learning_curves.material import CurveMaterial, curve_material
+from metaeval.learning_curves.following import FollowedCurve
+from metaeval.learning_curves.material import CurveChoices, CurveMaterial, curve_material, curve_picks
 from metaeval.learning_curves.report import CurveFigures, curve_figures
 from metaeval.learning_curves.statistics import curve_statistics
 from metaeval.live.background import LONG, Key
@@ -22,7 +22,6 @@ from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.method import Method
 from metaeval.stats.result import each_once
 from scoring.contract.params import ShownParam, params_in_words, undeclared_params
-from scoring.learning_curves.following import FollowedCurve
 from scoring.trainers import TRAINERS, load_trainer
 
 TRAINED = (

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from metaeval.learning_curves.following import FollowedModel
 from metaeval.learning_curves.material import CurveQuestion
 from metaeval.learning_curves.statistics import CurveStatistics
 from metaeval.snapshot.arrays import Labels
 from metaeval.stats.method import Method
 from metaeval.stats.result import Estimate, Result, or_none, reasons, value_and_ends
-from scoring.learning_curves.following import FollowedModel
 
 RATER = "One rater"
 LOWER_IS_BETTER = "lower is better: scores negated"

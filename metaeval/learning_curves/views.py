@@ -1,4 +1,4 @@
-"""The page of a learning curve and its files."""
+"""The list of trainings and learning curves; the page of a learning curve and its files."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,16 +11,43 @@ from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest
 from metaeval.export.chart import FileRows
-from metaeval.learning_curves.choices import CurveChoices
+from metaeval.learning_curves.following import curve_of, curves_of
+from metaeval.learning_curves.material import CurveChoices
 from metaeval.learning_curves.page import CurvePage, page_now, waiting_keys, whole_page
 from metaeval.learning_curves.report import CurveFigures
 from metaeval.live.news import answer, chart_file, download, table_file
-from scoring.learning_curves.following import curve_of
+from metaeval.training.page import run_address
+from scoring.models import Training
+from scoring.training.registry import models_of, registrations_of
 
 TABLES: dict[str, Callable[[CurveFigures], FileRows]] = {
     "differences": CurveFigures.difference_rows,
     "models": CurveFigures.model_rows,
 }
+
+
+@require_safe
+def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
+    """List trainings, learning curves and models; for htmx, which polls, no models.
+
+    Trainings and models of learning curves are on their pages.
+    """
+    project = open_project(request, slug, Permission.SEE_PROGRESS)
+    every = Training.objects.filter(project=project)
+    found = list(every.filter(curve_model=None).select_related("created_by").defer("pool"))
+    curves = curves_of(project)
+    of_curves = set(every.exclude(curve_model=None).values_list("name", flat=True))
+    models = [] if request.htmx else [each for each in models_of(project) if each.name not in of_curves]
+    context = {
+        "trainings": found,
+        "curves": curves,
+        "any_unfinished": any(each.status in Training.UNFINISHED for each in found)
+        or any(each.n_unfinished for each in curves),
+        "models": [(each, run_address(slug, each)) for each in models],
+        "registrations": [] if request.htmx else registrations_of(project),
+    }
+    template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
+    return render(request, template, context)
 
 
 @require_safe

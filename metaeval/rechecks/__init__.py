@@ -1,1 +1,1 @@
-"""The page on the consistency and drift of a language model's answers."""
+"""Rechecks: the same summaries scored again, for the noise and the drift of language models."""

@@ -8,11 +8,11 @@ from rest_framework.response import Response
 from annotation.database.consistent_read import consistent_read
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import REFUSALS, OneOf, PageQuery, ProjectPage, page_of, read_only, read_query
+from metaeval.rechecks.comparison import measure_consistency, shift_of
 from metaeval.rechecks.report import alpha_of
+from metaeval.rechecks.results import RecheckReplies, replies_of_each
+from metaeval.rechecks.starting import REPEATS
 from scoring.models import Run
-from scoring.rechecks.comparison import measure_consistency, shift_of
-from scoring.rechecks.reading import RecheckReplies, replies_of_each
-from scoring.rechecks.starting import REPEATS
 
 
 class ConsistencySerializer(serializers.Serializer):

@@ -13,10 +13,10 @@ from metaeval.rechecks.report import (
     consistency_report,
     drift_report,
 )
+from metaeval.rechecks.results import DriftNotice, notice_of, notices_of, replies_of_each
+from metaeval.rechecks.starting import REPEATS, RecheckPlan, asking_setups, plan_recheck
 from scoring.errors import InvalidRun
 from scoring.models import RecheckSchedule, Run, Setup
-from scoring.rechecks.reading import DriftNotice, notice_of, notices_of, replies_of_each
-from scoring.rechecks.starting import REPEATS, RecheckPlan, asking_setups, plan_recheck
 from scoring.runs.lifecycle import RESUMABLE
 
 

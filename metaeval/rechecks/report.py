@@ -6,10 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Summary
-from metaeval.stats.agreement.krippendorff import krippendorff_alpha
-from metaeval.stats.result import Agreement
-from scoring.models import RecheckScore, Run
-from scoring.rechecks.comparison import (
+from metaeval.rechecks.comparison import (
     Replies,
     ReplyConsistency,
     Shift,
@@ -17,7 +14,10 @@ from scoring.rechecks.comparison import (
     p_unchanged,
     shift_of,
 )
-from scoring.rechecks.reading import RecheckReplies, model_names, replies_of
+from metaeval.rechecks.results import RecheckReplies, model_names, replies_of
+from metaeval.stats.agreement.krippendorff import krippendorff_alpha
+from metaeval.stats.result import Agreement
+from scoring.models import RecheckScore, Run
 
 WORST = 5
 

@@ -1,7 +1,9 @@
-"""The pages of rechecks."""
+"""The pages of rechecks, and the form that starts one."""
 
 from decimal import Decimal
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -13,11 +15,25 @@ from annotation.permissions import Permission
 from annotation.templatetags.figures import noun
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
-from metaeval.rechecks.forms import RecheckForm
 from metaeval.rechecks.page import recheck_page, recheck_rows
+from metaeval.rechecks.starting import MOST_DAYS, asking_setup, set_schedule, start_recheck
 from scoring.errors import InvalidRun, RunBusy
 from scoring.models import Run
-from scoring.rechecks.starting import MOST_DAYS, asking_setup, set_schedule, start_recheck
+from scoring.runs.budget_form import BudgetField
+
+
+class RecheckForm(forms.Form):
+    """The budget of a recheck. `name` makes the ids of its fields unique on the page."""
+
+    budget = BudgetField(required=False, label="Budget, $")
+
+    def __init__(self, name: str, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", auto_id=f"{name}-%s", **options)
+
+    @property
+    def problem(self) -> str:
+        """The error message; empty if the form is valid."""
+        return f"budget: {' '.join(map(str, self.errors['budget']))}" if self.errors else ""
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""The pages of trainings: all of them, a new one, and one."""
+"""The pages of trainings: a new one, and one."""
 
 import inspect
 from collections.abc import Callable
@@ -15,9 +15,8 @@ from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest, SignedInRequest
 from metaeval.live.news import chart_file
 from metaeval.training.forms import TrainingForm
-from metaeval.training.page import run_address, training_page
+from metaeval.training.page import training_page
 from scoring.errors import InvalidTraining, ModelInUse, TrainingBusy
-from scoring.learning_curves.following import curves_of
 from scoring.models import Training
 from scoring.trainers import TRAINERS, UnknownTrainer, load_trainer
 from scoring.trainers.contract import Trainer
@@ -29,31 +28,6 @@ from scoring.training.lifecycle import (
 )
 from scoring.training.model_uses import use_in_progress, uses_of
 from scoring.training.planning import plan_training, start_training
-from scoring.training.registry import models_of, registrations_of
-
-
-@require_safe
-def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
-    """List trainings, learning curves and models; for htmx, which polls, no models.
-
-    Trainings and models of learning curves are on their pages.
-    """
-    project = open_project(request, slug, Permission.SEE_PROGRESS)
-    every = Training.objects.filter(project=project)
-    found = list(every.filter(curve_model=None).select_related("created_by").defer("pool"))
-    curves = curves_of(project)
-    of_curves = set(every.exclude(curve_model=None).values_list("name", flat=True))
-    models = [] if request.htmx else [each for each in models_of(project) if each.name not in of_curves]
-    context = {
-        "trainings": found,
-        "curves": curves,
-        "any_unfinished": any(each.status in Training.UNFINISHED for each in found)
-        or any(each.n_unfinished for each in curves),
-        "models": [(each, run_address(slug, each)) for each in models],
-        "registrations": [] if request.htmx else registrations_of(project),
-    }
-    template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
-    return render(request, template, context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -32,7 +32,7 @@ def wake_for_api_batch(api_batch: ApiBatch, expires_s: float | None = None) -> N
 
 
 def send_task(task: str, pk: int, queue: str, expires_s: float | None) -> None:
-    """Call one of `scoring.tasks` with a primary key on a worker once the transaction is committed.
+    """Call the task `scoring.tasks.{task}` with a primary key on a worker once the transaction is committed.
 
     An unreachable broker is no error. The sweep calls again for runs and API batches.
     """

@@ -1,4 +1,4 @@
-"""Projects with ratings and scores, and researchers who read their pages."""
+"""Projects with ratings and scores, and researchers who read their pages; the broker of scoring's tests."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from annotation import protocol
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
+from tests.scoring.conftest import no_patience, sent  # noqa: F401 - fixtures here, too
 
 
 @pytest.fixture

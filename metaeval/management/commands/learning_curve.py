@@ -11,15 +11,15 @@ from annotation.errors import DomainError
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
 from metaeval.export.formats import FORMATS, written
-from metaeval.learning_curves.choices import CurveChoices
+from metaeval.learning_curves.following import FollowedCurve, curve_of, resume_curve
+from metaeval.learning_curves.material import CurveChoices
+from metaeval.learning_curves.model_scores import score_trained
 from metaeval.learning_curves.page import whole_page
+from metaeval.learning_curves.planning import CurveRequest, plan_learning_curve, start_learning_curve
+from metaeval.learning_curves.shares import USUAL_SEEDS, USUAL_SHARES, read_shares
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from scoring.errors import InvalidLearningCurve
-from scoring.learning_curves.following import FollowedCurve, curve_of, resume_curve
-from scoring.learning_curves.model_scores import score_trained
-from scoring.learning_curves.planning import CurveRequest, plan_learning_curve, start_learning_curve
-from scoring.learning_curves.shares import USUAL_SEEDS, USUAL_SHARES, read_shares
 from scoring.management.commands.score import parameters
 from scoring.management.shown_training import watched
 from scoring.models import LearningCurve, Training

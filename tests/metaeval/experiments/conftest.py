@@ -1,12 +1,12 @@
-"""An experiment with three evaluators, one of which has seen an article."""
+"""An experiment with three evaluators, one of which has seen an article; a project to start one in."""
 
 import pytest
 
 from annotation.models import Article
-from scoring.experiments.following import experiment_of
-from scoring.experiments.starting import experiment_of_setups
+from metaeval.experiments.following import experiment_of
+from metaeval.experiments.starting import experiment_of_setups
 from scoring.models import SeenArticle, Setup
-from tests.factories import make_member
+from tests.factories import make_member, make_project, make_summary
 
 
 @pytest.fixture
@@ -30,3 +30,18 @@ def experiment(compared, researcher):
 @pytest.fixture
 def followed(compared, experiment):
     return experiment_of(compared, experiment.pk)
+
+
+@pytest.fixture
+def project():
+    """Return a project with three summaries."""
+    project = make_project()
+    for _ in range(3):
+        make_summary(project)
+    return project
+
+
+@pytest.fixture
+def starter(project):
+    """Return a researcher who may start runs in `project`."""
+    return make_member(project, "researcher")

@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotation.models import Answer
-from metaeval.experiments.choices import ExperimentChoices
-from metaeval.experiments.page import whole_page
-from scoring.experiments.following import experiment_of
-from scoring.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
+from metaeval.experiments.following import experiment_of
+from metaeval.experiments.page import ExperimentChoices, whole_page
+from metaeval.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
 from scoring.models import Run, Score
 from scoring.runs.worker import work_on_run
 from tests.factories import make_member, make_project, make_rater

@@ -10,12 +10,11 @@ from django.core.management import call_command
 from annotation.errors import DomainError
 from annotation.models import Rating
 from metaeval.comparison.page import whole_page as comparison_page
-from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
-from metaeval.experiments.page import page_now, whole_page
+from metaeval.experiments.following import experiment_of
+from metaeval.experiments.page import ExperimentChoices, page_now, whole_page
 from metaeval.experiments.report import SEEN_BY_A_MEMBER
-from scoring.experiments.following import experiment_of
-from scoring.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
+from metaeval.experiments.starting import ExperimentRequest, plan_experiment, start_experiment
 from scoring.models import Run, Score
 from scoring.runs.lifecycle import delete_run
 from scoring.runs.worker import work_on_run

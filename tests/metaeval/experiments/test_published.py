@@ -2,10 +2,9 @@
 
 import pytest
 
-from metaeval.experiments.choices import ExperimentChoices
-from metaeval.experiments.page import whole_page
-from scoring.experiments.following import experiment_of
-from scoring.experiments.starting import experiment_of_setups
+from metaeval.experiments.following import experiment_of
+from metaeval.experiments.page import ExperimentChoices, whole_page
+from metaeval.experiments.starting import experiment_of_setups
 from scoring.models import Setup
 from tests.factories import make_member
 from tests.metaeval.comparison.test_report import ICE_TABLE_1

@@ -2,8 +2,7 @@
 
 import pytest
 
-from metaeval.experiments.choices import ExperimentChoices
-from metaeval.experiments.page import whole_page
+from metaeval.experiments.page import ExperimentChoices, whole_page
 from metaeval.experiments.systems import COMMON, PEOPLE
 from metaeval.live.choices import ComparisonChoices
 from metaeval.systems.views import systems_page

@@ -12,17 +12,16 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Rating, Summary
-from metaeval.experiments.choices import ExperimentChoices
 from metaeval.experiments.figures import figure_rows
-from metaeval.experiments.page import whole_page
-from metaeval.templatetags.results import figure
-from scoring.experiments.following import experiment_of
-from scoring.experiments.starting import (
+from metaeval.experiments.following import experiment_of
+from metaeval.experiments.page import ExperimentChoices, whole_page
+from metaeval.experiments.starting import (
     ExperimentRequest,
     experiment_of_setups,
     plan_experiment,
     start_experiment,
 )
+from metaeval.templatetags.results import figure
 from scoring.models import Experiment, Run, Setup
 from scoring.runs.worker import work_on_run
 from tests.factories import make_member, make_project, make_rater

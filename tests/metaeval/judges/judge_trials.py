@@ -3,12 +3,12 @@
 from django.utils import timezone
 
 from annotation.models import Summary
-from scoring.judges.trials import CHOSE_THE_PROMPT
-from scoring.judges.versions import add_version
+from metaeval.judges.trials import CHOSE_THE_PROMPT
+from metaeval.judges.versions import add_version
 from scoring.models import SealedOpening, SeenArticle, Trial
 from scoring.sealed_labels.label_parts import LabelPart
+from tests.metaeval.judges.labelled_projects import articles_of
 from tests.metaeval.rated_projects import make_setup, score
-from tests.scoring.judges.labelled_projects import articles_of
 
 
 def summaries_of(project, *parts):

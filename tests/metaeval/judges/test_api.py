@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from metaeval.experiments.starting import experiment_of_setups
 from metaeval.judges.report import JudgeChoices, judge_report
+from metaeval.rechecks.comparison import shift_of
 from metaeval.rechecks.report import alpha_of
+from metaeval.rechecks.starting import REPEATS
 from metaeval.snapshot.snapshot import snapshot_of
-from scoring.experiments.starting import experiment_of_setups
 from scoring.models import RecheckScore, Run
-from scoring.rechecks.comparison import shift_of
-from scoring.rechecks.starting import REPEATS
 from scoring.sealed_labels.label_parts import LabelPart
 from tests.metaeval.judges.judge_trials import next_version, open_with, summaries_of, try_with
+from tests.metaeval.judges.labelled_projects import make_judge, make_labelled, split
 from tests.metaeval.rated_projects import make_setup, score
-from tests.scoring.judges.labelled_projects import make_judge, make_labelled, split
 
 pytestmark = pytest.mark.django_db
 RNG = np.random.default_rng(3)

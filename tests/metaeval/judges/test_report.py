@@ -12,8 +12,8 @@ from metaeval.snapshot.snapshot import snapshot_of
 from scoring.sealed_labels.label_parts import LabelPart
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.judges.judge_trials import next_version, open_with, summaries_of, try_with
+from tests.metaeval.judges.labelled_projects import make_judge, make_labelled, split
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate, rate_all, score
-from tests.scoring.judges.labelled_projects import make_judge, make_labelled, split
 
 pytestmark = pytest.mark.django_db
 RNG = np.random.default_rng(5)

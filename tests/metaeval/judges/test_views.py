@@ -15,7 +15,7 @@ from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.split import set_split, split_of
 from tests.factories import make_member
 from tests.metaeval.judges.judge_trials import next_version, summaries_of, try_with
-from tests.scoring.judges.labelled_projects import SHARES, make_judge, make_labelled
+from tests.metaeval.judges.labelled_projects import SHARES, make_judge, make_labelled
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}

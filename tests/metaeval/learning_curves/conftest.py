@@ -1,15 +1,19 @@
-"""A learning curve whose models have scored, beside two evaluators and raters."""
+"""A learning curve whose models have scored, beside two evaluators and raters; a project to train in."""
 
 import numpy as np
 import pytest
 
 from annotation import protocol
 from annotation.models import Article, Project
-from scoring.learning_curves.following import curve_of
+from metaeval.learning_curves.following import curve_of
 from scoring.models import CurveModel, LearningCurve, SeenArticle, Setup, Training
 from tests.factories import make_member, make_project, make_rater
+from tests.metaeval.learning_curves.curve_projects import (
+    finish_without_models,
+    make_curve_project,
+    use_curve_trainer,
+)
 from tests.metaeval.rated_projects import make_setup, make_summaries, rate_all, score
-from tests.scoring.learning_curves.curve_projects import finish_without_models
 
 N_ARTICLES, N_SYSTEMS = 40, 3
 TESTED = 30
@@ -78,3 +82,16 @@ def followed(project, curve):
 def researcher(client, project):
     client.force_login(make_member(project, "researcher"))
     return client
+
+
+@pytest.fixture
+def counted(monkeypatch, settings, tmp_path, db) -> Project:
+    """Return a rated project whose trainer only counts."""
+    use_curve_trainer(monkeypatch, settings, tmp_path)
+    return make_curve_project()
+
+
+@pytest.fixture
+def starter(counted):
+    """Return a researcher who may start trainings in `counted`."""
+    return make_member(counted, "researcher")

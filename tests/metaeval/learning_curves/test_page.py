@@ -5,12 +5,12 @@ import pytest
 
 from annotation.errors import DomainError
 from annotation.models import Article, Rating
-from metaeval.learning_curves.choices import CurveChoices
+from metaeval.learning_curves.following import curve_of
+from metaeval.learning_curves.material import CurveChoices
 from metaeval.learning_curves.page import whole_page
 from metaeval.learning_curves.report import ComparatorFigure
 from metaeval.stats.result import Estimate, Interval, Result
 from scoring.evaluators.length import Length
-from scoring.learning_curves.following import curve_of
 from scoring.models import CurveModel, Run, SeenArticle, Setup
 from tests.metaeval.learning_curves.conftest import N_SYSTEMS, TESTED
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from scoring.models import CurveModel, LearningCurve, Run, Training
 from tests.annotation.rating.rating_steps import text_of
-from tests.scoring.learning_curves.curve_projects import make_curve, make_curve_project, use_curve_trainer
+from tests.metaeval.learning_curves.curve_projects import make_curve, make_curve_project, use_curve_trainer
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from scoring.management.shown_training import ShownProgress
 from scoring.models import LearningCurve, Training
-from tests.scoring.learning_curves.curve_projects import make_curve_project, use_curve_trainer
+from tests.metaeval.learning_curves.curve_projects import make_curve_project, use_curve_trainer
 
 pytestmark = pytest.mark.django_db
 

@@ -11,15 +11,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from metaeval import tasks
 from metaeval.rechecks.report import alpha_of, consistency_report, drift_report
-from scoring import tasks
+from metaeval.rechecks.starting import asking_evaluator
 from scoring.endpoints.known_models import model_at
 from scoring.models import RecheckSchedule, Run, Score, Setup
-from scoring.rechecks.starting import asking_evaluator
 from scoring.runs import worker
 from scoring.runs.planning import plan_run
 from tests.factories import make_member, make_project
-from tests.scoring.rechecks.scored_projects import answering, scored_project
+from tests.metaeval.rechecks.scored_projects import answering, scored_project
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 
 pytestmark = pytest.mark.django_db

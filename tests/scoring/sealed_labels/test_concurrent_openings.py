@@ -2,10 +2,10 @@
 
 import pytest
 
+from metaeval.judges.trials import open_sealed, try_version
 from scoring.errors import InvalidRun, RunBusy
-from scoring.judges.trials import open_sealed, try_version
 from scoring.models import SealedOpening, Trial
-from tests.scoring.judges.labelled_projects import finish, make_judge, make_labelled, split
+from tests.metaeval.judges.labelled_projects import finish, make_judge, make_labelled, split
 from tests.scoring.runs.test_concurrent_workers import in_threads
 from tests.scoring.scripted_endpoint import Answer, ScriptedEndpoint
 

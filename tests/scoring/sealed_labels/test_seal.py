@@ -5,15 +5,15 @@ import re
 import pytest
 
 from annotation.models import Article, Summary
+from metaeval.judges.trials import open_sealed, try_version
+from metaeval.judges.versions import add_version
 from scoring.errors import InvalidRun, RunBusy
 from scoring.inputs.items import Selection
-from scoring.judges.trials import open_sealed, try_version
-from scoring.judges.versions import add_version
 from scoring.runs.lifecycle import cancel_run, resume_run
 from scoring.runs.planning import plan_run
 from scoring.sealed_labels.label_parts import LabelPart
 from scoring.sealed_labels.seal import openings_of
-from tests.scoring.judges.labelled_projects import articles_of, finish, make_judge, make_labelled, split
+from tests.metaeval.judges.labelled_projects import articles_of, finish, make_judge, make_labelled, split
 from tests.scoring.scripted_endpoint import Answer as Reply
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
 

@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from annotation.imports.jobs import TASK
 from annotation.models import ImportJob
+from metaeval.tasks import sweep, work_on_run
 from scoring.models import Batch, Run, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run
-from scoring.tasks import sweep, work_on_run
 from scoring.workers.wake_ups import queue_of, wake_waiting_runs
 from tests.factories import make_member, make_project, make_user
 from tests.scoring.claims import LEASE, claimed, make_run, record, status_of

@@ -1,1 +1,0 @@
-"""Experiments: setups that differ in one setting, started, followed and cancelled together."""

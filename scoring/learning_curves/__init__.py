@@ -1,1 +1,0 @@
-"""Learning curves: planned, trained one after another, scored, cancelled and resumed together."""

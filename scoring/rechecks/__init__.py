@@ -1,1 +1,0 @@
-"""Rechecks: the noise and the drift of language models."""
