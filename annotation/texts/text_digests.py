@@ -1,5 +1,7 @@
-"""The digest by which the same text is recognised under another id."""
+"""Digests: of a text, recognised under another id, and of settings and requests as JSON."""
 
+import hashlib
+import json
 import unicodedata
 from hashlib import sha256
 
@@ -24,3 +26,14 @@ def text_digest(text: str) -> str:
     ignored = str.maketrans(dict.fromkeys(kinds.keys() - (counted or visible)))
     seen = unicodedata.normalize("NFKD", folded.translate(ignored))
     return sha256(seen.encode("utf-8", "surrogatepass")).hexdigest() if seen else ""
+
+
+def sha256_of(content: object) -> str:
+    """Return the SHA-256, 64 hex digits, of `content` as canonical JSON; lone surrogates are allowed.
+
+    Raises ValueError for numbers that are not finite, TypeError for what JSON cannot hold.
+    """
+    canonical = json.dumps(
+        content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from annotation.declared.settings import read_settings
-from annotation.texts.text_digests import text_digest
+from annotation.texts.text_digests import sha256_of, text_digest
 from benchmarks.training.seahorse_questions import Questions
-from scoring.contract.digests import sha256_of
 from scoring.contract.items import Item
 from scoring.contract.params import read_params
 from scoring.evaluators import load_evaluator

@@ -8,8 +8,8 @@ import numpy as np
 from annotation.labels import unit_label
 from metaeval.card.alternative_report import AlternativeFigure, alternative_figures
 from metaeval.card.material import CardMaterial
+from metaeval.comparison.charts import label_span
 from metaeval.comparison.human_ceiling import ceiling, rater_turns
-from metaeval.comparison.pair_charts import label_span
 from metaeval.snapshot.arrays import Labels
 from metaeval.stats.arrays import Floats
 from metaeval.stats.correlation.coefficients import COEFFICIENTS

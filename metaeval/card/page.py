@@ -15,8 +15,8 @@ from metaeval.card.rows import card_rows
 from metaeval.card.run_price import RunPrice, run_price
 from metaeval.card.summary_traits import summary_traits
 from metaeval.charts import Measured, calibration_bins, calibration_plot, evaluator_bars, interval_dots
+from metaeval.comparison.charts import label_span
 from metaeval.comparison.comparison import compare
-from metaeval.comparison.pair_charts import label_span
 from metaeval.export.chart import Chart
 from metaeval.live.background import LONG, SOON, Key, queue_of
 from metaeval.live.choices import PairChoices

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import Summary
 from metaeval.charts import Links, Range, legend_mark, system_means
+from metaeval.comparison.charts import pair_charts
 from metaeval.comparison.comparison import Comparison, ComparisonFigure, Pairs
-from metaeval.comparison.pair_charts import pair_charts
 from metaeval.export.chart import Chart
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import Labels, SetupScores

@@ -9,9 +9,9 @@ from annotation.models import Project
 from annotation.templatetags.figures import noun
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 from metaeval.comparison import pending
+from metaeval.comparison.charts import evaluators_chart
 from metaeval.comparison.chosen_cell import CellDetails, CoefficientRow, chosen_cell, every_level
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable, units_of
-from metaeval.comparison.evaluators_chart import evaluators_chart
 from metaeval.comparison.human_ceiling import ONE_RATING_EACH
 from metaeval.comparison.pending import AsOf
 from metaeval.comparison.point_values import Points, point_values_of

@@ -20,7 +20,7 @@ from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, picks
 from metaeval.live.results_page import ComparedPage
 from metaeval.snapshot.arrays import Labels, SetupScores
-from metaeval.snapshot.columns import places_of, whole_numbers
+from metaeval.snapshot.database_rows import places_of, whole_numbers
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.arrays import Bools, Floats
 from metaeval.stats.correlation.constant_scores import coefficient_at

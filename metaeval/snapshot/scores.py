@@ -11,7 +11,7 @@ import numpy as np
 from annotation.models import Project
 from metaeval.snapshot.arrays import Scores, SetupScores, codes, read_only
 from metaeval.snapshot.changes import Changes
-from metaeval.snapshot.columns import columns, places_of, whole_numbers
+from metaeval.snapshot.database_rows import columns, places_of, whole_numbers
 from metaeval.stats.arrays import Ints
 from scoring.contract.seen import EVERY_DIMENSION
 from scoring.evaluators import EVALUATORS, load_evaluator

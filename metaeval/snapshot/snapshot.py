@@ -21,20 +21,22 @@ from annotation.models import Project, Questionnaire, Rater
 from metaeval.models import Preregistration
 from metaeval.snapshot.arrays import HumanRatings, Labels, QuestionRatings, SetupScores, Summaries, read_only
 from metaeval.snapshot.changes import Changes, changes_since
-from metaeval.snapshot.columns import columns, whole_numbers
-from metaeval.snapshot.decisions import read_decisions
+from metaeval.snapshot.database_rows import (
+    RatingRows,
+    SummaryRows,
+    columns,
+    latest_rating_at,
+    question_ratings,
+    read_decisions,
+    read_ratings,
+    read_summaries,
+    renewed_ratings,
+    whole_numbers,
+)
 from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
 from metaeval.snapshot.published import public_name, published_evaluators
 from metaeval.snapshot.rater_groups import warning_of_mixing
-from metaeval.snapshot.ratings import (
-    RatingRows,
-    latest_rating_at,
-    question_ratings,
-    read_ratings,
-    renewed_ratings,
-)
 from metaeval.snapshot.scores import ScoresOfSetups, read_evaluators, read_scores, renewed_scores
-from metaeval.snapshot.summaries import SummaryRows, read_summaries
 from metaeval.stats.arrays import Ints
 from metaeval.stats.check_choice import check_choice
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from annotation.declared.settings import settings_of
 from annotation.imports.reading.blank_texts import is_blank
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.params import parameter_phrases
 from scoring.contract.scores import NO_ARTICLE, NO_REFERENCE, Scored

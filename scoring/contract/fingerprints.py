@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from annotation.declared.settings import settings_as_json, settings_of, value_as_json, value_as_text
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.evaluator import Evaluator, Member
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum, StrEnum
 from typing import Protocol, runtime_checkable
 
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 
 TOO_LONG = "too long for the model"
 

@@ -5,8 +5,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from annotation.texts.text_digests import text_digest
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of, text_digest
 from scoring.contract.items import Item, PoolExample
 
 EVERY_DIMENSION = ""

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from annotation.declared.settings import setting
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.evaluator import GENERAL, Evaluator, EvaluatorError, Member, Need
 from scoring.contract.items import Item, PoolExample
 from scoring.contract.scores import Scored

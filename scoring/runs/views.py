@@ -1,7 +1,7 @@
-"""The pages of runs: all runs, a new run, one run."""
+"""The pages of runs: all runs, a new run, one run and its scores as rows of a spreadsheet."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -21,6 +21,7 @@ from scoring.contract.params import params_in_words, undeclared_params
 from scoring.errors import InvalidRun, RunBusy
 from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
 from scoring.evaluators.catalogue import describe
+from scoring.inputs.items import item_id
 from scoring.models import Probe, Run, Setup
 from scoring.replies.budgets import set_budget
 from scoring.replies.run_costs import costs_of
@@ -39,10 +40,23 @@ from scoring.runs.progress import (
     reasons_of,
     runs_of,
 )
-from scoring.runs.score_table import HEADER, score_rows
 from scoring.weights.model_files import is_here
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import queue_of
+
+HEADER = ("id", "article_id", "system", "dimension", "value", "reason", "explanation")
+
+
+def score_rows(setup: Setup) -> Iterator[list[str | float | None]]:
+    """Yield all scores of a setup, from all its runs, as rows under `HEADER`; a missing value has a reason.
+
+    The explanation is a model's reply, or how much of a long text was read.
+    """
+    columns = ("summary__article__external_id", "summary__system__name", *HEADER[3:])
+    rows = setup.scores.order_by("summary__article", "summary", "dimension").values_list(*columns)
+    for article, system, *rest in rows.iterator():
+        yield [item_id(article, system), article, system, *rest]
+
 
 SHOWN_EXAMPLES = 40
 """The most ids of examples and articles on a run's page; a baseline may learn from 100,000."""

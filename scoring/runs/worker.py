@@ -13,7 +13,7 @@ from django.db import OperationalError, transaction
 from annotation.database.bulk_insert import insert_rows
 from annotation.models import Changed, ProjectChange, Summary
 from annotation.protocol import LARGEST_NUMBER
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.evaluator import Evaluator, EvaluatorError, Need, score_unseen
 from scoring.contract.fingerprints import earlier_fingerprint, fingerprint
 from scoring.contract.items import Item

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from annotation.declared.settings import settings_as_json
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.neural.device import device
 from scoring.texts.near_duplicates import sketch
 from scoring.trainers.contract import Trained, Trainer, TrainingData, Watch

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from annotation.declared.settings import setting
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.params import model_name
 from scoring.trainers.contract import (
     VALIDATION_ARTICLES,

@@ -4,7 +4,7 @@ from itertools import chain
 from pathlib import Path
 
 from annotation.declared.settings import setting
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of
 from scoring.contract.evaluator import GENERAL
 from scoring.evaluators.bases.joint_evaluator import WHOLE
 from scoring.trainers.contract import (

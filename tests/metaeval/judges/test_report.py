@@ -6,8 +6,8 @@ from scipy.stats import spearmanr
 
 from annotation.errors import DomainError
 from metaeval.comparison.comparison import compare
-from metaeval.judges.page import judge_page
 from metaeval.judges.report import JudgeChoices, judge_report
+from metaeval.judges.views import judge_page
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.sealed_labels.label_parts import LabelPart
 from tests.factories import make_member, make_project, make_rater

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from annotation.declared.settings import setting
-from annotation.texts.text_digests import text_digest
-from scoring.contract.digests import sha256_of
+from annotation.texts.text_digests import sha256_of, text_digest
 from scoring.texts.near_duplicates import sketch
 from scoring.trainers.contract import (
     VALIDATION_ARTICLES,
