@@ -43,7 +43,7 @@ from annotation.web.form_choices import article_languages, offer
 from annotation.web.navigation import open_as_rater, open_project
 from annotation.web.request_types import SignedInRequest
 
-TEXT = """You are invited to join “{project}” as {role}.
+INVITATION_MAIL = """You are invited to join “{project}” as {role}.
 
 Open this link to join. It works once, until {until:%d %B %Y}:
 
@@ -61,7 +61,7 @@ def mail_invitations(links: Sequence[tuple[Invitation, str]]) -> list[tuple[Invi
 
 
 def _mail(invitation: Invitation, link: str) -> EmailMessage:
-    text = TEXT.format(
+    text = INVITATION_MAIL.format(
         project=invitation.project.name, role=invitation.role, until=invitation.expires_at, link=link
     )
     # A subject is one line, whatever the project's name has.

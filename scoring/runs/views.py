@@ -44,15 +44,15 @@ from scoring.weights.model_files import is_here
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import queue_of
 
-HEADER = ("id", "article_id", "system", "dimension", "value", "reason", "explanation")
+SCORES_HEADER = ("id", "article_id", "system", "dimension", "value", "reason", "explanation")
 
 
 def score_rows(setup: Setup) -> Iterator[list[str | float | None]]:
-    """Yield all scores of a setup, from all its runs, as rows under `HEADER`; a missing value has a reason.
+    """Yield all scores of a setup, from all its runs, as rows of SCORES_HEADER; a missing value has a reason.
 
     The explanation is a model's reply, or how much of a long text was read.
     """
-    columns = ("summary__article__external_id", "summary__system__name", *HEADER[3:])
+    columns = ("summary__article__external_id", "summary__system__name", *SCORES_HEADER[3:])
     rows = setup.scores.order_by("summary__article", "summary", "dimension").values_list(*columns)
     for article, system, *rest in rows.iterator():
         yield [item_id(article, system), article, system, *rest]
@@ -181,7 +181,7 @@ def run_scores(request: SignedInRequest, slug: str, run_id: int) -> StreamingHtt
     """Export all scores of the run's setup, including its other runs, as CSV."""
     setup = run_of(open_project(request, slug, Permission.EXPORT_SCORES), run_id).setup
     name = slugify(f"{slug} {setup.label}") or slug
-    return csv_download(f"{name}-scores.csv", chain([HEADER], score_rows(setup)))
+    return csv_download(f"{name}-scores.csv", chain([SCORES_HEADER], score_rows(setup)))
 
 
 def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpResponse:
