@@ -37,7 +37,7 @@ ROOMS: dict[str, dict[str, str]] = {
     "scoring": {
         "urls": "addresses of the evaluators' pages",
         "api_urls": "addresses of the API",
-        "tasks": "the other Celery tasks",
+        "tasks": "Celery tasks: imports, API batches, models",
         "management": "score, import, evaluators, weights",
         "templatetags": "money, limits and evaluators as pages write them",
         "batch_api": "what a worker does with requests sent as a batch",

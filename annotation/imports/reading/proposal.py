@@ -77,7 +77,7 @@ class Survey:
         for name, answer in answers.items():
             self.questions.setdefault(name, SeenAnswers()).add(answer.value, answer.line)
             if len(self.questions) > MOST_QUESTIONS:
-                found = f"found over {MOST_QUESTIONS} up to line {answer.line:,}"
+                found = f"found more than {MOST_QUESTIONS} up to line {answer.line:,}"
                 raise CannotPropose({"questions": f"{found}, which are no questionnaire"})
 
     def refuse_free_text(self, name: str, *, interval: bool) -> None:

@@ -387,7 +387,7 @@ def test_free_text_in_the_question_column_is_refused_in_linear_time(project, tmp
     rows = (f"a{number},s,r,Is it {number}?,yes,S.,en" for number in range(5_000))
     with within_cpu_seconds(30):
         report = load(project, "ratings", lines(tmp_path / "r.csv", RATINGS, *rows))
-    assert "questions: found over 100 up to line 102" in report.refused
+    assert "questions: found more than 100 up to line 102" in report.refused
     assert report.stopped
 
 
