@@ -138,3 +138,18 @@ def test_there_are_no_circular_imports():
 
     for module in graph:
         visit(module, ())
+
+
+def test_a_rooms_templates_belong_to_it_alone():
+    """So a room's pages can be deleted with its folder. Templates of several rooms lie above the folders."""
+    templates = ROOT / "templates"
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in templates.rglob("*.html")}
+    texts |= {str(path.relative_to(ROOT)): path.read_text() for app in APPS for path in modules(app).values()}
+    rooms = {f"{app}/{room}/" for app in APPS for room in ROOMS[app]}
+    in_rooms = {path: room for path in texts for room in rooms if path.startswith(f"templates/{room}")}
+    assert len(in_rooms) > 100
+    for template, room in in_rooms.items():
+        name = template.removeprefix("templates/")
+        users = {path for path, text in texts.items() if path != template and f'"{name}' in text}
+        assert users, f"nothing uses {template}"
+        assert all(f"/{room}" in f"/{path.removeprefix('templates/')}" for path in users), (template, users)

@@ -68,7 +68,7 @@ def audit_log(request: SignedInRequest, slug: str) -> HttpResponse:
         "previous": "← Later",
         "next": "Earlier →",
     }
-    return render(request, "annotation/audit_log.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/audit/log.html", context, status=422 if form.errors else 200)
 
 
 @require_safe

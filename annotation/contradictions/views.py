@@ -39,4 +39,4 @@ def contradictions(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": kept.urlencode(),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "annotation/contradictions.html", context)
+    return render(request, "annotation/contradictions/contradictions.html", context)

@@ -113,4 +113,4 @@ def _page(request: HttpRequest, project: Project, form: ExportForm, status: int 
         "ratings": Rating.objects.countable().filter(summary__project=project).count(),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "annotation/exports.html", context, status=status)
+    return render(request, "annotation/exports/exports.html", context, status=status)

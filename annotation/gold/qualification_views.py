@@ -116,7 +116,7 @@ def rater_qualification(request: SignedInRequest, slug: str, rater_id: int) -> H
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     rater = _rater(project, rater_id)
     context = {"rater": rater, "languages": qualification_record(rater)}
-    return render(request, "annotation/rater_qualification.html", context)
+    return render(request, "annotation/gold/rater_qualification.html", context)
 
 
 def _deciding(decide: Callable[[Rater, User, str], object], outcome: str) -> Callable[..., HttpResponse]:

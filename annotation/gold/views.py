@@ -145,7 +145,7 @@ def gold_set(request: SignedInRequest, slug: str) -> HttpResponse:
         "rescored": rounds_decided_differently(project),
         "questions": project.questionnaire.protocol.questions,
     }
-    return render(request, "annotation/gold_set.html", context)
+    return render(request, "annotation/gold/set.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -166,7 +166,7 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
                 messages.warning(request, "Some past rounds would now be decided differently. See Gold set.")
             return redirect("summary", slug, summary_id)
     context = {"summary": summary, "gold": gold, "form": form, "is_proposed": bool(known) and not gold}
-    return render(request, "annotation/gold_answers.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/gold/answers.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -178,7 +178,7 @@ def gold_remove(request: SignedInRequest, slug: str, summary_id: int) -> HttpRes
         messages.success(request, "Summary removed from the gold set.")
         return redirect("summary", slug, summary_id)
     context = {"summary": summary, "used": used_in_rounds(summary)}
-    return render(request, "annotation/gold_remove.html", context)
+    return render(request, "annotation/gold/remove.html", context)
 
 
 @require_POST

@@ -48,7 +48,7 @@ def guidelines(request: SignedInRequest, slug: str) -> HttpResponse:
         "unconfirmed": [each.followed.version for each in shown if each.followed.confirmed_at is None],
         "rater": rater,
     }
-    return render(request, "annotation/guidelines.html", context)
+    return render(request, "annotation/guidelines/guidelines.html", context)
 
 
 def _confirm(request: SignedInRequest, rater: Rater) -> HttpResponse:
@@ -70,7 +70,7 @@ def _for_one_language(request: SignedInRequest, rater: Rater, language: str) -> 
         "version": version,
         "rendered": render_guidelines(version.text, questions, [language]) if version else None,
     }
-    return render(request, "annotation/_guidelines.html", context)
+    return render(request, "annotation/guidelines/_guidelines.html", context)
 
 
 def _shown(rater: Rater, followed: FollowedVersion) -> ShownGuidelines:

@@ -189,7 +189,7 @@ def guidelines_settings(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("guidelines_draft", slug, language)
     context = {"form": form, "default_form": DefaultLanguageForm(project), "rows": _language_rows(project)}
     status = 422 if form.errors else 200
-    return render(request, "annotation/guidelines_settings.html", context, status=status)
+    return render(request, "annotation/guidelines/settings.html", context, status=status)
 
 
 def _language_rows(project: Project) -> list[LanguageRow]:
@@ -262,7 +262,7 @@ def _draft_page(
         "coverage": coverage(rendered, questions, article_languages(project)),
     }
     template = (
-        "annotation/guidelines_draft.html#preview" if request.htmx else "annotation/guidelines_draft.html"
+        "annotation/guidelines/draft.html#preview" if request.htmx else "annotation/guidelines/draft.html"
     )
     status = 422 if form.errors and not request.htmx else 200
     return render(request, template, context, status=status)
@@ -296,7 +296,7 @@ def guidelines_publish(request: SignedInRequest, slug: str, language: str) -> Ht
         "unexplained": [each.question for each in found if not each.has_section],
     }
     status = 422 if request.method == "POST" else 200
-    return render(request, "annotation/guidelines_publish.html", context, status=status)
+    return render(request, "annotation/guidelines/publish.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -308,7 +308,7 @@ def guidelines_discard(request: SignedInRequest, slug: str, language: str) -> Ht
         discard_draft(project, request.user, language, form.cleaned_data["saves"])
         messages.success(request, "Draft discarded.")
         return redirect("guidelines_settings", slug)
-    return render(request, "annotation/guidelines_discard.html", {"draft": draft})
+    return render(request, "annotation/guidelines/discard.html", {"draft": draft})
 
 
 @require_safe
@@ -327,4 +327,4 @@ def guidelines_version(request: SignedInRequest, slug: str, language: str, numbe
         "coverage": coverage(rendered, questions, article_languages(project)),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "annotation/guidelines_version.html", context)
+    return render(request, "annotation/guidelines/version.html", context)

@@ -183,7 +183,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "limit_mib": settings.UPLOAD_MAX_BYTES // 1024**2,
     }
-    return render(request, "annotation/imports.html", context, status=422 if sent else 200)
+    return render(request, "annotation/imports/imports.html", context, status=422 if sent else 200)
 
 
 def _queued(request: SignedInRequest, project: Project, form: ImportForm) -> ImportJob | None:
@@ -228,7 +228,7 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
         "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
         "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,
     }
-    template = "annotation/import_job.html#job" if request.htmx else "annotation/import_job.html"
+    template = "annotation/imports/job.html#job" if request.htmx else "annotation/imports/job.html"
     return render(request, template, context)
 
 
@@ -270,7 +270,7 @@ def import_undo(request: SignedInRequest, slug: str, job_id: int) -> HttpRespons
         "undoable": is_undoable(job),
         "filled": [name for name, row in counts_of(job).items() if row["filled"]],
     }
-    return render(request, "annotation/import_undo.html", context)
+    return render(request, "annotation/imports/undo.html", context)
 
 
 @require_safe

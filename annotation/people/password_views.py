@@ -61,4 +61,4 @@ def password_link(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
     project = open_project(request, slug, Permission.MANAGE_PEOPLE)
     user, path = password_link_for(request.user, project, user_id)
     context = {"person": user, "link": request.build_absolute_uri(path)}
-    return render(request, "annotation/password_link.html", context)
+    return render(request, "annotation/people/password_link.html", context)

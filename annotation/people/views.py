@@ -214,7 +214,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             for rater in raters.order_by(F("user").asc(nulls_last=True), "pseudonym")
         ],
     }
-    return render(request, "annotation/people.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/people/people.html", context, status=422 if form.errors else 200)
 
 
 @require_safe
@@ -232,7 +232,7 @@ def invitations(request: SignedInRequest, slug: str) -> HttpResponse:
         "counts": [(each, counts[each]) for each in STATUSES],
         "query": f"status={status}" if status in STATUSES else "",
     }
-    return render(request, "annotation/invitations.html", context)
+    return render(request, "annotation/people/invitations.html", context)
 
 
 @require_POST
@@ -251,7 +251,7 @@ def member_remove(request: SignedInRequest, slug: str, membership_id: int) -> Ht
         remove_member(membership)
         messages.success(request, f"{membership.user} is no longer a {membership.role} of {project}.")
         return redirect("home") if membership.user == request.user else redirect("people", slug)
-    return render(request, "annotation/member_remove.html", {"membership": membership})
+    return render(request, "annotation/people/member_remove.html", {"membership": membership})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -264,25 +264,31 @@ def rater_languages(request: SignedInRequest, slug: str, rater_id: int) -> HttpR
         messages.success(request, f"{rater} now rates in {', '.join(form.chosen_languages)}.")
         return redirect("people", slug)
     context = {"rater": rater, "form": form}
-    return render(request, "annotation/rater_languages.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "annotation/people/rater_languages.html", context, status=422 if form.errors else 200
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rater_remove(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
     outcome = "removed. You can reinstate them at any time"
-    return _asking_why(request, slug, rater_id, remove_rater, "annotation/rater_remove.html", outcome)
+    return _asking_why(request, slug, rater_id, remove_rater, "annotation/people/rater_remove.html", outcome)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rater_suspend(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
     outcome = "suspended. They get no new summaries; past ratings still count"
-    return _asking_why(request, slug, rater_id, suspend_rater, "annotation/rater_suspend.html", outcome)
+    return _asking_why(
+        request, slug, rater_id, suspend_rater, "annotation/people/rater_suspend.html", outcome
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rater_reinstate(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
     outcome = "reinstated, with all ratings"
-    return _asking_why(request, slug, rater_id, reinstate_rater, "annotation/rater_reinstate.html", outcome)
+    return _asking_why(
+        request, slug, rater_id, reinstate_rater, "annotation/people/rater_reinstate.html", outcome
+    )
 
 
 def _asking_why(
@@ -319,4 +325,4 @@ def rating_stop(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("progress", slug)
     if not may_stop_rating(request.user, rater.project):
         raise NotFound("You do not rate here, or you have no other part in the project.")
-    return render(request, "annotation/rating_stop.html")
+    return render(request, "annotation/people/rating_stop.html")

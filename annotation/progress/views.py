@@ -29,5 +29,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    template = "annotation/progress.html#figures" if request.htmx else "annotation/progress.html"
+    template = (
+        "annotation/progress/progress.html#figures" if request.htmx else "annotation/progress/progress.html"
+    )
     return render(request, template, context)

@@ -21,13 +21,13 @@ def project_archive(request: SignedInRequest, slug: str) -> HttpResponse:
         archive_project(project, request.user)
         messages.success(request, f"{project} archived. You can restore it at any time.")
         return redirect("project_archived", slug)
-    return render(request, "annotation/project_archive.html", {"leases": open_leases(project).count()})
+    return render(request, "annotation/projects/archive.html", {"leases": open_leases(project).count()})
 
 
 @require_safe
 def project_archived(request: SignedInRequest, slug: str) -> HttpResponse:
     open_project(request, slug, Permission.CLOSE_PROJECT)
-    return render(request, "annotation/project_archived.html")
+    return render(request, "annotation/projects/archived.html")
 
 
 @require_POST
@@ -52,4 +52,4 @@ def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.success(request, f"{project} deleted.")
             return redirect("home")
     context = {"counts": counts_below(project), "typed": typed, "error": error}
-    return render(request, "annotation/project_delete.html", context, status=422 if error else 200)
+    return render(request, "annotation/projects/delete.html", context, status=422 if error else 200)

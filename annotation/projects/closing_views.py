@@ -18,7 +18,9 @@ def campaign_close(request: SignedInRequest, slug: str) -> HttpResponse:
         close_campaign(project, request.user)
         messages.success(request, "Campaign closed. Its ratings are final.")
         return redirect("project_settings", slug)
-    return render(request, "annotation/campaign_close.html", {"leases": open_leases(project).count()})
+    return render(
+        request, "annotation/projects/campaign_close.html", {"leases": open_leases(project).count()}
+    )
 
 
 @require_POST

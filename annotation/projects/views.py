@@ -86,9 +86,9 @@ def home(request: HttpRequest) -> HttpResponse:
             "archived": archived_projects(request.user),
             "may_create": may_create_project(request.user),
         }
-        return render(request, "annotation/home.html", context)
+        return render(request, "annotation/projects/home.html", context)
     if not User.objects.exists():
-        return render(request, "annotation/first_run.html")
+        return render(request, "annotation/projects/first_run.html")
     return redirect("sign_in")
 
 
@@ -113,7 +113,7 @@ def project_new(request: SignedInRequest) -> HttpResponse:
         else:
             messages.success(request, f"Project “{project}” created. You are its manager.")
             return redirect("progress", project.slug)
-    return render(request, "annotation/project_new.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "annotation/projects/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -135,7 +135,7 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         for title, name in (("Comparison", "comparison"), ("Agreement", "agreement"))
     ]
     context = {"form": form, "public_addresses": addresses}
-    return render(request, "annotation/project_settings.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/projects/settings.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -145,7 +145,7 @@ def results_publish(request: SignedInRequest, slug: str) -> HttpResponse:
         publish_results(project, request.user)
         messages.success(request, "Results published. Anybody with the address can read them.")
         return redirect("project_settings", slug)
-    return render(request, "annotation/results_publish.html")
+    return render(request, "annotation/projects/results_publish.html")
 
 
 @require_POST
@@ -173,4 +173,4 @@ def questionnaire_new(request: SignedInRequest) -> HttpResponse:
             return redirect(f"{reverse('project_new')}?questionnaire={stored.key}")
     context = {"form": form, "questions": questions}
     status = 200 if sent is None else 422
-    return render(request, "annotation/questionnaire_new.html", context, status=status)
+    return render(request, "annotation/projects/questionnaire_new.html", context, status=status)

@@ -13,4 +13,4 @@ from annotation.web.request_types import SignedInRequest
 def check_review(request: SignedInRequest, slug: str, rating_id: int) -> HttpResponse:
     rater = open_as_rater(request, slug)
     context = {"review": review_check(rater, rating_id), "rating_id": rating_id}
-    return render(request, "annotation/check_review.html", context)
+    return render(request, "annotation/rating/check_review.html", context)

@@ -55,7 +55,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
         "reopenable": reopenable_rating(rater),
         "may_stop": may_stop_rating(request.user, rater.project),
     }
-    return render(request, "annotation/history.html", context)
+    return render(request, "annotation/rating/history.html", context)
 
 
 @require_safe
@@ -119,4 +119,4 @@ def _rating_page(
         and not opened.rating.gold_shown
         and not opened.rating.is_reopened,
     }
-    return render(request, "annotation/history_rating.html", context, status=422 if error else 200)
+    return render(request, "annotation/rating/history_rating.html", context, status=422 if error else 200)

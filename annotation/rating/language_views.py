@@ -19,4 +19,4 @@ def rate_languages(request: SignedInRequest, slug: str) -> HttpResponse:
         choose_language(rater, request.POST.get("language", ""))
         return redirect("rate", slug)
     context = {"rater": rater, "languages": rater_languages(rater)}
-    return render(request, "annotation/rate_languages.html", context)
+    return render(request, "annotation/rating/rate_languages.html", context)

@@ -34,12 +34,12 @@ def show_refusals(view: View[P]) -> View[P]:
                 "can_continue": isinstance(refusal, StageClosed | AssignmentGone),
             }
             if request.htmx:
-                response = render(request, "annotation/_trouble.html", context, status=refusal.status)
+                response = render(request, "annotation/rating/_trouble.html", context, status=refusal.status)
                 return reswap(retarget(response, "#trouble"), "innerHTML")
             if isinstance(refusal, CampaignClosed):
-                return render(request, "annotation/rate_closed.html", status=refusal.status)
+                return render(request, "annotation/rating/rate_closed.html", status=refusal.status)
             if context["can_continue"]:
-                return render(request, "annotation/rate_refused.html", context, status=refusal.status)
+                return render(request, "annotation/rating/rate_refused.html", context, status=refusal.status)
             raise
 
     return guarded

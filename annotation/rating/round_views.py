@@ -31,7 +31,7 @@ def round_intro(request: SignedInRequest, rater: Rater, language: str) -> HttpRe
             if limits.of(question.key) != limits.default
         ],
     }
-    return render(request, "annotation/round_intro.html", context)
+    return render(request, "annotation/rating/round_intro.html", context)
 
 
 @require_POST
@@ -51,4 +51,4 @@ def round_review(request: SignedInRequest, slug: str, number: int) -> HttpRespon
         "review": review,
         "is_qualified": review.language in qualified_languages(rater),
     }
-    return render(request, "annotation/round_review.html", context)
+    return render(request, "annotation/rating/round_review.html", context)

@@ -43,7 +43,7 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Redirect to the rater's next summary or to the choice of a language, or say why there is neither."""
     rater = open_as_rater(request, slug)
     if rater.status == Rater.Status.SUSPENDED:
-        return render(request, "annotation/rate_suspended.html", status=403)
+        return render(request, "annotation/rating/rate_suspended.html", status=403)
     if rater.project.closed_at is not None:
         raise CampaignClosed
     language = current_language(rater)
@@ -56,7 +56,7 @@ def rate(request: SignedInRequest, slug: str) -> HttpResponse:
     if not work_languages(rater):
         return round_intro(request, rater, language)
     context = {"rater": rater, "language": language, "day": daily_goal(rater)}
-    return render(request, "annotation/rate_nothing_left.html", context)
+    return render(request, "annotation/rating/rate_nothing_left.html", context)
 
 
 @reads_desk
@@ -165,7 +165,7 @@ def _item_page(
         "round": round_progress(desk.assignment.round) if desk.assignment.round else None,
         "reopenable": reopenable_at(desk),
     }
-    template = "annotation/rate.html#item" if request.htmx else "annotation/rate.html"
+    template = "annotation/rating/rate.html#item" if request.htmx else "annotation/rating/rate.html"
     response = render(request, template, context, status=422 if wrong or doubtful else 200)
     if request.htmx:
         return replace_url(response, reverse("rate_item", args=[desk.rater.project.slug, item.assignment_id]))
@@ -178,7 +178,7 @@ def _question_html(row: QuestionRow) -> str:
 
     Rendering the questions anew took half of a page's time.
     """
-    return render_to_string("annotation/_question.html", {"row": row, "question": row.asked.question})
+    return render_to_string("annotation/rating/_question.html", {"row": row, "question": row.asked.question})
 
 
 @require_POST
@@ -204,7 +204,7 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     desk = desk_at(rater, assignment_id)
     desk.require_open()
     if request.htmx:
-        return render(request, "annotation/_flag.html", {"item": shown_item(desk)})
+        return render(request, "annotation/rating/_flag.html", {"item": shown_item(desk)})
     return _go_to(request, desk)
 
 

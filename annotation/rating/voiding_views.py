@@ -26,7 +26,7 @@ def rating_void(request: SignedInRequest, slug: str, rating_id: int) -> HttpResp
             messages.success(request, f"Rating by {rating.rater} voided. You can restore it at any time.")
             return redirect("summary", slug, rating.summary_id)
     context = {"rating": rating, "reason": reason, "error": error, "longest": LONGEST_REASON}
-    return render(request, "annotation/rating_void.html", context, status=422 if error else 200)
+    return render(request, "annotation/rating/void.html", context, status=422 if error else 200)
 
 
 @require_POST

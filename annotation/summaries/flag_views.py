@@ -27,7 +27,7 @@ def flags(request: SignedInRequest, slug: str) -> HttpResponse:
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
         "longest": LONGEST_NOTE,
     }
-    return render(request, "annotation/flags.html", context)
+    return render(request, "annotation/summaries/flags.html", context)
 
 
 @require_POST

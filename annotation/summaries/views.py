@@ -76,7 +76,7 @@ def summaries(request: SignedInRequest, slug: str) -> HttpResponse:
         "filtered": any(request.GET.get(name) for name in form.fields),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "annotation/summaries.html", context)
+    return render(request, "annotation/summaries/summaries.html", context)
 
 
 @require_safe
@@ -98,7 +98,7 @@ def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpRespons
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }
-    return render(request, "annotation/summary.html", context)
+    return render(request, "annotation/summaries/summary.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -115,7 +115,7 @@ def summary_withdraw(request: SignedInRequest, slug: str, summary_id: int) -> Ht
         "ratings": rating_counts([found]).get(found.pk, 0),
         "leases": leases.count(),
     }
-    return render(request, "annotation/summary_withdraw.html", context)
+    return render(request, "annotation/summaries/withdraw.html", context)
 
 
 @require_POST

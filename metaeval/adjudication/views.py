@@ -305,7 +305,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": queue.choices.address().removeprefix("?"),
         "may_decide": Permission.ADJUDICATE in project.reader_may,
     }
-    return render(request, "metaeval/adjudication.html", context)
+    return render(request, "metaeval/adjudication/adjudication.html", context)
 
 
 @require_safe
@@ -392,4 +392,4 @@ def _item_page(
         "may_decide": Permission.ADJUDICATE in project.reader_may,
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }
-    return render(request, "metaeval/adjudicate.html", context, status=422 if errors else 200)
+    return render(request, "metaeval/adjudication/adjudicate.html", context, status=422 if errors else 200)

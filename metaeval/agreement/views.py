@@ -15,7 +15,10 @@ from metaeval.snapshot.snapshot import snapshot_of
 @results_view(AgreementChoices)
 def agreement(request: HtmxRequest, project: Project, choices: AgreementChoices) -> HttpResponse:
     return answer(
-        request, project, "metaeval/agreement.html", lambda: agreement_page(snapshot_of(project), choices)
+        request,
+        project,
+        "metaeval/agreement/agreement.html",
+        lambda: agreement_page(snapshot_of(project), choices),
     )
 
 

@@ -279,7 +279,7 @@ TABLES = ("collected", "systems", "questions")
 @results_view(AnswersChoices)
 def answers(request: HtmxRequest, project: Project, choices: AnswersChoices) -> HttpResponse:
     return answer(
-        request, project, "metaeval/answers.html", lambda: answers_page(snapshot_of(project), choices)
+        request, project, "metaeval/answers/answers.html", lambda: answers_page(snapshot_of(project), choices)
     )
 
 

@@ -15,7 +15,7 @@ from metaeval.live.news import answer, chart_file, results_view, table_file
 @results_view(PairChoices)
 def evaluator_card(request: HtmxRequest, project: Project, choices: PairChoices) -> HttpResponse:
     waits_for = keys_of(project, project.revision, choices)
-    return answer(request, project, "metaeval/card.html", partial(card_now, project, choices), waits_for)
+    return answer(request, project, "metaeval/card/card.html", partial(card_now, project, choices), waits_for)
 
 
 @results_view(PairChoices)

@@ -21,7 +21,9 @@ from metaeval.snapshot.snapshot import snapshot_of
 @results_view(ComparisonChoices)
 def comparison(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
     keys = [key(project, project.revision, choices) for key in (uncertainties_key, apart_key, levels_key)]
-    return answer(request, project, "metaeval/comparison.html", partial(page_now, project, choices), keys)
+    return answer(
+        request, project, "metaeval/comparison/comparison.html", partial(page_now, project, choices), keys
+    )
 
 
 @results_view(ComparisonChoices)
@@ -72,7 +74,9 @@ def systems_csv(_request: HtmxRequest, project: Project, choices: ComparisonChoi
 def timeline(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
     """Show the chosen cell as it stood at earlier looks."""
     keys = [Key.of(project, project.revision, "timeline", choices)]
-    return answer(request, project, "metaeval/timeline.html", partial(timeline_page, project, choices), keys)
+    return answer(
+        request, project, "metaeval/comparison/timeline.html", partial(timeline_page, project, choices), keys
+    )
 
 
 @results_view(ComparisonChoices)

@@ -207,7 +207,7 @@ def comparison_summaries(request: SignedInRequest, slug: str) -> HttpResponse:
     snapshot = snapshot_of(project)
     region = region_page(snapshot, RegionChoices.read(request.GET))
     if region is None:
-        return render(request, "metaeval/summaries.html", {"region": None})
+        return render(request, "metaeval/disagreements/summaries.html", {"region": None})
     page = Paginator(region.listed, ROWS_ON_A_PAGE).get_page(request.GET.get("page"))
     rows = ranked_rows(project, snapshot, region.pairs, list(page), region.choices.group)
     context = {
@@ -217,7 +217,7 @@ def comparison_summaries(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": region.choices.address().removeprefix("?"),
         "trail": SummaryTrail.of([row.summary.pk for row in rows], request.get_full_path()),
     }
-    return render(request, "metaeval/summaries.html", context)
+    return render(request, "metaeval/disagreements/summaries.html", context)
 
 
 @require_safe
@@ -226,5 +226,5 @@ def summary_scores(request: SignedInRequest, slug: str, summary_id: int) -> Http
     project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
     summary = summary_in(project, summary_id)
     context = {"summary": summary, "found": labels_and_scores(snapshot_of(project), summary)}
-    template = "metaeval/summary_scores.html"
+    template = "metaeval/disagreements/summary_scores.html"
     return render(request, f"{template}#scores" if request.htmx else template, context)

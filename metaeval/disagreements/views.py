@@ -191,7 +191,7 @@ def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
     snapshot = snapshot_of(project)
     found = disagreements_page(project, snapshot, DisagreementChoices.read(request.GET))
     if found is None:
-        return render(request, "metaeval/disagreements.html", {"found": None})
+        return render(request, "metaeval/disagreements/disagreements.html", {"found": None})
     page = Paginator(found.listed, ROWS_ON_A_PAGE).get_page(request.GET.get("page"))
     rows = ranked_rows(project, snapshot, found.found.pairs, list(page), found.choices.group)
     context = {
@@ -204,7 +204,7 @@ def disagreements(request: SignedInRequest, slug: str) -> HttpResponse:
         "verdicts": DisagreementTag.Verdict,
         "may_tag": Permission.TAG_DISAGREEMENTS in project.reader_may,
     }
-    return render(request, "metaeval/disagreements.html", context)
+    return render(request, "metaeval/disagreements/disagreements.html", context)
 
 
 @require_safe
@@ -243,7 +243,9 @@ def disagreement(
         "rerating": reratings_of([summary_id]).get(summary_id),
         "may_tag": Permission.TAG_DISAGREEMENTS in project.reader_may,
     }
-    template = "metaeval/_disagreement_texts.html" if request.htmx else "metaeval/disagreement.html"
+    template = (
+        "metaeval/disagreements/_texts.html" if request.htmx else "metaeval/disagreements/disagreement.html"
+    )
     return render(request, template, context)
 
 
@@ -302,4 +304,4 @@ def _tagged(
         "choices": choices,
         "counts": found.counts if found else None,
     }
-    return render(request, "metaeval/_verdict.html#answer", context)
+    return render(request, "metaeval/disagreements/_verdict.html#answer", context)

@@ -61,7 +61,7 @@ def experiment_new(request: SignedInRequest, slug: str) -> HttpResponse:
         "estimate": estimate,
         "families": families,
     }
-    template = "metaeval/experiment_new.html#preview" if request.htmx else "metaeval/experiment_new.html"
+    template = "metaeval/experiments/new.html#preview" if request.htmx else "metaeval/experiments/new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -83,7 +83,7 @@ def experiment_compare(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as error:
             form.refuse(str(error))
     context = {"form": form, "n_setups": len(setups)}
-    return render(request, "metaeval/experiment_compare.html", context, status=422 if form.errors else 200)
+    return render(request, "metaeval/experiments/compare.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -104,7 +104,7 @@ def experiment_delete(request: SignedInRequest, slug: str, experiment_id: int) -
         delete_experiment(followed, request.user)
         messages.success(request, f"Experiment {followed.experiment.name} deleted. Its runs are kept.")
         return redirect("experiments", slug)
-    return render(request, "metaeval/experiment_delete.html", {"followed": followed})
+    return render(request, "metaeval/experiments/delete.html", {"followed": followed})
 
 
 def _act(

@@ -27,7 +27,7 @@ TABLES: dict[str, Callable[[Results], FileRows]] = {
 @require_safe
 def experiments(request: HttpRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_PROGRESS)
-    return render(request, "metaeval/experiments.html", {"experiments": experiments_of(project)})
+    return render(request, "metaeval/experiments/experiments.html", {"experiments": experiments_of(project)})
 
 
 @require_safe
@@ -37,14 +37,16 @@ def experiment(request: HtmxRequest, slug: str, experiment_id: int) -> HttpRespo
     choices = ExperimentChoices.read(request.GET)
     page = partial(page_now, project, followed, choices)
     keys = waiting_keys(project, followed, choices)
-    return answer(request, project, "metaeval/experiment.html", page, keys, followed=followed)
+    return answer(request, project, "metaeval/experiments/experiment.html", page, keys, followed=followed)
 
 
 @require_safe
 def experiment_members(request: HttpRequest, slug: str, experiment_id: int) -> HttpResponse:
     """Show the progress of the runs; the page polls this part."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
-    return render(request, "metaeval/_members.html", {"followed": experiment_of(project, experiment_id)})
+    return render(
+        request, "metaeval/experiments/_members.html", {"followed": experiment_of(project, experiment_id)}
+    )
 
 
 @require_safe

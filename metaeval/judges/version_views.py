@@ -45,7 +45,7 @@ def judge_new(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as error:
             form.refuse(str(error))
     context = {"form": form, "evaluator": name, "title": describe([name])[0]["title"], "judge": None}
-    return render(request, "metaeval/judge_form.html", context, status=422 if form.errors else 200)
+    return render(request, "metaeval/judges/form.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -67,7 +67,7 @@ def judge_version_new(request: SignedInRequest, slug: str, judge_id: int, number
         except DomainError as error:
             form.refuse(str(error))
     context = {"form": form, "judge": parent.judge, "parent": parent, "differences": found}
-    template = "metaeval/judge_form.html#preview" if request.htmx else "metaeval/judge_form.html"
+    template = "metaeval/judges/form.html#preview" if request.htmx else "metaeval/judges/form.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -88,7 +88,7 @@ def judge_version(request: SignedInRequest, slug: str, judge_id: int, number: in
         "differences": differences(completed(evaluator, other.params), params) if other else None,
         "params": params_in_words(load_evaluator(evaluator), params),
     }
-    return render(request, "metaeval/judge_version.html", context)
+    return render(request, "metaeval/judges/version.html", context)
 
 
 def _compared_with(judge: Judge, version: JudgeVersion, chosen: str) -> JudgeVersion | None:

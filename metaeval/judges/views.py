@@ -149,7 +149,7 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
         "openings": openings_of(project),
         "evaluators": asking_evaluators(),
     }
-    template = "metaeval/judges.html#parts" if request.htmx else "metaeval/judges.html"
+    template = "metaeval/judges/judges.html#parts" if request.htmx else "metaeval/judges/judges.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -160,7 +160,9 @@ def judge(request: SignedInRequest, slug: str, judge_id: int) -> HttpResponse:
     found = judge_of(project, judge_id)
     if request.htmx and "progress" in request.GET:
         running = _running(found)
-        response = render(request, "metaeval/judge.html#progress", {"judge": found, "running": running})
+        response = render(
+            request, "metaeval/judges/judge.html#progress", {"judge": found, "running": running}
+        )
         if not running:
             response["HX-Refresh"] = "true"
         return response
@@ -176,7 +178,7 @@ def judge(request: SignedInRequest, slug: str, judge_id: int) -> HttpResponse:
         "parts": counts_of(project, shares_of(split)) if split else (),
         "openings": openings_of(project),
     }
-    return render(request, "metaeval/judge.html", context)
+    return render(request, "metaeval/judges/judge.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -185,7 +187,7 @@ def judge_try(request: SignedInRequest, slug: str, judge_id: int, number: int) -
     version = _version(request, slug, judge_id, number)
     plan = partial(plan_of, version, LabelPart.TUNING)
     done = f"Trial of {version} started."
-    return _confirmed(request, version, try_version, plan, "metaeval/judge_try.html", done)
+    return _confirmed(request, version, try_version, plan, "metaeval/judges/try.html", done)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -200,7 +202,9 @@ def sealed_open(request: SignedInRequest, slug: str, judge_id: int, number: int)
         "openings": openings_of(project),
     }
     plan, done = partial(plan_to_open, version), f"Sealed part opened for {version}."
-    return _confirmed(request, version, open_sealed, plan, "metaeval/sealed_open.html", done, **further)
+    return _confirmed(
+        request, version, open_sealed, plan, "metaeval/judges/sealed_open.html", done, **further
+    )
 
 
 def _confirmed(

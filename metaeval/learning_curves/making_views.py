@@ -91,7 +91,7 @@ def learning_curve_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.refuse(str(error))
     context = {"form": form, "plan": planned, **methods_context(trainer)}
     part = "#preview" if request.htmx else ""
-    template = f"metaeval/learning_curve_new.html{part}"
+    template = f"metaeval/learning_curves/new.html{part}"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -117,7 +117,7 @@ def learning_curve_delete(request: SignedInRequest, slug: str, curve_id: int) ->
             return redirect("learning_curve", slug, curve_id)
         messages.success(request, f"Learning curve {followed.curve.name} and its models deleted.")
         return redirect("trainings", slug)
-    return render(request, "metaeval/learning_curve_delete.html", {"followed": followed})
+    return render(request, "metaeval/learning_curves/delete.html", {"followed": followed})
 
 
 def _act(

@@ -46,7 +46,11 @@ def trainings(request: HtmxRequest, slug: str) -> HttpResponse:
         "models": [(each, run_address(slug, each)) for each in models],
         "registrations": [] if request.htmx else registrations_of(project),
     }
-    template = "metaeval/trainings.html#trainings" if request.htmx else "metaeval/trainings.html"
+    template = (
+        "metaeval/learning_curves/trainings.html#trainings"
+        if request.htmx
+        else "metaeval/learning_curves/trainings.html"
+    )
     return render(request, template, context)
 
 
@@ -57,14 +61,16 @@ def learning_curve(request: HtmxRequest, slug: str, curve_id: int) -> HttpRespon
     choices = CurveChoices.read(request.GET)
     page = partial(page_now, project, followed, choices)
     keys = waiting_keys(project, followed, choices)
-    return answer(request, project, "metaeval/learning_curve.html", page, keys, followed=followed)
+    return answer(
+        request, project, "metaeval/learning_curves/learning_curve.html", page, keys, followed=followed
+    )
 
 
 @require_safe
 def learning_curve_models(request: HttpRequest, slug: str, curve_id: int) -> HttpResponse:
     """Show the progress of trainings and runs; the page polls this part."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
-    return render(request, "metaeval/_curve_models.html", {"followed": curve_of(project, curve_id)})
+    return render(request, "metaeval/learning_curves/_models.html", {"followed": curve_of(project, curve_id)})
 
 
 @require_safe

@@ -166,7 +166,7 @@ def _plans(
 def planning(request: HtmxRequest, project: Project, choices: PlanningChoices) -> HttpResponse:
     waits_for = [Key.of(project, project.revision, choices)]
     page = partial(planning_page, project, choices)
-    return answer(request, project, "metaeval/planning.html", page, waits_for)
+    return answer(request, project, "metaeval/planning/planning.html", page, waits_for)
 
 
 @results_view(PlanningChoices)

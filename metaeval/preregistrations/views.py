@@ -117,7 +117,7 @@ def preregistrations(request: HtmxRequest, project: Project, choices: NoChoices)
     return answer(
         request,
         project,
-        "metaeval/preregistrations.html",
+        "metaeval/preregistrations/preregistrations.html",
         partial(preregistrations_page, project, choices),
         [outcomes_key(project, project.revision)],
         may_preregister=Permission.PREREGISTER in project.reader_may,
@@ -134,7 +134,7 @@ def preregistrations_csv(_request: HtmxRequest, project: Project, choices: NoCho
 def preregistration_new(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.PREREGISTER)
     if request.method != "POST":
-        return render(request, "metaeval/preregistration_new.html", {"form": PreregistrationForm(project)})
+        return render(request, "metaeval/preregistrations/new.html", {"form": PreregistrationForm(project)})
     form = PreregistrationForm(project, request.POST)
     if form.is_valid():
         try:
@@ -144,7 +144,7 @@ def preregistration_new(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "Registered. It cannot be changed any more.")
             return redirect("preregistrations", slug)
-    return render(request, "metaeval/preregistration_new.html", {"form": form}, status=422)
+    return render(request, "metaeval/preregistrations/new.html", {"form": form}, status=422)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -168,4 +168,4 @@ def preregistration_withdraw(request: SignedInRequest, slug: str, preregistratio
     title = titles.get(registered.question_key, registered.question_key)
     statement = statement_of(registered, registered.first_name, registered.second_name, title)
     context = {"statement": statement, "error": error, "longest": LONGEST_NOTE}
-    return render(request, "metaeval/preregistration_withdraw.html", context, status=422 if error else 200)
+    return render(request, "metaeval/preregistrations/withdraw.html", context, status=422 if error else 200)

@@ -226,7 +226,7 @@ def _median_of(stage: int, paces_of_others: Sequence[RaterPace]) -> float | None
 def raters(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_TEXTS_AND_RATINGS)
     context = {"page": rater_list(project), "rules": rules_of(project.questionnaire.key)}
-    return render(request, "metaeval/raters.html", context)
+    return render(request, "metaeval/raters/raters.html", context)
 
 
 @require_safe
@@ -237,7 +237,7 @@ def rater(request: SignedInRequest, slug: str, rater_id: int) -> HttpResponse:
         "page": rater_page(found),
         "may_manage": Permission.MANAGE_PEOPLE in project.reader_may,
     }
-    return render(request, "metaeval/rater.html", context)
+    return render(request, "metaeval/raters/rater.html", context)
 
 
 @require_safe
@@ -247,4 +247,6 @@ def rater_without(request: SignedInRequest, slug: str, rater_id: int) -> HttpRes
     found = one_of(project.raters.select_related("project"), rater_id, "rater")
     questions = removal_figures(found)
     undefined = dict.fromkeys(each.without.reason for each in questions if each.without.reason)
-    return render(request, "metaeval/_without.html", {"questions": questions, "undefined": list(undefined)})
+    return render(
+        request, "metaeval/raters/_without.html", {"questions": questions, "undefined": list(undefined)}
+    )

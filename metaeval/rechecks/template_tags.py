@@ -13,7 +13,7 @@ from scoring.models import Setup
 register = template.Library()
 
 
-@register.inclusion_tag("metaeval/_rechecks.html")
+@register.inclusion_tag("metaeval/rechecks/_rechecks.html")
 def rechecks(setup: Setup) -> dict[str, Any]:
     """Show whether the setup's model has drifted, with a link to its rechecks."""
     asks = setup.evaluator in asking_evaluators()

@@ -166,7 +166,7 @@ class RecheckForm(forms.Form):
 @require_safe
 def rechecks(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_PROGRESS)
-    return render(request, "metaeval/rechecks.html", {"rows": recheck_rows(project)})
+    return render(request, "metaeval/rechecks/rechecks.html", {"rows": recheck_rows(project)})
 
 
 @require_safe
@@ -182,7 +182,7 @@ def rechecks_of_setup(request: SignedInRequest, slug: str, setup_id: int) -> Htt
         "recheck_forms": [RecheckForm(each.kind) for each in page.rechecks],
         "schedule_form": RecheckForm("schedule", initial=kept),
     }
-    template = "metaeval/rechecks_of_setup.html"
+    template = "metaeval/rechecks/of_setup.html"
     return render(request, f"{template}#found" if request.htmx else template, context)
 
 

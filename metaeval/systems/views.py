@@ -217,7 +217,7 @@ def _rows(
 
 @results_view(ComparisonChoices)
 def systems(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
-    return answer(request, project, "metaeval/systems.html", partial(systems_page, project, choices))
+    return answer(request, project, "metaeval/systems/systems.html", partial(systems_page, project, choices))
 
 
 @results_view(ComparisonChoices)

@@ -179,14 +179,16 @@ def model_register(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("model", slug, registered.name)
         except InvalidTraining as error:
             form.refuse(str(error))
-    return render(request, "metaeval/model_register.html", {"form": form}, status=422 if form.errors else 200)
+    return render(
+        request, "metaeval/training/model_register.html", {"form": form}, status=422 if form.errors else 200
+    )
 
 
 @require_safe
 def model(request: HtmxRequest, slug: str, model_name: str) -> HttpResponse:
     """Show a model; for htmx, which polls while its files are tried, only what changes."""
     page = model_page(open_project(request, slug, Permission.SEE_PROGRESS), model_name)
-    template = "metaeval/model.html#state" if request.htmx else "metaeval/model.html"
+    template = "metaeval/training/model.html#state" if request.htmx else "metaeval/training/model.html"
     return render(request, template, {"page": page})
 
 
@@ -219,7 +221,7 @@ def model_delete(request: SignedInRequest, slug: str, model_name: str) -> HttpRe
         return redirect("trainings", slug)
     if not page.may_change:
         raise NotFound(f"The model {model_name} cannot be deleted from this project.")
-    return render(request, "metaeval/model_delete.html", {"page": page})
+    return render(request, "metaeval/training/model_delete.html", {"page": page})
 
 
 @require_safe

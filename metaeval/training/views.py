@@ -48,7 +48,7 @@ def training_new(request: SignedInRequest, slug: str) -> HttpResponse:
         except InvalidTraining as error:
             form.refuse(str(error))
     context = {"form": form, "plan": planned, **methods_context(trainer)}
-    template = "metaeval/training_new.html#preview" if request.htmx else "metaeval/training_new.html"
+    template = "metaeval/training/new.html#preview" if request.htmx else "metaeval/training/new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -57,7 +57,7 @@ def training(request: HtmxRequest, slug: str, training_id: int) -> HttpResponse:
     """Show a training; for htmx, which polls until it ends, only what changes."""
     project = open_project(request, slug, Permission.SEE_PROGRESS)
     context = {"page": training_page(training_of(project, training_id))}
-    template = "metaeval/training.html#state" if request.htmx else "metaeval/training.html"
+    template = "metaeval/training/training.html#state" if request.htmx else "metaeval/training/training.html"
     return render(request, template, context)
 
 
@@ -94,7 +94,7 @@ def training_delete(request: SignedInRequest, slug: str, training_id: int) -> Ht
         "setups": uses_of(found.name).setups,
         "use_in_progress": use_in_progress(found.name),
     }
-    return render(request, "metaeval/training_delete.html", context)
+    return render(request, "metaeval/training/delete.html", context)
 
 
 def asked_trainer(request: HttpRequest) -> type[Trainer]:

@@ -73,7 +73,7 @@ def dimensions(request: SignedInRequest, slug: str) -> HttpResponse:
         "labelled": _labelled(project),
         "may_edit": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "scoring/dimensions.html", context, status=422 if form.errors else 200)
+    return render(request, "scoring/dimensions/dimensions.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -91,7 +91,7 @@ def dimension(request: SignedInRequest, slug: str, dimension_id: int) -> HttpRes
             messages.success(request, f"Dimension {changed} saved. Existing runs keep its old description.")
             return redirect("dimensions", slug)
     context = {"form": form, "dimension": found}
-    return render(request, "scoring/dimension.html", context, status=422 if form.errors else 200)
+    return render(request, "scoring/dimensions/dimension.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,7 +103,7 @@ def dimension_remove(request: SignedInRequest, slug: str, dimension_id: int) -> 
         messages.success(request, f"Dimension {found} deleted.")
         return redirect("dimensions", slug)
     [known] = [each for each in known_dimensions(found.project) if each.own == found]
-    return render(request, "scoring/dimension_remove.html", {"dimension": found, "known": known})
+    return render(request, "scoring/dimensions/remove.html", {"dimension": found, "known": known})
 
 
 def _to_edit(request: SignedInRequest, slug: str, dimension_id: int) -> JudgedDimension:

@@ -163,7 +163,7 @@ def endpoints(request: SignedInRequest, slug: str) -> HttpResponse:
         "endpoints": _of(project),
         "may_edit": Permission.MANAGE_PROJECT in project.reader_may,
     }
-    return render(request, "scoring/endpoints.html", context, status=422 if form.errors else 200)
+    return render(request, "scoring/endpoints/endpoints.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD"])
@@ -195,7 +195,7 @@ def endpoint_key_remove(request: SignedInRequest, slug: str, endpoint_id: int) -
         remove_key(found, request.user)
         messages.success(request, "Key deleted. Workers read one from their environment.")
         return redirect("endpoint", slug, endpoint_id)
-    return render(request, "scoring/endpoint_key_remove.html", {"endpoint": found})
+    return render(request, "scoring/endpoints/key_remove.html", {"endpoint": found})
 
 
 @require_POST
@@ -250,7 +250,7 @@ def endpoint_model_remove(
         remove_model(model, request.user)
         messages.success(request, f"Model {model.name} deleted.")
         return redirect("endpoint", slug, endpoint_id)
-    return render(request, "scoring/endpoint_model_remove.html", {"endpoint": found, "model": model})
+    return render(request, "scoring/endpoints/model_remove.html", {"endpoint": found, "model": model})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -271,7 +271,7 @@ def endpoint_model_check(
         "may_edit": Permission.MANAGE_PROJECT in project.reader_may,
         "llm_is_served": is_served("llm"),
     }
-    return render(request, "scoring/_capabilities.html", context)
+    return render(request, "scoring/endpoints/_capabilities.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -282,7 +282,7 @@ def endpoint_remove(request: SignedInRequest, slug: str, endpoint_id: int) -> Ht
         remove_endpoint(found, request.user)
         messages.success(request, f"Endpoint {found} deleted.")
         return redirect("endpoints", slug)
-    return render(request, "scoring/endpoint_remove.html", {"endpoint": found})
+    return render(request, "scoring/endpoints/remove.html", {"endpoint": found})
 
 
 def _page(request: SignedInRequest, project: Project, found: Endpoint, **forms: Any) -> HttpResponse:
@@ -297,7 +297,7 @@ def _page(request: SignedInRequest, project: Project, found: Endpoint, **forms: 
         "model_form": ModelForm(),
         **forms,
     }
-    return render(request, "scoring/endpoint.html", context, status=422 if forms else 200)
+    return render(request, "scoring/endpoints/endpoint.html", context, status=422 if forms else 200)
 
 
 def _of(project: Project) -> QuerySet[Endpoint]:

@@ -68,7 +68,9 @@ def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.SEE_PROGRESS)
     found = runs_of(project)
     context = {"runs": found, "any_unfinished": any(each.is_unfinished for each, _ in found)}
-    return render(request, "scoring/runs.html#runs" if request.htmx else "scoring/runs.html", context)
+    return render(
+        request, "scoring/runs/runs.html#runs" if request.htmx else "scoring/runs/runs.html", context
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,7 +83,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
             family: [each | {"weights_are": _default_weights(each)} for each in describe(names)]
             for family, names in FAMILIES.items()
         }
-        return render(request, "scoring/run_choose.html", {"families": families})
+        return render(request, "scoring/runs/choose.html", {"families": families})
     try:
         [described] = describe([name])
     except UnknownEvaluator as error:
@@ -116,7 +118,7 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
         and (request.POST.get("action") == "dry_run" or "prompts" in request.POST),
         **(_estimate(probe) if probe else {}),
     }
-    template = "scoring/run_new.html#preview" if request.htmx else "scoring/run_new.html"
+    template = "scoring/runs/new.html#preview" if request.htmx else "scoring/runs/new.html"
     return render(request, template, context, status=422 if form.errors and not request.htmx else 200)
 
 
@@ -125,7 +127,7 @@ def run_probe(request: SignedInRequest, slug: str, probe_id: int) -> HttpRespons
     """Show the state of a time estimate, a fragment of the preview that polls."""
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     probe = probe_of(project, probe_id)
-    return render(request, "scoring/_probe.html", {"project": project, **_estimate(probe)})
+    return render(request, "scoring/runs/_probe.html", {"project": project, **_estimate(probe)})
 
 
 @require_safe
@@ -173,7 +175,7 @@ def run_delete(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
         "scores": found.scores.computed().count(),
         "is_last": not found.setup.runs.of_scores().exclude(pk=found.pk).exists(),
     }
-    return render(request, "scoring/run_delete.html", context)
+    return render(request, "scoring/runs/delete.html", context)
 
 
 @require_safe
@@ -205,8 +207,10 @@ def _run_page(request: SignedInRequest, found: Run, **forms: Any) -> HttpRespons
         **forms,
     }
     if request.htmx:
-        return render(request, "scoring/run.html#state", context)
-    return render(request, "scoring/run.html", context | _origin(found.setup), status=422 if forms else 200)
+        return render(request, "scoring/runs/run.html#state", context)
+    return render(
+        request, "scoring/runs/run.html", context | _origin(found.setup), status=422 if forms else 200
+    )
 
 
 def _act(
