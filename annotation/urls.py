@@ -7,11 +7,13 @@ from django.urls import path
 
 from annotation.audit import views as audit
 from annotation.contradictions import views as contradictions
+from annotation.demo.views import demo_enter
 from annotation.exports import views as exports
 from annotation.gold import qualification_views as qualification
 from annotation.gold import views as gold_set
 from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
+from annotation.home.views import home
 from annotation.imports import views as imports
 from annotation.people import account_views, password_views, single_sign_on_views, two_factor_views
 from annotation.people import views as people
@@ -100,7 +102,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
 ]
 """Addresses below a project's own, with their names."""
 urlpatterns = [
-    path("", projects.home, name="home"),
+    path("", home, name="home"),
+    path("demo/", demo_enter, name="demo_enter"),
     path("sign-in/", account_views.sign_in, name="sign_in"),
     path("sign-in/code/", two_factor_views.sign_in_code, name="sign_in_code"),
     path("sign-in/oidc/", single_sign_on_views.oidc_start, name="oidc_start"),

@@ -40,7 +40,7 @@ def main() -> int:
         print(f"Port {arguments.port} is in use. Choose another one: script/up --port {arguments.port + 1}")
         return 2
     sys.path.insert(0, str(ROOT))
-    logins = prepare(with_demo=not arguments.no_demo)
+    sign_in = prepare(with_demo=not arguments.no_demo)
     print("Starting the web server and the workers ...", flush=True)
     commands = {
         "web server": web_server(arguments.port),
@@ -52,7 +52,7 @@ def main() -> int:
     processes = {name: start(command, lock) for name, command in commands.items()}
     try:
         wait_until_it_answers(f"{address}healthz", processes["web server"])
-        print(f"\nTouchstone is running at {address}\n{logins}\nCtrl-C stops it.", flush=True)
+        print(f"\nTouchstone is running at {address}\n{sign_in}\nCtrl-C stops it.", flush=True)
         while True:
             time.sleep(1)
             for name, process in processes.items():
@@ -107,7 +107,7 @@ def is_running(pid: int) -> bool:
 
 
 def prepare(with_demo: bool) -> str:
-    """Migrate, load the demo project, and return who can sign in."""
+    """Migrate, load the demo project, and return how to sign in."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
     if "SECRET_KEY" in os.environ:  # which keeps settings from reading the mode in var/local.env
         os.environ.setdefault("TOUCHSTONE_MODE", "local")
@@ -118,12 +118,12 @@ def prepare(with_demo: bool) -> str:
     django.setup()
     print("Updating the database ...", flush=True)
     call_command("migrate", verbosity=0)
-    logins = "Sign in with your account. If there are no accounts yet, the first page says how to create one."
+    how = "Sign in with your account. If there are no accounts yet, the first page says how to create one."
     if with_demo:
         print("Loading the demo project ...", flush=True)
-        logins = call_command("load_demo", stdout=StringIO())
+        how = call_command("load_demo", stdout=StringIO())
     connections.close_all()
-    return logins
+    return how
 
 
 def web_server(port: int) -> list[str]:

@@ -66,6 +66,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "api_urls": "addresses of the API",
         "admin": "accounts, groups and memberships for operators",
         "management": "create_project, export, accounts",
+        "home": "the first page",
         "demo": "the demo project",
         "people": "invitations, raters, accounts, tokens",
         "imports": "files into rows; formats and readers",

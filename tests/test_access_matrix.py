@@ -49,6 +49,7 @@ TABLE = """
                           anonymous trainee annotator researcher manager removed stranger superuser
 GET   favicon                   302     302       302        302     302     302      302       302
 GET   home                       in     200       200        200     200     200      200       200
+POST  demo_enter                403     403       403        403     403     403      403       403
 GET   sign_in                   200     302       302        302     302     302      302       302
 POST  sign_in                   200     302       302        302     302     302      302       302
 GET   admin_sign_in              in     403       403        403     403     403      403        in
@@ -363,6 +364,7 @@ OPEN_WHEN_PUBLISHED = {
 """Addresses that anybody may read once a manager has published the results."""
 OPEN_TO_ALL = {
     "favicon",
+    "demo_enter",
     "home",
     "sign_in",
     "sign_in_code",
@@ -454,6 +456,7 @@ ALLOWED_WRITES = {
     ("POST", "rate_undo"),  # likewise
 }
 REFUSED_IN_THIS_STATE = {
+    "demo_enter": "annotator",
     "rate_flag": "annotator",
     "rate_keep": "annotator",
     "rating_stop": "annotator",

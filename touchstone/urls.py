@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from annotation.home.views import favicon
 from annotation.people.two_factor_views import admin_sign_in
-from annotation.projects.views import favicon
 
 handler400 = "annotation.web.error_pages.bad_request"
 handler403 = "annotation.web.error_pages.not_allowed"

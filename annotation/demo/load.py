@@ -1,16 +1,14 @@
 """The demo project: our own texts in six languages, with content for every page."""
 
-import secrets
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
+from annotation.demo.accounts import make_demo_user
 from annotation.gold.qualified_languages import qualify_rater
 from annotation.guidelines.following import confirm_guidelines
 from annotation.guidelines.starting_points import SHIPPED, starting_text
@@ -27,21 +25,11 @@ LANGUAGES = ["de", "en", "es", "ru", "tr", "vi"]
 DAYS_OF_WORK = 10  # the demo ratings are spread over the days before the first start
 
 
-@dataclass(frozen=True)
-class DemoLogin:
-    username: str
-    password: str
-    part: str
-
-
-def load_demo_project() -> list[DemoLogin]:
-    """Load the demo project and make its logins with random passwords.
-
-    Return the logins, whose passwords are not stored; none if the project exists already.
-    """
+def load_demo_project() -> bool:
+    """Load the demo project with its accounts. Return whether it was new."""
     with transaction.atomic():
         if Project.objects.filter(slug=SLUG).exists():
-            return []
+            return False
         project = create_project("Demo: six languages", SEAHORSE, slug=SLUG)
         project.description = "Invented articles and systems of different quality, to try things out."
         project.licence = "apache-2.0"
@@ -54,9 +42,9 @@ def load_demo_project() -> list[DemoLogin]:
         _import(project, "ratings", "ratings.csv", map=["group==demo"])
         _spread_ratings(project)
         project.bump_revision()
-        logins = _make_logins(project)
+        _add_people(project)
         _publish_guidelines(project)
-        return logins
+        return True
 
 
 def _import(project: Project, format_name: str, file_name: str, **options: object) -> None:
@@ -86,27 +74,15 @@ def _publish_guidelines(project: Project) -> None:
         confirm_guidelines(rater, [version.pk])
 
 
-def _make_logins(project: Project) -> list[DemoLogin]:
-    logins = []
-
-    def make(username: str, part: str) -> User:
-        there = get_user_model().objects.filter(username=username).first()
-        if there is not None:
-            logins.append(DemoLogin(username, "(unchanged)", part))
-            return there
-        password = secrets.token_urlsafe(9)
-        logins.append(DemoLogin(username, password, part))
-        return get_user_model().objects.create_user(username=username, password=password)
-
+def _add_people(project: Project) -> None:
     for role in (Role.MANAGER, Role.RESEARCHER):
-        Membership.objects.create(project=project, user=make(f"demo-{role}", role), role=role)
-    qualified = make("demo-annotator", "annotator, qualified in all six languages")
-    newcomer = make("demo-newcomer", "qualifying annotator, in English")
+        Membership.objects.create(project=project, user=make_demo_user(f"demo-{role}"), role=role)
+    qualified = make_demo_user("demo-annotator")
     rater = Rater.objects.create(
         project=project, user=qualified, pseudonym="rater-1", languages=LANGUAGES, chosen_language="en"
     )
     manager = User.objects.get(memberships__project=project, memberships__role=Role.MANAGER)
     for language in LANGUAGES:
         qualify_rater(rater, manager, language)
+    newcomer = make_demo_user("demo-newcomer")
     Rater.objects.create(project=project, user=newcomer, pseudonym="rater-2", languages=["en"])
-    return logins

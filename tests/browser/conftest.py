@@ -100,12 +100,11 @@ class Platform:
         return str(json.loads(printed)).strip()
 
     def wait_until_it_runs(self) -> None:
-        """Wait until the platform has started, and read who can sign in."""
-        while "Ctrl-C stops it" not in (printed := self.messages.read_text()):
+        """Wait until the platform has started."""
+        while "Ctrl-C stops it" not in self.messages.read_text():
             if self.process.poll() is not None:
                 pytest.fail(f"Touchstone did not start:\n{self.messages.read_text()}")
             time.sleep(0.05)
-        self.passwords |= dict(re.findall(r"^\s+(\S+)\s+password (\S+)", printed, re.MULTILINE))
 
     def wait_until_it_answers(self) -> None:
         """Wait until a web server that was killed has been started again."""
@@ -263,11 +262,19 @@ def resume_session(context: BrowserContext, platform: Platform, session: str) ->
 
 
 def sign_in(page: Page, platform: Platform, username: str) -> None:
-    """Sign in with the form the first time and resume that session later: checking a password is slow."""
+    """Sign in with the form, or enter the demo, the first time, and resume that session later.
+
+    Checking a password is slow.
+    """
     if username in platform.sessions:
         resume_session(page.context, platform, platform.sessions[username])
     else:
-        sign_in_with_form(page, platform, username)
+        if username in platform.passwords:
+            sign_in_with_form(page, platform, username)
+        else:
+            page.goto("/")
+            page.locator(f"button[value={username}]").click()
+            page.get_by_text("Sign out").wait_for()
         cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
         platform.sessions[username] = cookies["sessionid"]
 

@@ -183,6 +183,16 @@ def test_strangers_see_the_sign_in_page(open_context: OpenContext, size: str):
     check_layout(page, "sign-in", size)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_first_page_leads_into_the_demo_by_keyboard(open_context: OpenContext, size: str):
+    page = open_context(viewport=SIZES[size]).new_page()
+    page.goto("/")
+    check_layout(page, "welcome", size)
+    page.get_by_role("button", name="Enter as researcher").press("Enter")
+    page.get_by_role("heading", name="Your projects").wait_for()
+    page.get_by_role("link", name="demo-researcher").wait_for()
+
+
 def test_an_empty_platform_shows_the_first_step(open_context: OpenContext, tmp_path, migrated_sqlite):
     shutil.copy(migrated_sqlite, tmp_path)  # saves the migrations, which the platform of all tests makes
     with running_platform(tmp_path, "--no-demo") as empty:

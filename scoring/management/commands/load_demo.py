@@ -1,4 +1,4 @@
-"""manage.py load_demo: load the demo project with its logins and first runs."""
+"""manage.py load_demo: load the demo project with its accounts and first runs."""
 
 from typing import Any
 
@@ -19,25 +19,16 @@ FIRST_RUNS: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 class Command(OwnCommand):
-    help = "Load the demo project, print its logins once, and queue its first runs. Safe to run twice."
+    help = "Load the demo project with its accounts, and queue its first runs. Safe to run twice."
 
     def handle(self, *args: Any, **options: Any) -> str:
         if not settings.LOCAL:
             raise CommandError(
-                "load_demo makes accounts that belong to nobody, so it needs TOUCHSTONE_MODE=local."
+                "load_demo makes accounts that anybody at this machine may enter, so it needs "
+                "TOUCHSTONE_MODE=local."
             )
-        logins = load_demo_project()
-        if not logins:
-            return (
-                "The demo project already exists. Its passwords were shown when it was loaded.\n"
-                "To set a new one: .venv/bin/python manage.py changepassword demo-manager"
-            )
-        project = Project.objects.get(slug=SLUG)
-        for evaluator, params in FIRST_RUNS:
-            plan_run(project, evaluator, params)
-        width = max(len(login.username) for login in logins)
-        lines = ["Demo accounts. The passwords are shown only once:"]
-        lines += [
-            f"  {login.username:<{width}}  password {login.password}   {login.part}" for login in logins
-        ]
-        return "\n".join(lines)
+        if load_demo_project():
+            project = Project.objects.get(slug=SLUG)
+            for evaluator, params in FIRST_RUNS:
+                plan_run(project, evaluator, params)
+        return "Enter the demo from the first page, as manager, researcher or annotator, without a password."
