@@ -22,6 +22,7 @@ from annotation.projects import archive_views, closing_views
 from annotation.projects import views as projects
 from annotation.rating import check_views, history_views, language_views, round_views, voiding_views
 from annotation.rating import views as rating
+from annotation.set_up import views as set_up
 from annotation.summaries import flag_views
 from annotation.summaries import views as summaries
 
@@ -46,6 +47,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("guidelines/", reading_views.guidelines, "guidelines"),
     # managers
     ("", progress.progress, "progress"),
+    ("set-up/", set_up.set_up, "set_up"),
+    ("set-up/preview/", set_up.set_up_preview, "set_up_preview"),
     ("settings/", projects.project_settings, "project_settings"),
     ("archive/", archive_views.project_archived, "project_archived"),
     ("archive/restore/", archive_views.project_restore, "project_restore"),

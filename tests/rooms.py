@@ -68,6 +68,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "management": "create_project, export, accounts",
         "home": "the first page",
         "demo": "the demo project",
+        "set_up": "steps to the first rating, preview",
         "people": "invitations, raters, accounts, tokens",
         "imports": "files into rows; formats and readers",
         "projects": "settings, questionnaires, publishing",

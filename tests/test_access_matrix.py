@@ -131,6 +131,8 @@ GET   import_undo                in     403       403        403     200     404
 POST  import_undo                in     403       403        403     409     404      404       404
 GET   exports                    in     403       403        200     200     404      404       404
 GET   export_file                in     403       403        403     200     404      404       404
+GET   set_up                     in     403       403        403     200     404      404       404
+GET   set_up_preview             in     403       403        403     200     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
 GET   guidelines_settings        in     403       403        403     200     404      404       404

@@ -102,7 +102,8 @@ LISTS = {
 OTHERS = """
 favicon sign_in sign_in_code admin_sign_in oidc_return invitation
 two_factor password_forgotten password_reset api_schema
-project_new questionnaire_new project_settings project_archive project_archived project_delete
+project_new questionnaire_new set_up set_up_preview project_settings project_archive project_archived
+project_delete
 campaign_close results_publish api_exports
 rate rate_item rating_stop check_review history_rating guidelines
 gold_answers gold_remove summary_withdraw rating_void import_rejects import_undo

@@ -43,7 +43,7 @@ def project_new(request: SignedInRequest) -> HttpResponse:
             form.add_error("slug", str(refused))
         else:
             messages.success(request, f"Project “{project}” created. You are its manager.")
-            return redirect("progress", project.slug)
+            return redirect("set_up", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form}, status=422 if form.errors else 200)
 
 

@@ -178,7 +178,7 @@ def _question_html(row: QuestionRow) -> str:
 
     Rendering the questions anew took half of a page's time.
     """
-    return render_to_string("annotation/rating/_question.html", {"row": row, "question": row.asked.question})
+    return render_to_string("annotation/_question.html", {"row": row, "question": row.asked.question})
 
 
 @require_POST
@@ -204,7 +204,7 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     desk = desk_at(rater, assignment_id)
     desk.require_open()
     if request.htmx:
-        return render(request, "annotation/rating/_flag.html", {"item": shown_item(desk)})
+        return render(request, "annotation/_flag.html", {"item": shown_item(desk)})
     return _go_to(request, desk)
 
 

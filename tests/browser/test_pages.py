@@ -78,6 +78,8 @@ PAGES = {
     "people": ("demo-manager", "/projects/demo/people/"),
     "invitations": ("demo-manager", "/projects/demo/people/invitations/"),
     "qualification": ("demo-manager", "/projects/demo/people/raters/7/qualification/"),
+    "set-up": ("demo-manager", "/projects/demo/set-up/"),
+    "set-up-preview": ("demo-manager", "/projects/demo/set-up/preview/?language=de&stage=3"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
     "archive": ("demo-manager", "/projects/demo/settings/archive/"),

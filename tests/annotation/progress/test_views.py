@@ -67,27 +67,27 @@ def test_only_managers_see_raters_names(project, role, names):
     assert (rater.user.username in text) is names
 
 
-def test_an_empty_project_shows_its_next_steps(project):
+def test_an_empty_project_leads_managers_to_its_set_up(project):
     text = text_of(client_of(project), project)
-    for name in ("imports", "people", "runs"):
-        assert reverse(name, args=[project.slug]) in text
-    assert "Next steps" in text
+    assert "Not started" in text
+    assert reverse("set_up", args=[project.slug]) in text
+    assert "Set up the campaign" not in text_of(client_of(project, "researcher"), project)
     assert "<svg viewBox" not in text.split("</header>")[1]
 
 
-def test_the_next_steps_stay_until_raters_have_begun(project):
+def test_a_project_is_not_started_until_raters_have_begun(project):
     summary = make_summary(project)
     make_summary(project)
     make_gold(project)
     rater = make_rater(project)
-    assert "Next steps" in text_of(client_of(project), project)
+    assert "Not started" in text_of(client_of(project), project)
     collect(project, summary, rater)
-    assert "Next steps" not in text_of(client_of(project), project)
+    assert "Not started" not in text_of(client_of(project), project)
 
 
-def test_a_project_whose_ratings_are_all_imported_shows_no_next_steps(project):
+def test_a_project_whose_ratings_are_all_imported_is_started(project):
     rate(project, make_summary(project, open_places=0), make_rater(project, user=None))
-    assert "Next steps" not in text_of(client_of(project), project)
+    assert "Not started" not in text_of(client_of(project), project)
 
 
 def test_articles_are_those_of_the_summaries_to_rate(project):

@@ -32,14 +32,14 @@ def admin():
 def test_an_administrator_creates_a_project_and_manages_it(admin):
     response = signed_in(admin).post(reverse("project_new"), NEW)
     project = Project.objects.get()
-    assert response.url == reverse("progress", args=[project.slug])
+    assert response.url == reverse("set_up", args=[project.slug])
     assert (project.slug, project.redundancy, project.questionnaire.key) == ("news", 2, "seahorse")
     assert list(project.memberships.values_list("user", "role")) == [(admin.pk, Role.MANAGER)]
 
 
-def test_a_new_project_shows_its_next_steps(admin):
+def test_a_new_project_opens_its_set_up(admin):
     text = signed_in(admin).post(reverse("project_new"), NEW, follow=True).content.decode()
-    assert "Next steps" in text
+    assert "3 of 7 steps are complete" in text
 
 
 def test_stored_questionnaires_can_be_chosen(admin):
