@@ -37,20 +37,21 @@ def load_demo_project() -> bool:
         project.daily_goal, project.gold_round_size, project.gold_retry_size = 20, 6, 4
         project.gold_threshold = 0.7
         project.save()
-        _import(project, "examples", "examples.jsonl")
-        _import(project, "gold", "gold.jsonl")
-        _import(project, "ratings", "ratings.csv", map=["group==demo"])
+        import_demo_file(project, "examples", FOLDER / "examples.jsonl")
+        import_demo_file(project, "gold", FOLDER / "gold.jsonl")
+        import_demo_file(project, "ratings", FOLDER / "ratings.csv", map=["group==demo"])
         _spread_ratings(project)
         project.bump_revision()
-        _add_people(project)
-        _publish_guidelines(project)
+        add_people(project, LANGUAGES)
+        publish_guidelines(project)
         return True
 
 
-def _import(project: Project, format_name: str, file_name: str, **options: object) -> None:
-    report = import_file(project, open_import(format_name, FOLDER / file_name, options=options))
+def import_demo_file(project: Project, format_name: str, path: Path, **options: object) -> None:
+    """Import a file that is known to be valid."""
+    report = import_file(project, open_import(format_name, path, options=options))
     if report.refused:
-        raise RuntimeError(f"{file_name}: {report.refused} {report.problems}")
+        raise RuntimeError(f"{path.name}: {report.refused} {report.problems}")
 
 
 def _spread_ratings(project: Project) -> None:
@@ -65,7 +66,7 @@ def _spread_ratings(project: Project) -> None:
     Answer.objects.filter(rating__in=ratings).update(created_at=Subquery(begun))
 
 
-def _publish_guidelines(project: Project) -> None:
+def publish_guidelines(project: Project) -> None:
     """Publish Touchstone's guidelines, confirmed by the raters who have a login."""
     manager = User.objects.get(memberships__project=project, memberships__role=Role.MANAGER)
     draft = start_draft(project, manager, project.default_language, starting_text(project, SHIPPED))
@@ -74,15 +75,16 @@ def _publish_guidelines(project: Project) -> None:
         confirm_guidelines(rater, [version.pk])
 
 
-def _add_people(project: Project) -> None:
+def add_people(project: Project, languages: list[str]) -> None:
+    """Give the demo's accounts their roles in the project."""
     for role in (Role.MANAGER, Role.RESEARCHER):
         Membership.objects.create(project=project, user=make_demo_user(f"demo-{role}"), role=role)
     qualified = make_demo_user("demo-annotator")
     rater = Rater.objects.create(
-        project=project, user=qualified, pseudonym="rater-1", languages=LANGUAGES, chosen_language="en"
+        project=project, user=qualified, pseudonym="rater-1", languages=languages, chosen_language="en"
     )
     manager = User.objects.get(memberships__project=project, memberships__role=Role.MANAGER)
-    for language in LANGUAGES:
+    for language in languages:
         qualify_rater(rater, manager, language)
     newcomer = make_demo_user("demo-newcomer")
     Rater.objects.create(project=project, user=newcomer, pseudonym="rater-2", languages=["en"])
