@@ -2,11 +2,13 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from openpyxl import Workbook
 
 from annotation.imports.reading.importer import open_import
 from annotation.imports.reading.records import Entry, FileRefused, Problem, Rejected
@@ -22,6 +24,18 @@ def jsonl(path: Path, *rows: object) -> Path:
 
 def lines(path: Path, *rows: str) -> Path:
     path.write_bytes("".join(f"{row}\n" for row in rows).encode())
+    return path
+
+
+def workbook(path: Path, *rows: Sequence[object], as_text: bool = False) -> Path:
+    """Write an Excel workbook with one sheet. `as_text` keeps =1 from becoming a formula."""
+    book = Workbook()
+    for number, row in enumerate(rows, start=1):
+        for column, value in enumerate(row, start=1):
+            cell = book.active.cell(number, column, value)
+            if as_text:
+                cell.data_type = "s"
+    book.save(path)
     return path
 
 

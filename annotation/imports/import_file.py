@@ -97,7 +97,7 @@ def import_file(
                 report.refused += f" {other_formats(refusal)}"
             report.stopped = True
         else:
-            report.notes = list(importer.notes)
+            report.notes = [*importer.file.notes, *importer.notes]
             if report.problems and not report.has_valid_rows and (choice.proposed or not report.refused):
                 report.refused = NO_VALID_ROW
             elif report.problems and not skip_bad and not report.refused:

@@ -1,7 +1,7 @@
 """The gold set: summaries with the agreed answers, each with an explanation.
 
-JSONL has one summary a line with its answers by question: {question: {"value", "explanation"}}. CSV has one
-row for each summary and question, with the columns question, value and explanation.
+JSONL has one summary a line with its answers by question: {question: {"value", "explanation"}}. Tables have
+one row for each summary and question, with the columns question, value and explanation.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,7 @@ from annotation.imports.reading.articles import read_article
 from annotation.imports.reading.fields import Fields
 from annotation.imports.reading.importer import Importer
 from annotation.imports.reading.json_rows import json_lines
-from annotation.imports.reading.kinds import delimiter_of, opens_json
-from annotation.imports.reading.options import language_option
+from annotation.imports.reading.options import language_option, sheet_option
 from annotation.imports.reading.records import (
     AnswerRecord,
     ArticleRecord,
@@ -23,17 +22,17 @@ from annotation.imports.reading.records import (
     SummaryRecord,
     is_reference,
 )
-from annotation.imports.reading.tables import Quoting, header_line, table_rows
+from annotation.imports.reading.tables import is_json, table_rows
 
 
 class GoldImporter(Importer):
     name = "gold"
-    title = "Gold set (JSONL, CSV)"
+    title = "Gold set (JSONL, CSV, TSV, XLSX)"
     description = (
         "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, "
         "optionally language, title, dataset and split, and answers with value and explanation for every "
         "question that is asked: none after an answer that ends the rating, such as No to SEAHORSE's first "
-        "question. CSV files have one row per summary and question, with the columns question, "
+        "question. Tables have one row per summary and question, with the columns question, "
         "value and explanation."
     )
     columns = ("article_id", "system", "summary", "question", "value", "explanation")
@@ -42,15 +41,15 @@ class GoldImporter(Importer):
     @dataclass(frozen=True)
     class Options:
         language: str = language_option()
+        sheet: str = sheet_option()
 
     def entries(self) -> Iterator[Entry | Rejected]:
-        header = header_line(self.file)
-        if opens_json(header):
+        if is_json(self.file):
             for row in json_lines(self.file):
                 yield row if isinstance(row, Rejected) else _entry(row)
             return
         answered: dict[tuple[str, str], dict[str, AnswerRecord]] = {}
-        for row in table_rows(self.file, delimiter_of(header), Quoting.CSV, self.columns):
+        for row in table_rows(self.file, self.columns):
             yield row if isinstance(row, Rejected) else _table_entry(row, answered)
         for (article_id, system), answers in answered.items():
             first = min(answer.line for answer in answers.values())

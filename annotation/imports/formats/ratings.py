@@ -1,4 +1,4 @@
-"""Ratings in long form: CSV, TSV or JSONL with one row for each rater, summary and question."""
+"""Ratings in long form: a table or JSONL with one row for each rater, summary and question."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ from annotation.imports.reading.articles import joined_articles, named_articles,
 from annotation.imports.reading.fields import LONGEST, LONGEST_COMMENT, Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
 from annotation.imports.reading.json_rows import json_lines
-from annotation.imports.reading.kinds import delimiter_of, opens_json
 from annotation.imports.reading.mapping import read_mapping
 from annotation.imports.reading.options import (
     create_questionnaire_option,
     language_option,
     reference_systems_option,
+    sheet_option,
 )
 from annotation.imports.reading.rating_sheets import (
     REPEATED,
@@ -35,7 +35,7 @@ from annotation.imports.reading.records import (
     is_reference,
     shown,
 )
-from annotation.imports.reading.tables import Quoting, header_line, table_rows
+from annotation.imports.reading.tables import is_json, table_rows
 from annotation.imports.reading.wrong_rows import limited
 from annotation.texts.spreadsheet import original_text
 
@@ -69,7 +69,7 @@ OF_EXPORTS = (
 
 class RatingsImporter(Importer):
     name = "ratings"
-    title = "Ratings (CSV, TSV, JSONL)"
+    title = "Ratings (CSV, TSV, XLSX, JSONL)"
     description = (
         f"One row per rater, summary and question: {', '.join(NEEDED)}, and optionally "
         f"{', '.join(OPTIONAL)}, and all that the export of ratings writes. Repeated answers count once. "
@@ -98,6 +98,7 @@ class RatingsImporter(Importer):
         )
         reference_systems: tuple[str, ...] = reference_systems_option()
         language: str = language_option()
+        sheet: str = sheet_option()
         create_questionnaire: bool = create_questionnaire_option()
 
     options: Options
@@ -152,15 +153,15 @@ class RatingsImporter(Importer):
 
     def _rows(self) -> Iterator[Row | Rejected]:
         """Yield the rows with the file's own field names."""
-        header = header_line(self.file)
-        if opens_json(header):
+        if is_json(self.file):
             yield from json_lines(self.file)
             return
-        delimiter = delimiter_of(header)
         columns = [self._mapped.theirs(ours) for ours in NEEDED if ours not in self._mapped.constants]
         columns += [theirs for ours, theirs in self._mapped.columns.items() if ours != theirs]
-        is_export = set(RATING_COLUMNS) <= set(header.split(delimiter))
-        for row in table_rows(self.file, delimiter, Quoting.CSV, list(dict.fromkeys(columns))):
+        is_export = None
+        for row in table_rows(self.file, list(dict.fromkeys(columns))):
+            if is_export is None and isinstance(row, Row):
+                is_export = row.values.keys() >= set(RATING_COLUMNS)
             if is_export and isinstance(row, Row):
                 row.values = {name: original_text(str(cell)) for name, cell in row.values.items()}
             yield row

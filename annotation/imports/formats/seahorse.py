@@ -14,6 +14,7 @@ from annotation.declared.settings import setting
 from annotation.imports.reading.articles import joined_articles
 from annotation.imports.reading.fields import Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
+from annotation.imports.reading.options import sheet_option
 from annotation.imports.reading.quoting import found_quoting
 from annotation.imports.reading.records import (
     AnswerRecord,
@@ -26,6 +27,7 @@ from annotation.imports.reading.records import (
     is_reference,
 )
 from annotation.imports.reading.tables import Quoting, table_rows
+from annotation.imports.reading.workbooks import WorkbookFile
 from annotation.protocol import SEAHORSE
 
 COLUMNS = {f"question{number}": question.key for number, question in enumerate(SEAHORSE.questions, start=1)}
@@ -37,7 +39,7 @@ MEANING = {Quoting.CSV: "in CSV (doubled inside quotes)", Quoting.NONE: "literal
 
 class SeahorseImporter(Importer):
     name = "seahorse"
-    title = "SEAHORSE (TSV)"
+    title = "SEAHORSE (TSV, CSV, XLSX)"
     description = (
         "The released TSV with gem_id, worker_lang, summary, model and question1 to question6. The file "
         "names no raters: the first, second and third rating of a summary go to seahorse-1, seahorse-2 and "
@@ -56,6 +58,7 @@ class SeahorseImporter(Importer):
                 "none": "literal characters",
             },
         )
+        sheet: str = sheet_option()
 
     options: Options
     columns = NEEDED
@@ -65,20 +68,23 @@ class SeahorseImporter(Importer):
     @cached_property
     def quoting(self) -> Quoting:
         chosen = self.options.quoting
-        return found_quoting(self.file, "\t") if chosen == "auto" else Quoting(chosen)
+        if isinstance(self.file, WorkbookFile):
+            return Quoting.NONE
+        return found_quoting(self.file) if chosen == "auto" else Quoting(chosen)
 
     @cached_property
     def _named(self) -> dict[str, ArticleRecord]:
-        rows = table_rows(self.file, "\t", self.quoting, NEEDED)
+        rows = table_rows(self.file, NEEDED, self.quoting)
         articles = (_article(str(row.values["gem_id"]).strip(), row) for row in rows if isinstance(row, Row))
         return {article.external_id: article for article in articles}
 
     def entries(self) -> Iterator[Entry | Rejected]:
-        self.notes = [f"Quotation marks were read as {MEANING[self.quoting]}."]
+        marks = f"Quotation marks were read as {MEANING[self.quoting]}."
+        self.notes = [] if isinstance(self.file, WorkbookFile) else [marks]
         if self.companion_file is not None:
             yield from joined_articles(self.companion_file, self._named, self.notes)
         given: Counter[tuple[str, str]] = Counter()
-        for row in table_rows(self.file, "\t", self.quoting, NEEDED):
+        for row in table_rows(self.file, NEEDED, self.quoting):
             yield row if isinstance(row, Rejected) else _entry(row, given)
 
 

@@ -12,6 +12,7 @@ from annotation.imports.formats import IMPORTERS
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import Entry, Rejected
+from annotation.imports.reading.workbooks import open_file
 from annotation.protocol import Questionnaire
 
 
@@ -133,9 +134,10 @@ def open_import(
     found = importer_class(format_name)
     if companion is not None and found.companion is None:
         raise SettingsRefused({"companion": f"the format {format_name} takes no second file"})
+    settings = read_settings(found.Options, options or {}, of=f"the format {format_name}")
     return found(
-        TextFile(path, name),
-        None if companion is None else TextFile(companion, companion_name),
-        read_settings(found.Options, options or {}, of=f"the format {format_name}"),
+        open_file(path, name, getattr(settings, "sheet", "")),
+        None if companion is None else open_file(companion, companion_name),
+        settings,
         dimensions,
     )

@@ -1,5 +1,6 @@
 """Telling tables from JSON by a file's content, and refusing one where the other is needed."""
 
+import re
 from collections.abc import Collection
 from itertools import islice
 from typing import Literal, NoReturn
@@ -9,6 +10,8 @@ from annotation.imports.reading.records import FileRefused, Problem
 from annotation.texts.nested_json import read_json
 
 Kind = Literal["table", "JSON"]
+TAB = "\t"
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 class OtherKind(FileRefused):
@@ -29,7 +32,11 @@ def opens_json(line: str) -> bool:
 
 
 def delimiter_of(header: str) -> str:
-    return "\t" if "\t" in header else ","
+    """Return the character between the columns of a header: a tab, a semicolon or a comma."""
+    if TAB in header:
+        return TAB
+    marks = _QUOTED.sub("", header)
+    return ";" if marks.count(";") > marks.count(",") else ","
 
 
 def require_no_table(file: TextFile) -> None:
@@ -41,21 +48,18 @@ def require_no_table(file: TextFile) -> None:
     header = first[0] if first else ""
     if any(map(opens_json, first)) or not any(mark in header for mark in "\t,;"):
         return
-    columns = [name.strip(' "') for name in header.split(delimiter_of(header))]
-    found = f"what seems to be a {_table_name(delimiter_of(header))} file"
+    delimiter = delimiter_of(header)
+    columns = [name.strip(' "') for name in header.split(delimiter)]
+    found = f"what seems to be a {'TSV' if delimiter == TAB else 'CSV'} file"
     raise OtherKind("table", columns, Problem(file.name, 1, "file", found, "one JSON object a line (JSONL)"))
 
 
-def refuse_json(file: TextFile, first_line: str, delimiter: str) -> NoReturn:
+def refuse_json(file: TextFile, first_line: str) -> NoReturn:
     """Raise OtherKind for JSON in place of a table."""
     try:
         value = read_json(first_line)
     except ValueError:
         value = None
-    expected = f"a {_table_name(delimiter)} file with a header line"
+    expected = "a table with a header line (CSV, TSV or XLSX)"
     problem = Problem(file.name, 1, "file", "what seems to be JSON", expected)
     raise OtherKind("JSON", value if isinstance(value, dict) else (), problem)
-
-
-def _table_name(delimiter: str) -> str:
-    return "TSV" if delimiter == "\t" else "CSV"

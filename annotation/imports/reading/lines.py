@@ -14,11 +14,13 @@ LARGEST_FILE = 4 * 1024**3  # bytes after unpacking; more is treated as a decomp
 MOST_LINES = 10_000_000
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 NOT_TEXT = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
-    b"PK\x03\x04": "a zip archive or an Excel file",
-    b"\xd0\xcf\x11\xe0": "an Excel file",
+    ZIP_MAGIC: "a zip archive or an Excel workbook",
+    OLD_EXCEL: "an Excel file in the old format (.xls) or with a password",
     b"PAR1": "a Parquet file",
     b"%PDF": "a PDF",
 }
@@ -32,12 +34,14 @@ class TextFile:
     """A file to import, called `name` in messages.
 
     `lines_read` counts the lines of the current pass. `watch` is called repeatedly while the file is read.
+    `notes` are remarks on how it was read.
     """
 
     def __init__(self, path: Path, name: str = "") -> None:
         self.path = path
         self.name = name or path.name
         self.lines_read = 0
+        self.notes: list[str] = []
         self.watch: Callable[[], object] = lambda: None
         if not path.is_file():
             raise FileRefused.because(self.name, 0, "file", "no such file", "a file that can be read")
@@ -125,6 +129,8 @@ class TextFile:
             if head.startswith(magic):
                 stream.close()
                 expected = "text in UTF-8, such as JSONL or CSV, plain or gzip"
+                if magic == OLD_EXCEL:
+                    expected = "a workbook saved as .xlsx without a password, or a CSV file"
                 raise self._refused(1, "file", kind, expected)
         if head.startswith(GZIP_MAGIC):
             return cast(BinaryIO, _Unzipped(stream))

@@ -29,3 +29,6 @@ rater_option = partial(
 reference_systems_option = partial(
     setting, (), label="Human systems", help="Systems whose summaries people wrote, usable as references."
 )
+sheet_option = partial(
+    setting, "", label="Sheet", help="Sheet of an Excel workbook; empty: the first with cells."
+)

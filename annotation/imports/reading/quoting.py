@@ -1,11 +1,12 @@
 """Detecting whether a table was written with CSV quoting or with literal quotation marks."""
 
+from annotation.imports.reading.kinds import delimiter_of
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import Problem, Rejected
 from annotation.imports.reading.tables import Quoting, header_line, records
 
 
-def found_quoting(file: TextFile, delimiter: str) -> Quoting:
+def found_quoting(file: TextFile) -> Quoting:
     """Return the convention that fits the file best.
 
     If a convention breaks rows, the other one fits better. Otherwise count rows that a CSV writer could not
@@ -13,7 +14,9 @@ def found_quoting(file: TextFile, delimiter: str) -> Quoting:
     CSV writer would write (doubled quotation marks inside quotes). Needlessly quoted fields count for CSV if
     at least half of the rows have them, and against it otherwise. Without quotation marks both are the same.
     """
-    width = header_line(file).count(delimiter) + 1
+    header = header_line(file)
+    delimiter = delimiter_of(header)
+    width = header.count(delimiter) + 1
     csv = plain = rows = quoted_for_nothing = broken = unreadable = 0
     for _, line in file.lines():
         if isinstance(line, Problem):

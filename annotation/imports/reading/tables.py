@@ -1,4 +1,4 @@
-"""Tables with a header line: fields separated by tabs or commas, with or without CSV quoting."""
+"""Tables with a header line: fields separated by tabs, commas or semicolons, or cells of a workbook."""
 
 import csv
 import re
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, StrEnum, auto
 from typing import cast
 
-from annotation.imports.reading.kinds import opens_json, refuse_json
+from annotation.imports.reading.kinds import TAB, delimiter_of, opens_json, refuse_json
 from annotation.imports.reading.lines import LONGEST_LINE, TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, listed
+from annotation.imports.reading.workbooks import WorkbookFile
 
 LONGEST_RECORD = 1000  # lines that one quoted record may span
 MOST_COLUMNS = 1000
@@ -180,18 +181,16 @@ def _scan(line: str, delimiter: str, *, quoted: bool) -> tuple[int, _End]:
 
 
 def table_rows(
-    file: TextFile, delimiter: str, quoting: Quoting, needed: Sequence[str]
+    file: TextFile, needed: Sequence[str], quoting: Quoting = Quoting.CSV
 ) -> Iterator[Row | Rejected]:
     """Yield the rows below the header, by its column names.
 
     Raises FileRefused where the header is missing, has more than MOST_COLUMNS, names a column twice or lacks
     one of `needed`, and where the file seems to be JSON.
     """
-    header = header_line(file)
-    if opens_json(header):
-        refuse_json(file, header, delimiter)
     columns: list[str] | None = None
-    for number, record in records(file, delimiter, quoting):
+    delimiter, found_records = _table_records(file, quoting)
+    for number, record in found_records:
         if isinstance(record, Rejected):
             if columns is None:
                 raise FileRefused(record.problems)
@@ -204,6 +203,22 @@ def table_rows(
             yield Rejected(file.name, number, delimiter.join(record), (problem,))
         else:
             yield Row(file.name, number, dict(zip(columns, record, strict=True)), storable=True)
+
+
+def _table_records(file: TextFile, quoting: Quoting) -> tuple[str, Iterator[Record]]:
+    """Return the delimiter and the records. Raises FileRefused for JSON, and as `header_line` does."""
+    if isinstance(file, WorkbookFile):
+        return TAB, file.records()
+    header = header_line(file)
+    if opens_json(header):
+        refuse_json(file, header)
+    delimiter = delimiter_of(header)
+    return delimiter, records(file, delimiter, quoting)
+
+
+def is_json(file: TextFile) -> bool:
+    """Return whether the file seems to be JSON, not a table. Raises FileRefused as `header_line` does."""
+    return not isinstance(file, WorkbookFile) and opens_json(header_line(file))
 
 
 def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]) -> list[str]:

@@ -343,7 +343,7 @@ def test_a_csv_file_for_a_jsonl_format_is_one_problem_with_the_formats_that_read
     report = load(project, "examples", path, skip_bad=True)
     assert [problem.found for problem in report.problems] == ["what seems to be a CSV file"]
     assert report.refused == (
-        "The file cannot be read. Choose a format that fits its columns: Ratings (CSV, TSV, JSONL)."
+        "The file cannot be read. Choose a format that fits its columns: Ratings (CSV, TSV, XLSX, JSONL)."
     )
     assert not load(project, "ratings", path).refused
 

@@ -25,7 +25,7 @@ from annotation.imports.jobs import (
 from annotation.imports.reading import lines
 from annotation.models import Article, ImportJob, Project, Rating
 from tests.factories import make_member, make_user
-from tests.import_files import SEAHORSE_HEADER, seahorse_row
+from tests.import_files import SEAHORSE_HEADER, seahorse_row, workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -110,6 +110,15 @@ def test_a_worker_imports_the_file_and_reports_the_counts(project):
     assert Rating.objects.count() == 1
     entry = project.audit_entries.get(action="file_imported")
     assert (entry.actor, entry.object, entry.details["new"]["ratings"]) == (job.created_by, job.file_name, 1)
+
+
+def test_a_worker_imports_a_workbook_with_its_progress(project, tmp_path):
+    path = workbook(tmp_path / "w.xlsx", *(row.split("\t") for row in (SEAHORSE_HEADER, seahorse_row())))
+    job = queue(project, SimpleUploadedFile("ratings.xlsx", path.read_bytes()))
+    work(job)
+    job.refresh_from_db()
+    assert (job.status, job.rows_read, job.rows_total) == (ImportJob.Status.DONE, 2, 2)
+    assert job.report["counts"]["ratings"]["new"] == 1
 
 
 def test_articles_can_come_in_a_second_file(project):

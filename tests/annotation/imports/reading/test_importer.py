@@ -10,7 +10,8 @@ from annotation.imports.reading.kinds import OtherKind
 from tests.import_files import SEAHORSE_HEADER, lines
 
 RATINGS = "article_id,system,rater,question,value"
-OF_TABLES = "SEAHORSE (TSV) or Ratings (CSV, TSV, JSONL) or Gold set (JSONL, CSV)"
+SEAHORSE, GOLD = "SEAHORSE (TSV, CSV, XLSX)", "Gold set (JSONL, CSV, TSV, XLSX)"
+OF_TABLES = f"{SEAHORSE} or Ratings (CSV, TSV, XLSX, JSONL) or {GOLD}"
 
 
 def advice(format_name, path):
@@ -23,8 +24,8 @@ def advice(format_name, path):
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        (f"{RATINGS},comment", "Choose a format that fits its columns: Ratings (CSV, TSV, JSONL)."),
-        (SEAHORSE_HEADER, "Choose a format that fits its columns: SEAHORSE (TSV)."),
+        (f"{RATINGS},comment", "Choose a format that fits its columns: Ratings (CSV, TSV, XLSX, JSONL)."),
+        (SEAHORSE_HEADER, f"Choose a format that fits its columns: {SEAHORSE}."),
         ("id,text", f"Convert the file, or choose a format that reads tables: {OF_TABLES}."),
     ],
 )
@@ -39,7 +40,7 @@ def test_a_table_leads_to_the_formats_that_read_its_columns(tmp_path, format_nam
         (["id", "src", "sys_summs"], "BARTScore layout (JSON, JSONL)"),
         (
             ["article_id", "system", "summary", "article", "answers"],
-            "Examples (JSONL) or Gold set (JSONL, CSV)",
+            f"Examples (JSONL) or {GOLD}",
         ),
     ],
 )

@@ -21,8 +21,8 @@ def read(path, quoting, delimiter="\t"):
     return [record for _, record in records(TextFile(path), delimiter, quoting)]
 
 
-def rows(path, quoting=Quoting.CSV, needed=(), delimiter=","):
-    return list(table_rows(TextFile(path), delimiter, quoting, needed))
+def rows(path, quoting=Quoting.CSV, needed=()):
+    return list(table_rows(TextFile(path), needed, quoting))
 
 
 def test_a_quoted_field_may_hold_delimiters_quotes_and_line_ends(tmp_path):
@@ -132,25 +132,25 @@ CSV_ONLY = ['He said "yes" and left.', '": CSU chief speaks', '"All of it."', "N
 def test_the_quoting_convention_is_detected_from_the_texts(tmp_path_factory, texts):
     for written in Quoting:
         path = table(tmp_path_factory, texts, written)
-        quoting = found_quoting(TextFile(path), "\t")
+        quoting = found_quoting(TextFile(path))
         assert quoting == written
         assert [record[1] for record in read(path, quoting)[1:]] == texts
 
 
 def test_quotes_around_every_text_are_detected_as_csv(tmp_path):
     path = lines(tmp_path / "t", "id\ttext", '1\t"one"', '2\t"two"', '3\t"three"')
-    assert found_quoting(TextFile(path), "\t") == Quoting.CSV
+    assert found_quoting(TextFile(path)) == Quoting.CSV
 
 
 def test_one_invalid_row_does_not_change_the_detected_convention(tmp_path):
     good = ['1\tHe said "yes".', '2\t"It" is', "3\tx"]
     path = lines(tmp_path / "t", "id\ttext", *good, "4\ttoo\tmany")
-    assert found_quoting(TextFile(path), "\t") == Quoting.NONE
+    assert found_quoting(TextFile(path)) == Quoting.NONE
 
 
 def test_records_over_several_lines_are_detected_as_csv(tmp_path):
     path = lines(tmp_path / "t", "id\ttext", '1\t"first line', 'second line"', "2\tplain")
-    assert found_quoting(TextFile(path), "\t") == Quoting.CSV
+    assert found_quoting(TextFile(path)) == Quoting.CSV
 
 
 def test_without_quotes_the_convention_does_not_matter(tmp_path):
@@ -165,7 +165,7 @@ def test_a_header_of_a_million_columns_is_refused_at_once(tmp_path, delimiter):
         within_cpu_seconds(20),
         pytest.raises(FileRefused, match=r"t, line 1, header.*at most 1,000 columns"),
     ):
-        rows(path, delimiter=delimiter)
+        rows(path)
 
 
 def test_a_message_lists_some_columns_and_counts_the_rest(tmp_path):
