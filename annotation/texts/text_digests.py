@@ -28,6 +28,11 @@ def text_digest(text: str) -> str:
     return sha256(seen.encode("utf-8", "surrogatepass")).hexdigest() if seen else ""
 
 
+def article_digest(article: str) -> str:
+    """Return an id for an article without one, whatever the white space between its words."""
+    return f"sha256:{sha256(' '.join(article.split()).encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
 def sha256_of(content: object) -> str:
     """Return the SHA-256, 64 hex digits, of `content` as canonical JSON; lone surrogates are allowed.
 

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from annotation.imports.reading.json_rows import json_lines
 from annotation.imports.reading.lines import TextFile, half_a_pair
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row
 from annotation.imports.reading.wrong_rows import MOST_PROBLEMS
+from annotation.texts.text_digests import article_digest
 from scoring.contract.items import Item
 from scoring.contract.scores import Scored
 
@@ -138,7 +138,7 @@ class _ExampleFields(Fields):
             article=article,
             references=lists["references"] or (),
             article_id=texts["article_id"]
-            or (_digest(article) if article and not self.is_wrong("article") else None),
+            or (article_digest(article) if article and not self.is_wrong("article") else None),
             article_sentences=lists["article_sentences"],
             summary_sentences=lists["summary_sentences"],
             reference_sentences=lists["reference_sentences"],
@@ -190,7 +190,3 @@ class _ExampleFields(Fields):
             elif value is None:
                 self.problem(f"{name}.{dimension}", None, f"a number; leave out what has no {kind}")
         return numbers
-
-
-def _digest(article: str) -> str:
-    return "sha256:" + sha256(" ".join(article.split()).encode()).hexdigest()

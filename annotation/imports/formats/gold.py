@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from annotation.imports.reading.articles import read_article
 from annotation.imports.reading.fields import Fields
 from annotation.imports.reading.importer import Importer
-from annotation.imports.reading.json_rows import json_lines
+from annotation.imports.reading.json_rows import json_rows
 from annotation.imports.reading.options import language_option, sheet_option
 from annotation.imports.reading.records import (
     AnswerRecord,
@@ -27,7 +27,7 @@ from annotation.imports.reading.tables import is_json, table_rows
 
 class GoldImporter(Importer):
     name = "gold"
-    title = "Gold set (JSONL, CSV, TSV, XLSX)"
+    title = "Gold set (JSONL, JSON, CSV, TSV, XLSX)"
     description = (
         "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, "
         "optionally language, title, dataset and split, and answers with value and explanation for every "
@@ -45,7 +45,7 @@ class GoldImporter(Importer):
 
     def entries(self) -> Iterator[Entry | Rejected]:
         if is_json(self.file):
-            for row in json_lines(self.file):
+            for row in json_rows(self.file):
                 yield row if isinstance(row, Rejected) else _entry(row)
             return
         answered: dict[tuple[str, str], dict[str, AnswerRecord]] = {}

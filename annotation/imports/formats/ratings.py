@@ -1,18 +1,19 @@
 """Ratings in long form: a table or JSONL with one row for each rater, summary and question."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from annotation.declared.settings import SettingsRefused, setting
 from annotation.exports.rating_columns import RATING_COLUMNS
 from annotation.imports.reading.articles import joined_articles, named_articles, read_article
 from annotation.imports.reading.fields import LONGEST, LONGEST_COMMENT, Fields
 from annotation.imports.reading.importer import ARTICLES, Importer
-from annotation.imports.reading.json_rows import json_lines
+from annotation.imports.reading.json_rows import json_rows
 from annotation.imports.reading.mapping import read_mapping
 from annotation.imports.reading.options import (
     create_questionnaire_option,
     language_option,
+    map_option,
     reference_systems_option,
     sheet_option,
 )
@@ -69,7 +70,7 @@ OF_EXPORTS = (
 
 class RatingsImporter(Importer):
     name = "ratings"
-    title = "Ratings (CSV, TSV, XLSX, JSONL)"
+    title = "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
     description = (
         f"One row per rater, summary and question: {', '.join(NEEDED)}, and optionally "
         f"{', '.join(OPTIONAL)}, and all that the export of ratings writes. Repeated answers count once. "
@@ -79,12 +80,7 @@ class RatingsImporter(Importer):
 
     @dataclass(frozen=True)
     class Options:
-        map: tuple[str, ...] = setting(
-            (),
-            label="Columns",
-            help="field=column renames a column, field==value sets a field for all rows.",
-            one_per_line=True,
-        )
+        map: tuple[str, ...] = map_option()
         missing: tuple[str, ...] = setting(
             ("NULL",),
             label="Missing answers",
@@ -136,10 +132,12 @@ class RatingsImporter(Importer):
                 yield from sheet.entries(self.file.name, article_id, system, name)
 
     def question_names(self) -> Iterator[str]:
-        constant, column = self._mapped.constants.get("question"), self._mapped.theirs("question")
+        mapped = read_mapping(
+            [pair for pair in self.options.map if pair.partition("=")[0].strip() == "question"], ["question"]
+        )
         for row in limited(self._rows(), left_out=True):
             if isinstance(row, Row):
-                yield str(row.values.get(column) if constant is None else constant).strip()
+                yield str(mapped.of(row.values).get("question")).strip()
 
     def _own_entries(
         self, sheets: dict[SheetKey, RatingSheet], counts: AnswerCounts
@@ -154,12 +152,10 @@ class RatingsImporter(Importer):
     def _rows(self) -> Iterator[Row | Rejected]:
         """Yield the rows with the file's own field names."""
         if is_json(self.file):
-            yield from json_lines(self.file)
+            yield from json_rows(self.file)
             return
-        columns = [self._mapped.theirs(ours) for ours in NEEDED if ours not in self._mapped.constants]
-        columns += [theirs for ours, theirs in self._mapped.columns.items() if ours != theirs]
         is_export = None
-        for row in table_rows(self.file, list(dict.fromkeys(columns))):
+        for row in table_rows(self.file, self._mapped.needed(NEEDED)):
             if is_export is None and isinstance(row, Row):
                 is_export = row.values.keys() >= set(RATING_COLUMNS)
             if is_export and isinstance(row, Row):
@@ -219,8 +215,7 @@ class RatingsImporter(Importer):
         summary = SummaryRecord(article_id, system, text, people)
         rejected = fields.rejected()
         if rejected is not None:
-            named = [replace(each, field=self._mapped.theirs(each.field)) for each in rejected.problems]
-            return replace(rejected, problems=named)
+            return self._mapped.renamed(rejected)
         return Entry(row.file, row.line, row.values, article, (summary,))
 
     def _article(self, fields: Fields, article_id: str) -> ArticleRecord:

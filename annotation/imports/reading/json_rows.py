@@ -1,4 +1,4 @@
-"""JSON files as rows: one object a line, or one object whose members are the rows."""
+"""JSON files as rows: one object a line, or one array or object whose members are the rows."""
 
 import json
 import re
@@ -9,11 +9,14 @@ from typing import Any, NoReturn
 from annotation.imports.reading.kinds import require_no_table
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, shown
+from annotation.imports.reading.tables import header_line
 from annotation.texts.nested_json import MOST_LEVELS, TOO_DEEP, check_levels
 
 MOST_KEYS = 10_000  # in one object
 LARGEST_EXPLAINED = 64 * 1024 * 1024  # bytes of a document that is parsed to explain its fault
 
+_DOCUMENTS = {"{": ("}", "object", "an object of articles"), "[": ("]", "array", "an array of objects")}
+"""Opening character -> the closing one, the kind of JSON, and what a document of it needs."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _OPENS_A_DOCUMENT = re.compile(r"\s*(\[|\{\s*$)")
 
@@ -118,31 +121,50 @@ def is_one_object(file: TextFile, members_of_a_row: frozenset[str]) -> bool:
     return False
 
 
+def json_rows(file: TextFile) -> Iterator[Row | Rejected]:
+    """Yield the rows of a file that is one JSON array of objects, or has one object per line.
+
+    Raises FileRefused as `json_lines` and `json_members` do.
+    """
+    if header_line(file).lstrip().startswith("["):
+        yield from (row for _, row in _document(file, "["))
+    else:
+        yield from json_lines(file)
+
+
 def json_members(file: TextFile) -> Iterator[tuple[str, Row | Rejected]]:
     """Yield the members of a file that is one JSON object of objects, each with its key and first line.
 
     Raises FileRefused with the line if the file is not well-formed JSON.
     """
+    return _document(file, "{")
+
+
+def _document(file: TextFile, opening: str) -> Iterator[tuple[str, Row | Rejected]]:
     text = file.text()
     try:
-        yield from _members(file, text)
+        yield from _members(file, text, opening)
     except json.JSONDecodeError as error:
         raise _not_json(file, error) from None
 
 
-def _members(file: TextFile, text: str) -> Iterator[tuple[str, Row | Rejected]]:
-    position = _expect(text, _skip(text, 0), "{")
-    line, counted, keys = 1, 0, set()
+def _members(file: TextFile, text: str, opening: str) -> Iterator[tuple[str, Row | Rejected]]:
+    closing, kind, needed = _DOCUMENTS[opening]
+    position = _expect(text, _skip(text, 0), opening)
+    line, counted, empty = 1, 0, True
+    key, keys = "", set()
     position = _skip(text, position)
-    while text[position : position + 1] != "}":
+    while text[position : position + 1] != closing:
         file.watch()
+        empty = False
         line += text.count("\n", counted, position)
         counted = position
-        if text[position : position + 1] != '"':
+        if opening == "{" and text[position : position + 1] != '"':
             raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, position)
         try:
-            key, position = _DECODER.raw_decode(text, position)
-            position = _expect(text, _skip(text, position), ":")
+            if opening == "{":
+                key, position = _DECODER.raw_decode(text, position)
+                position = _expect(text, _skip(text, position), ":")
             start = _skip(text, position)
             value, position = _DECODER.raw_decode(text, start)
             _check_levels(value, text, start, position)
@@ -153,24 +175,26 @@ def _members(file: TextFile, text: str) -> Iterator[tuple[str, Row | Rejected]]:
         if key in keys:
             found = f"the key {shown(key)} twice in one object"
             raise FileRefused.because(file.name, line, "file", found, "JSON")
-        keys.add(key)
+        if opening == "{":
+            keys.add(key)
         if isinstance(value, dict):
             yield key, Row(file.name, line, value)
         else:
-            problem = Problem(file.name, line, shown(key), shown(value), "an object")
+            field = shown(key) if opening == "{" else "line"
+            problem = Problem(file.name, line, field, shown(value), "an object")
             yield key, Rejected(file.name, line, value, (problem,))
         position = _skip(text, position)
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)
-            if text[position : position + 1] == "}":
-                raise json.JSONDecodeError("Illegal trailing comma before end of object", text, position)
-        elif text[position : position + 1] != "}":
+            if text[position : position + 1] == closing:
+                raise json.JSONDecodeError(f"Illegal trailing comma before end of {kind}", text, position)
+        elif text[position : position + 1] != closing:
             raise json.JSONDecodeError("Expecting ',' delimiter", text, position)
     end = _skip(text, position + 1)
     if end != len(text):
         raise json.JSONDecodeError("Extra data", text, end)
-    if not keys:
-        raise FileRefused.because(file.name, 1, "file", "an empty object", "an object of articles")
+    if empty:
+        raise FileRefused.because(file.name, 1, "file", f"an empty {kind}", needed)
 
 
 def _skip(text: str, position: int) -> int:

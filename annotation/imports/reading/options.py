@@ -29,6 +29,15 @@ rater_option = partial(
 reference_systems_option = partial(
     setting, (), label="Human systems", help="Systems whose summaries people wrote, usable as references."
 )
+map_option = partial(
+    setting,
+    (),
+    label="Columns",
+    help="field=column renames a column, field==value sets a field for all rows.",
+    details="field=a+b joins two columns with a hyphen. In examples with one row per article, "
+    "summary:NAME=column holds the summaries of a system.",
+    one_per_line=True,
+)
 sheet_option = partial(
     setting, "", label="Sheet", help="Sheet of an Excel workbook; empty: the first with cells."
 )

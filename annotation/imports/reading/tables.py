@@ -9,6 +9,7 @@ from typing import cast
 
 from annotation.imports.reading.kinds import TAB, delimiter_of, opens_json, refuse_json
 from annotation.imports.reading.lines import LONGEST_LINE, TextFile
+from annotation.imports.reading.mapping import parts_of
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, listed
 from annotation.imports.reading.workbooks import WorkbookFile
 
@@ -205,6 +206,16 @@ def table_rows(
             yield Row(file.name, number, dict(zip(columns, record, strict=True)), storable=True)
 
 
+def column_names(file: TextFile) -> list[str]:
+    """Return the names in the header of a table. Raises FileRefused as `table_rows` does."""
+    _, found = _table_records(file, Quoting.CSV)
+    for number, record in found:
+        if isinstance(record, Rejected):
+            raise FileRefused(record.problems)
+        return _header(file, number, record, ())
+    raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
+
+
 def _table_records(file: TextFile, quoting: Quoting) -> tuple[str, Iterator[Record]]:
     """Return the delimiter and the records. Raises FileRefused for JSON, and as `header_line` does."""
     if isinstance(file, WorkbookFile):
@@ -232,9 +243,10 @@ def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]
         for name, times in Counter(columns).items()
         if times > 1
     ]
+    parts = dict.fromkeys(part for name in needed for part in parts_of(name, columns))
     problems += [
         Problem(file.name, number, name, f"no such column among {listed(columns)}", "this column")
-        for name in needed
+        for name in parts
         if name not in columns
     ]
     if problems:

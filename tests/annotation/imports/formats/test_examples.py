@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
-from tests.import_files import jsonl, read
+from annotation.declared.settings import SettingsRefused
+from tests.import_files import jsonl, lines, read, refused, workbook
 
 ROW = {
     "id": "a/x",
@@ -102,3 +105,129 @@ def test_article_ids_may_be_whole_numbers(tmp_path):
 def test_all_problems_of_a_row_are_reported_at_once(tmp_path):
     fields = {field for _, field in read_row(tmp_path, system="", split="x", summary=1).where}
     assert fields == {"system", "split", "summary"}
+
+
+TABLE = [
+    ["article_id", "system", "summary", "article", "language", "is_reference", "references"],
+    ["a", "x", "A ship.", "The harbour froze.", "de", "no", "Ice."],
+    ["a", "y", "", "The harbour froze.", "de", "yes", ""],
+]
+
+
+def summaries(found):
+    return [(s.article_id, s.system, s.text, s.is_reference) for e in found.entries for s in e.summaries]
+
+
+def table(tmp_path, *rows, **options):
+    return read("examples", lines(tmp_path / "e.csv", *(",".join(row) for row in rows)), **options)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "xlsx"])
+def test_tables_have_one_summary_per_row(tmp_path, delimiter):
+    path = tmp_path / "file"
+    if delimiter == "xlsx":
+        workbook(path, *TABLE)
+    else:
+        lines(path, *(delimiter.join(row) for row in TABLE))
+    found = read("examples", path)
+    assert not found.problems
+    assert found.entries[0].article.text == "The harbour froze."
+    assert found.entries[0].article.language == "de"
+    assert summaries(found) == [
+        ("a", "x", "A ship.", False),
+        ("a", "reference-1", "Ice.", True),
+        ("a", "y", "", True),
+    ]
+
+
+def test_an_array_of_objects_reads_like_lines(tmp_path):
+    path = lines(tmp_path / "e.json", *json.dumps([ROW, ROW | {"system": "y"}, 7], indent=1).splitlines())
+    found = read("examples", path)
+    assert found.where == [(len(path.read_text().splitlines()) - 1, "line")]
+    assert found.entries[0].summaries == read_row(tmp_path).entries[0].summaries
+    assert [entry.summaries[0].system for entry in found.entries] == ["x", "y"]
+    assert found.entries[1].line > found.entries[0].line + 10
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[]", "an empty array"),
+        ("[{}", "malformed JSON at column 1: Expecting ',' delimiter"),
+        ("[{},]", "malformed JSON at column 5: Illegal trailing comma before end of array"),
+        ("[{}] {}", "malformed JSON at column 6: Extra data"),
+    ],
+)
+def test_a_broken_array_is_refused(tmp_path, text, found):
+    assert refused("examples", lines(tmp_path / "e.json", text)).found == found
+
+
+def test_columns_are_mapped_joined_and_set(tmp_path):
+    found = table(
+        tmp_path,
+        ["doc", "page", "output"],
+        ["d", "1", "A ship."],
+        ["d", "", "A boat."],
+        map=["article_id=doc+page", "system==gpt", "summary=output"],
+    )
+    assert summaries(found) == [("d-1", "gpt", "A ship.", False)]
+    assert found.where == [(3, "doc+page")]
+
+
+def test_rejected_rows_keep_the_columns_of_the_file(tmp_path):
+    path = lines(tmp_path / "e.csv", "article_id,system,out,other", ",x,A ship.,z")
+    assert read("examples", path, map=["summary=out"]).where == [(2, "article_id")]
+
+
+def test_wide_tables_have_a_column_of_summaries_for_each_system(tmp_path):
+    found = table(
+        tmp_path,
+        ["id", "text", "gpt4", "human"],
+        ["a", "The harbour froze.", "A ship.", "Ice."],
+        ["b", "A storm came.", "", "Wind."],
+        map=["article_id=id", "article=text", "summary:gpt-4=gpt4", "summary:reference=human"],
+    )
+    assert summaries(found) == [
+        ("a", "gpt-4", "A ship.", False),
+        ("a", "reference", "Ice.", True),
+        ("b", "reference", "Wind.", True),
+    ]
+    assert [entry.article.text for entry in found.entries] == ["The harbour froze.", "A storm came."]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [["summary:a=x", "summary=y"], ["summary:a=x", "system==y"], [f"summary:{'a' * 121}=x"], ["summary:=x"]],
+)
+def test_mixed_or_unusable_mappings_of_systems_are_refused(tmp_path, pairs):
+    with pytest.raises(SettingsRefused):
+        table(tmp_path, ["x", "y"], map=pairs)
+
+
+def test_an_article_without_an_id_is_identified_by_its_text(tmp_path):
+    header = ["article", "system", "summary"]
+    found = table(tmp_path, header, ["The ice.", "x", "A."], ["The  ice.", "y", "B."], ["", "x", "C."])
+    ids = [entry.article.external_id for entry in found.entries]
+    assert len(ids) == 2
+    assert len(set(ids)) == 1
+    assert ids[0].startswith("sha256:")
+    assert found.where == [(4, "article_id")]
+    assert found.notes == ["2 rows have no article_id. The text of the article identifies it."]
+    in_json = {name: ROW[name] for name in ("article", "system", "summary")}
+    assert (
+        read("examples", jsonl(tmp_path / "e.jsonl", in_json | {"article": "The ice."}))
+        .entries[0]
+        .article.external_id
+        == ids[0]
+    )
+
+
+def test_a_table_without_ids_and_articles_is_refused(tmp_path):
+    problem = refused("examples", lines(tmp_path / "e.csv", "system,summary", "x,A."))
+    assert (problem.line, problem.field) == (1, "article_id")
+
+
+def test_repeating_an_import_without_ids_makes_the_same_ids(tmp_path):
+    rows = ["article,system,summary", "The ice.,x,A."]
+    first, second = (read("examples", lines(tmp_path / name, *rows)) for name in ("a.csv", "b.csv"))
+    assert first.entries[0].article == second.entries[0].article

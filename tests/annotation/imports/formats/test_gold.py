@@ -90,8 +90,8 @@ def test_a_valid_row_after_an_invalid_one_answers_the_question(tmp_path):
     assert gold.answers["fluency"].line == 3
 
 
-def test_a_json_array_is_refused_as_json_not_as_a_table(tmp_path):
+def test_a_json_array_reads_like_lines(tmp_path):
     path = tmp_path / "g.json"
     path.write_text(json.dumps([ROW], indent=1))
-    problem = refused("gold", path)
-    assert (problem.field, problem.found) == ("file", "one JSON document over several lines")
+    (entry,) = read("gold", path).entries
+    assert entry.gold == read("gold", jsonl(tmp_path / "g.jsonl", ROW)).entries[0].gold

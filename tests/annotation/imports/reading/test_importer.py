@@ -10,8 +10,9 @@ from annotation.imports.reading.kinds import OtherKind
 from tests.import_files import SEAHORSE_HEADER, lines
 
 RATINGS = "article_id,system,rater,question,value"
-SEAHORSE, GOLD = "SEAHORSE (TSV, CSV, XLSX)", "Gold set (JSONL, CSV, TSV, XLSX)"
-OF_TABLES = f"{SEAHORSE} or Ratings (CSV, TSV, XLSX, JSONL) or {GOLD}"
+SEAHORSE, GOLD = "SEAHORSE (TSV, CSV, XLSX)", "Gold set (JSONL, JSON, CSV, TSV, XLSX)"
+EXAMPLES, OF_RATINGS = "Examples (JSONL, JSON, CSV, TSV, XLSX)", "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
+OF_TABLES = f"{SEAHORSE} or {EXAMPLES} or {OF_RATINGS} or {GOLD}"
 
 
 def advice(format_name, path):
@@ -20,11 +21,11 @@ def advice(format_name, path):
     return other_formats(refusal.value)
 
 
-@pytest.mark.parametrize("format_name", ["summeval", "bartscore", "examples", "scores"])
+@pytest.mark.parametrize("format_name", ["summeval", "bartscore", "scores"])
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        (f"{RATINGS},comment", "Choose a format that fits its columns: Ratings (CSV, TSV, XLSX, JSONL)."),
+        (f"{RATINGS},comment", f"Choose a format that fits its columns: {OF_RATINGS}."),
         (SEAHORSE_HEADER, f"Choose a format that fits its columns: {SEAHORSE}."),
         ("id,text", f"Convert the file, or choose a format that reads tables: {OF_TABLES}."),
     ],
@@ -40,7 +41,7 @@ def test_a_table_leads_to_the_formats_that_read_its_columns(tmp_path, format_nam
         (["id", "src", "sys_summs"], "BARTScore layout (JSON, JSONL)"),
         (
             ["article_id", "system", "summary", "article", "answers"],
-            f"Examples (JSONL) or {GOLD}",
+            f"{EXAMPLES} or {GOLD}",
         ),
     ],
 )

@@ -5,10 +5,7 @@ import pytest
 from annotation.declared.settings import SettingsRefused, read_settings, settings_as_json, settings_of
 from annotation.imports.formats import IMPORTERS
 from annotation.imports.reading.importer import UnknownFormat, importer_class
-from annotation.imports.reading.mapping import read_mapping
 from tests.declarations import declaration_problems
-
-FIELDS = ("article_id", "system", "value")
 
 
 @pytest.mark.parametrize("name", IMPORTERS)
@@ -35,36 +32,6 @@ def test_an_unknown_format_is_refused_with_suggestions():
         importer_class("seehorse")
     with pytest.raises(UnknownFormat, match="there are seahorse, summeval"):
         importer_class("xyz")
-
-
-def test_a_mapping_names_columns_and_constants():
-    mapped = read_mapping(["value=is_factual", "system==BERT"], FIELDS)
-    row = {"article_id": "1", "is_factual": "yes", "system": "other"}
-    assert mapped.of(row) == {"article_id": "1", "value": "yes", "system": "BERT"}
-    assert mapped.theirs("value") == "is_factual"
-
-
-def test_a_constant_may_hold_an_equals_sign():
-    assert read_mapping(["system==a=b"], FIELDS).constants == {"system": "a=b"}
-
-
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        ("value", "expected field=column"),
-        ("value=", "expected field=column"),
-        ("valeu=x", "did you mean value"),
-        ("zzz=x", "there are article_id, system, value"),
-    ],
-)
-def test_an_invalid_mapping_is_refused(pair, message):
-    with pytest.raises(ValueError, match=message):
-        read_mapping([pair], FIELDS)
-
-
-def test_a_field_mapped_twice_is_refused():
-    with pytest.raises(ValueError, match="mapped already"):
-        read_mapping(["value=a", "value=b"], FIELDS)
 
 
 @pytest.mark.parametrize("name", IMPORTERS)
