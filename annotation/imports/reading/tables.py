@@ -5,6 +5,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from enum import Enum, StrEnum, auto
+from itertools import islice
 from typing import cast
 
 from annotation.imports.reading.kinds import TAB, delimiter_of, opens_json, refuse_json
@@ -216,6 +217,19 @@ def column_names(file: TextFile) -> list[str]:
     raise FileRefused.because(file.name, 1, "file", "no line", "a header line")
 
 
+def is_json(file: TextFile) -> bool:
+    """Return whether the file seems to be JSON, not a table. Raises FileRefused as `header_line` does.
+
+    Lines of JSON below a malformed first line are JSON.
+    """
+    if isinstance(file, WorkbookFile):
+        return False
+    if opens_json(header_line(file)):
+        return True
+    first = islice((line for _, line in file.lines() if isinstance(line, str) and line.strip()), 2)
+    return any(line.startswith('{"') for line in first)
+
+
 def _table_records(file: TextFile, quoting: Quoting) -> tuple[str, Iterator[Record]]:
     """Return the delimiter and the records. Raises FileRefused for JSON, and as `header_line` does."""
     if isinstance(file, WorkbookFile):
@@ -225,11 +239,6 @@ def _table_records(file: TextFile, quoting: Quoting) -> tuple[str, Iterator[Reco
         refuse_json(file, header)
     delimiter = delimiter_of(header)
     return delimiter, records(file, delimiter, quoting)
-
-
-def is_json(file: TextFile) -> bool:
-    """Return whether the file seems to be JSON, not a table. Raises FileRefused as `header_line` does."""
-    return not isinstance(file, WorkbookFile) and opens_json(header_line(file))
 
 
 def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]) -> list[str]:

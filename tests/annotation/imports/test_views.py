@@ -127,7 +127,7 @@ def test_a_dry_run_with_invalid_rows_can_be_loaded_without_them(project, client)
 @pytest.mark.parametrize("skipping", [{}, {"skip_bad": "on"}])
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_a_dry_run_without_a_valid_row_only_offers_another_file(project, client, skipping, headers):
-    job = imported(client, project, upload(*["broken"] * 136), dry_run="on", **skipping)
+    job = imported(client, project, upload(*["{broken"] * 136), dry_run="on", **skipping)
     text = " ".join(client.get(address("import_job", job), headers=headers).content.decode().split())
     assert "No row can be imported, because every row is invalid." in text
     assert "136 problems" in text
@@ -140,7 +140,7 @@ def test_a_dry_run_without_a_valid_row_only_offers_another_file(project, client,
 
 
 def test_loading_a_dry_run_without_a_valid_row_fails_and_stores_nothing(project, client):
-    job = imported(client, project, upload("broken"), dry_run="on")
+    job = imported(client, project, upload("{broken"), dry_run="on")
     client.post(address("import_load", job), {"skip_bad": "on"})
     loading = ImportJob.objects.latest("pk")
     work_on_import(loading.pk)
@@ -204,7 +204,7 @@ def test_a_dry_run_that_stopped_at_too_many_problems_leads_to_an_import_without_
 
 
 def test_a_file_of_mostly_invalid_rows_is_not_offered_without_them(project, client):
-    job = imported(client, project, upload(*["broken"] * 1200, ROW), dry_run="on", skip_bad="on")
+    job = imported(client, project, upload(*["{broken"] * 1200, ROW), dry_run="on", skip_bad="on")
     text = text_of(client, job)
     assert "more than half of those read" in text
     assert "Repeat dry run" not in text

@@ -149,6 +149,11 @@ def test_an_array_of_objects_reads_like_lines(tmp_path):
     assert found.entries[1].line > found.entries[0].line + 10
 
 
+def test_a_malformed_line_above_json_is_an_invalid_row(tmp_path):
+    found = read("examples", lines(tmp_path / "e.jsonl", "# exported, in May", json.dumps(ROW)))
+    assert (found.where, len(found.entries)) == ([(1, "line")], 1)
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -92,6 +92,6 @@ def test_a_valid_row_after_an_invalid_one_answers_the_question(tmp_path):
 
 def test_a_json_array_reads_like_lines(tmp_path):
     path = tmp_path / "g.json"
-    path.write_text(json.dumps([ROW], indent=1))
+    path.write_text(json.dumps([ROW]))
     (entry,) = read("gold", path).entries
     assert entry.gold == read("gold", jsonl(tmp_path / "g.jsonl", ROW)).entries[0].gold
