@@ -25,6 +25,7 @@ from annotation.imports.reading.importer import Importer, other_formats
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.proposal import CannotPropose
 from annotation.imports.reading.records import Entry, FileRefused, Rejected
+from annotation.imports.reading.tables import MissingColumns
 from annotation.imports.reading.wrong_rows import TooManyProblems, WrongRows
 from annotation.imports.rejected_rows import RejectedRows
 from annotation.imports.report import Report
@@ -95,6 +96,8 @@ def import_file(
             report.refused = "The file cannot be read."
             if isinstance(refusal, OtherKind) and refusal.problems[0].file == importer.file.name:
                 report.refused += f" {other_formats(refusal)}"
+            if isinstance(refusal, MissingColumns) and refusal.problems[0].file == importer.file.name:
+                report.proposed_map = importer.proposed_map()
             report.stopped = True
         else:
             report.notes = [*importer.file.notes, *importer.notes]

@@ -46,6 +46,8 @@ class Report:
     too_many_problems: bool = False
     """True if reading stopped because of too many problems."""
     refused: str = ""
+    proposed_map: Sequence[str] = ()
+    """Values of the option `map` to consider, if the file lacks columns."""
 
     @property
     def has_news(self) -> bool:
@@ -65,7 +67,7 @@ class Report:
         tally.present += not new
 
     def as_json(self) -> dict[str, object]:
-        """Return everything but `problems`."""
+        """Return everything but `problems` and `proposed_map`."""
         return {
             "dry_run": self.dry_run,
             "counts": {what: asdict(tally) for what, tally in self.counts.items()},

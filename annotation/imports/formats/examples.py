@@ -70,6 +70,8 @@ class ExamplesImporter(Importer):
 
     options: Options
     columns = json_fields = NEEDED
+    mapped_fields = (*NEEDED, *OPTIONAL)
+    may_be_wide = True
     proposes = "interval"
 
     def prepare(self) -> None:

@@ -99,6 +99,7 @@ class RatingsImporter(Importer):
 
     options: Options
     columns = json_fields = NEEDED
+    mapped_fields = (*NEEDED, *OPTIONAL)
     companion = ARTICLES
     proposes = "inferred"
 

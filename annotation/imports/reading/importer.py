@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from annotation.declared.settings import SettingsRefused, read_settings
 from annotation.errors import suggestion
 from annotation.imports.formats import IMPORTERS
+from annotation.imports.reading.column_proposal import MOST_ROWS_READ, propose_columns
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.lines import TextFile
-from annotation.imports.reading.records import Entry, Rejected
+from annotation.imports.reading.records import Entry, Rejected, Row
+from annotation.imports.reading.tables import column_names, table_rows
 from annotation.imports.reading.workbooks import open_file
 from annotation.protocol import Questionnaire
 
@@ -54,6 +57,10 @@ class Importer:
     """Columns that tables of this format have; empty if it reads no tables."""
     json_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that its JSON objects have; empty if it reads no JSON."""
+    mapped_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields whose columns the option `map` names; empty if there is no such option."""
+    may_be_wide: ClassVar[bool] = False
+    """True if it reads tables with one row per article and a column for each system."""
     companion: ClassVar[Companion | None] = None
     answers: ClassVar[Questionnaire | None] = None
     """The questionnaire that files of this format answer, if it is always the same."""
@@ -89,6 +96,21 @@ class Importer:
         None if only `entries` can tell. Raises FileRefused as `entries` do, and TooManyProblems.
         """
         return None
+
+    def proposed_map(self) -> list[str]:
+        """Return values of the option `map` that seem to fit the columns of a table, beside its constants.
+
+        Raises FileRefused if the table cannot be read.
+        """
+        if not self.mapped_fields:
+            return []
+        constants = [pair for pair in self.options.map if "==" in pair]
+        fixed = {pair.partition("=")[0].strip() for pair in constants}
+        fields = [each for each in self.mapped_fields if each not in fixed]
+        rows = islice(table_rows(self.file, ()), MOST_ROWS_READ)
+        cells = [list(map(str, row.values.values())) for row in rows if isinstance(row, Row)]
+        proposal = propose_columns(column_names(self.file), cells, fields, may_be_wide=self.may_be_wide)
+        return [*constants, *proposal.pairs]
 
     @property
     def files(self) -> tuple[TextFile, ...]:

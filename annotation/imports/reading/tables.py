@@ -26,6 +26,10 @@ class Quoting(StrEnum):
     NONE = "none"
 
 
+class MissingColumns(FileRefused):
+    """The table lacks columns that are needed."""
+
+
 Line = tuple[int, str | Problem]
 Record = tuple[int, list[str] | Rejected]
 
@@ -252,14 +256,16 @@ def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]
         for name, times in Counter(columns).items()
         if times > 1
     ]
+    if problems:
+        raise FileRefused(problems)
     parts = dict.fromkeys(part for name in needed for part in parts_of(name, columns))
-    problems += [
+    missing = [
         Problem(file.name, number, name, f"no such column among {listed(columns)}", "this column")
         for name in parts
         if name not in columns
     ]
-    if problems:
-        raise FileRefused(problems)
+    if missing:
+        raise MissingColumns(missing)
     return columns
 
 

@@ -1,5 +1,6 @@
 """manage.py import: import a file into a project. It is in `scoring` because files may hold scores."""
 
+import shlex
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -93,10 +94,11 @@ class Command(OwnCommand):
         if lines:
             self.stdout.write("\n  ".join([_heading(report), *lines]))
         if report.refused:
-            raise CommandError(
-                f"{report.refused} Nothing was loaded of {given['path'].name} ({title}).",
-                returncode=BAD_ARGUMENTS,
-            )
+            message = f"{report.refused} Nothing was loaded of {given['path'].name} ({title})."
+            if report.proposed_map:
+                options = " ".join(f"--map {shlex.quote(pair)}" for pair in report.proposed_map)
+                message += f" Check whether these columns are meant: {options}"
+            raise CommandError(message, returncode=BAD_ARGUMENTS)
         if report.dry_run:
             self.stdout.write("This was a dry run: nothing was loaded.")
         if report.rejected:

@@ -1,15 +1,17 @@
 """manage.py import and create_project, as users call them."""
 
 import json
+import shlex
 
 import pytest
 from django.core.management import CommandError, call_command
+from openpyxl import Workbook
 
 from annotation.imports.formats import IMPORTERS
 from annotation.models import Membership, Project, Rating
 from scoring.models import Score
 from tests.factories import make_article, make_project, make_summary, make_system, make_user
-from tests.import_files import SEAHORSE_HEADER, jsonl, lines, seahorse_row
+from tests.import_files import SEAHORSE_HEADER, jsonl, lines, seahorse_row, workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +56,42 @@ def test_invalid_file_is_refused_with_every_invalid_row(run, tmp_path):
     assert not Rating.objects.exists()
 
 
+def test_missing_columns_are_refused_with_the_mapping_that_seems_to_fit(run, tmp_path):
+    article, output = "The harbour froze over. " * 20, "Ships waited in the frozen harbour."
+    path = workbook(tmp_path / "r.xlsx", ["DocID", "full text", "the output"], ["a", article, output])
+    flags = ["--map", "system==gpt 4"]
+    code, _, errors = run("examples", path, *flags)
+    assert code == 2
+    assert "r.xlsx, line 1, article_id: found no such column among DocID, full text, the output" in errors
+    proposed = (
+        "--map 'system==gpt 4' --map article_id=DocID --map 'summary=the output' --map 'article=full text'"
+    )
+    assert errors.endswith(f" Check whether these columns are meant: {proposed}")
+    code, output, _ = run("examples", path, *shlex.split(proposed))
+    assert (code, "summaries: 1 new" in output) == (0, True)
+    code, output, _ = run("examples", path, *shlex.split(proposed))
+    assert "The project has all of this already:" in output
+
+
+def test_columns_that_fit_nothing_lead_to_no_mapping(run, tmp_path):
+    _, _, errors = run("examples", lines(tmp_path / "r.csv", "a,b", "1,2"))
+    assert errors.endswith(
+        "The file cannot be read. Nothing was loaded of r.csv (Examples (JSONL, JSON, CSV, TSV, XLSX))."
+    )
+
+
+def test_the_note_on_sheets_is_printed(run, tmp_path):
+    path = tmp_path / "r.xlsx"
+    book = Workbook()
+    for name in ("One", "Two"):
+        sheet = book.create_sheet(name)
+        sheet.append(["article_id", "system", "summary"])
+        sheet.append(["a", name, "A ship."])
+    book.save(path)
+    assert "'One' was read" in run("examples", path)[1]
+    assert "was read" not in run("examples", path, "--sheet", "Two")[1]
+
+
 def test_skip_bad_imports_the_valid_rows_with_exit_code_1(run, tmp_path):
     path = lines(tmp_path / "r.tsv", SEAHORSE_HEADER, "broken", seahorse_row())
     code, _, errors = run("seahorse", path, "--skip-bad")
@@ -80,7 +118,10 @@ def test_a_table_for_a_jsonl_format_is_refused_with_the_format_that_fits(run, tm
     code, _, errors = run("summeval", path)
     assert code == 2
     assert "r.tsv, line 1, file: found what seems to be a TSV file, expected one JSON object a line" in errors
-    assert "Choose a format that fits its columns: SEAHORSE (TSV). Nothing was loaded of r.tsv" in errors
+    assert (
+        "Choose a format that fits its columns: SEAHORSE (TSV, CSV, XLSX). Nothing was loaded of r.tsv"
+        in errors
+    )
     assert "malformed" not in errors
 
 
