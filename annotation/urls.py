@@ -81,6 +81,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("imports/<int:job_id>/", imports.import_job, "import_job"),
     ("imports/<int:job_id>/errors.csv", imports.import_errors, "import_errors"),
     ("imports/<int:job_id>/rejected.jsonl", imports.import_rejects, "import_rejects"),
+    ("imports/<int:job_id>/columns/", imports.import_columns, "import_columns"),
     ("imports/<int:job_id>/load/", imports.import_load, "import_load"),
     ("imports/<int:job_id>/cancel/", imports.import_cancel, "import_cancel"),
     ("imports/<int:job_id>/undo/", imports.import_undo, "import_undo"),

@@ -125,6 +125,8 @@ POST  imports                    in     403       403        403     422     404
 GET   import_job                 in     403       403        403     200     404      404       404
 GET   import_errors              in     403       403        403     200     404      404       404
 GET   import_rejects             in     403       403        403     200     404      404       404
+GET   import_columns             in     403       403        403     200     404      404       404
+POST  import_columns             in     403       403        403     302     404      404       404
 POST  import_load                in     403       403        403     302     404      404       404
 POST  import_cancel              in     403       403        403     409     404      404       404
 GET   import_undo                in     403       403        403     200     404      404       404
@@ -380,6 +382,7 @@ OPEN_TO_ALL = {
 }
 ANYBODY = ("anonymous", "stranger", "superuser")
 FORMS: dict[str, dict[str, object]] = {
+    "import_columns": {"check": "1"},
     "training_new": {"method": "seahorse"},
     "learning_curve_new": {"method": "seahorse"},
     "sign_in": {"username": "nobody", "password": "wrong"},

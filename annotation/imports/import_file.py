@@ -79,6 +79,7 @@ def import_file(
     with closing(RejectedRows(rejected_to if skip_bad and not dry_run else None)) as rejects:
         try:
             reading.start(CHECKING)
+            report.table = importer.table_head()
             choice = choose_questionnaire(project, importer)
             report.proposed = choice.questionnaire if choice.proposed else None
             report.refused = choice.refusal
@@ -97,7 +98,7 @@ def import_file(
             if isinstance(refusal, OtherKind) and refusal.problems[0].file == importer.file.name:
                 report.refused += f" {other_formats(refusal)}"
             if isinstance(refusal, MissingColumns) and refusal.problems[0].file == importer.file.name:
-                report.proposed_map = importer.proposed_map()
+                report.lacks_columns = True
             report.stopped = True
         else:
             report.notes = [*importer.file.notes, *importer.notes]

@@ -134,6 +134,14 @@ def check_without_invalid_rows(job: ImportJob, user: User) -> ImportJob:
     return _next_job(job, user, {}, dry_run=True, skip_bad=True)
 
 
+def check_with_options(job: ImportJob, user: User, **options: object) -> ImportJob:
+    """Check the files of the dry run `job` again, with its options updated by `options`, and store nothing.
+
+    Raises DomainError unless `job` is a finished dry run.
+    """
+    return _next_job(job, user, options, dry_run=True, skip_bad=job.skip_bad)
+
+
 def _next_job(
     job: ImportJob, user: User, options: Mapping[str, object], *, dry_run: bool, skip_bad: bool
 ) -> ImportJob:

@@ -2,9 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from textwrap import shorten
 
 from annotation import protocol
+from annotation.imports.reading.importer import TableHead
 from annotation.imports.reading.records import Problem
+
+MOST_COLUMNS_SHOWN = 100
+ROWS_SHOWN = 3
+CELL_SHOWN = 200  # characters
 
 
 @dataclass
@@ -46,8 +52,10 @@ class Report:
     too_many_problems: bool = False
     """True if reading stopped because of too many problems."""
     refused: str = ""
-    proposed_map: Sequence[str] = ()
-    """Values of the option `map` to consider, if the file lacks columns."""
+    table: TableHead | None = None
+    """The head of a table whose columns the option `map` may name."""
+    lacks_columns: bool = False
+    """True if the table lacks columns under its mapping."""
 
     @property
     def has_news(self) -> bool:
@@ -67,7 +75,7 @@ class Report:
         tally.present += not new
 
     def as_json(self) -> dict[str, object]:
-        """Return everything but `problems` and `proposed_map`."""
+        """Return everything but `problems`, with a short head of the table."""
         return {
             "dry_run": self.dry_run,
             "counts": {what: asdict(tally) for what, tally in self.counts.items()},
@@ -87,4 +95,14 @@ class Report:
             "stopped": self.stopped,
             "too_many_problems": self.too_many_problems,
             "refused": self.refused,
+            "lacks_columns": self.lacks_columns,
+            "table": self.table
+            and {
+                "columns": list(self.table.columns[:MOST_COLUMNS_SHOWN]),
+                "rows": [
+                    [shorten(cell, CELL_SHOWN, placeholder=" ...") for cell in row[:MOST_COLUMNS_SHOWN]]
+                    for row in self.table.rows[:ROWS_SHOWN]
+                ],
+                "proposed": list(self.table.proposed),
+            },
         }

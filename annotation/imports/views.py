@@ -20,9 +20,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.declared.form_fields import setting_field
 from annotation.declared.settings import settings_of
 from annotation.errors import InvalidImport, NotFound
+from annotation.imports.columns import constants_of, current_mapping, fields_by_column, first_rows, mapping_of
 from annotation.imports.formats import IMPORTERS
 from annotation.imports.jobs import (
     cancel_import,
+    check_with_options,
     check_without_invalid_rows,
     load_checked,
     queue_import,
@@ -156,6 +158,11 @@ def can_skip_after_check(job: ImportJob) -> bool:
     return job.dry_run and stopped and not job.skip_bad
 
 
+def can_choose_columns(job: ImportJob) -> bool:
+    """Return whether a finished dry run has read a table whose columns may be chosen."""
+    return job.dry_run and not job.is_unfinished and bool(job.report.get("table"))
+
+
 JOBS_ON_A_PAGE = 20
 ERRORS_ON_A_PAGE = 100
 ERROR_FIELDS = ("file", "line", "field", "found", "expected")
@@ -225,11 +232,54 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
         "undoable": is_undoable(job),
         "why_not_undoable": effect_of_undoing(job).refusal if is_undoable(job) else "",
         "can_skip_after_check": can_skip_after_check(job),
+        "can_choose_columns": can_choose_columns(job),
         "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
         "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,
     }
     template = "annotation/imports/job.html#job" if request.htmx else "annotation/imports/job.html"
     return render(request, template, context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_columns(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
+    """Let the manager choose what each column of a dry run's table holds, and show the first rows so read.
+
+    POST checks the file again with these columns.
+    """
+    job = _job(request, slug, job_id)
+    if not can_choose_columns(job):
+        raise NotFound("This import has no table whose columns can be chosen.")
+    table, importer = job.report["table"], importer_class(job.format)
+    mapping, errors = current_mapping(job), {}
+    chosen = fields_by_column(mapping, table["columns"], importer.mapped_fields)
+    if request.method == "POST":
+        sent = {name: request.POST.get(f"column-{place}", "") for place, name in enumerate(table["columns"])}
+        chosen = {name: ours if ours in importer.mapped_fields else "" for name, ours in sent.items()}
+        try:
+            mapping = mapping_of(chosen, importer, constants_of(mapping))
+        except InvalidImport as wrong:
+            errors = wrong.fields
+        else:
+            if "check" in request.POST:
+                checking = check_with_options(job, request.user, map=mapping)
+                messages.success(request, f"Dry run of {checking.file_name} with these columns started.")
+                return redirect("import_job", slug, checking.pk)
+    rows = [] if errors else first_rows(job, mapping)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    samples = list(zip(*table["rows"], strict=True)) or [() for _ in table["columns"]]
+    context = {
+        "job": job,
+        "fields": [(field, field.replace("_", " ")) for field in importer.mapped_fields],
+        "may_be_wide": importer.may_be_wide,
+        "columns": [
+            (name, seen, chosen.get(name, ""), errors.get(name, ""))
+            for name, seen in zip(table["columns"], samples, strict=True)
+        ],
+        "constants": constants_of(mapping),
+        "names": [name.replace("_", " ") for name in names],
+        "rows": [[row.get(name, "") for name in names] for row in rows],
+    }
+    return render(request, "annotation/imports/columns.html", context, status=422 if errors else 200)
 
 
 @require_POST

@@ -15,66 +15,26 @@ MOST_ROWS_READ = 50
 LONG_TEXT = 3  # times the length of the next column's texts: an article beside summaries
 TEXT = 30  # characters of a text, by the median; shorter ones are names and values
 MOST_SYSTEMS = 0.5  # different values of `system` per row
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "article_id": (
-        *("article_id", "articleid", "doc_id", "docid", "document_id", "source_id", "text_id", "gem_id"),
-        *("bbcid", "item_id", "id"),
-    ),
-    "article": (
-        *(
-            "article",
-            "document",
-            "doc",
-            "source",
-            "source_text",
-            "src",
-            "article_text",
-            "full_text",
-            "dialogue",
-        ),
-        *("input", "text"),
-    ),
-    "summary": (
-        *(
-            "summary",
-            "output",
-            "generated",
-            "generated_summary",
-            "hypothesis",
-            "hyp",
-            "prediction",
-            "response",
-        ),
-        *("system_summary", "model_output", "sys_summ", "summary_text", "decoded"),
-    ),
-    "system": (
-        "system",
-        "model",
-        "system_id",
-        "model_id",
-        "model_name",
-        "system_name",
-        "method",
-        "model_type",
-    ),
-    "references": (
-        "references",
-        "reference",
-        "ref",
-        "reference_summary",
-        "ref_summ",
-        "gold_summary",
-        "target",
-    ),
-    "rater": ("rater", "worker_id", "worker", "annotator", "annotator_id", "rater_id", "judge", "user"),
-    "question": ("question", "dimension", "criterion", "aspect", "metric", "quality"),
-    "value": ("value", "score", "rating", "answer", "label"),
-    "title": ("title", "headline"),
-    "language": ("language", "lang", "worker_lang", "language_code"),
-    "dataset": ("dataset", "data_set", "corpus"),
-    "split": ("split", "subset", "partition"),
-    "comment": ("comment", "comments", "note", "explanation"),
-    "rated_at": ("rated_at", "timestamp", "submitted_at", "date"),
+SYNONYMS: dict[str, list[str]] = {
+    ours: names.split()
+    for ours, names in {
+        "article_id": "article_id articleid doc_id docid document_id source_id text_id gem_id bbcid "
+        "item_id id",
+        "article": "article document doc source source_text src article_text full_text dialogue input text",
+        "summary": "summary output generated generated_summary hypothesis hyp prediction response "
+        "system_summary model_output sys_summ summary_text decoded",
+        "system": "system model system_id model_id model_name system_name method model_type",
+        "references": "references reference ref reference_summary ref_summ gold_summary target",
+        "rater": "rater worker_id worker annotator annotator_id rater_id judge user",
+        "question": "question dimension criterion aspect metric quality",
+        "value": "value score rating answer label",
+        "title": "title headline",
+        "language": "language lang worker_lang language_code",
+        "dataset": "dataset data_set corpus",
+        "split": "split subset partition",
+        "comment": "comment comments note explanation",
+        "rated_at": "rated_at timestamp submitted_at date",
+    }.items()
 }
 """Field -> names of columns that hold it, better ones first."""
 

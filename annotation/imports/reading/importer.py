@@ -14,7 +14,7 @@ from annotation.imports.reading.column_proposal import MOST_ROWS_READ, propose_c
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.lines import TextFile
 from annotation.imports.reading.records import Entry, Rejected, Row
-from annotation.imports.reading.tables import column_names, table_rows
+from annotation.imports.reading.tables import column_names, is_json, table_rows
 from annotation.imports.reading.workbooks import open_file
 from annotation.protocol import Questionnaire
 
@@ -42,6 +42,15 @@ ARTICLES = Companion(
     help="Examples file with article_id (or id), article, and optionally title, language, dataset, split "
     "and references.",
 )
+
+
+@dataclass(frozen=True)
+class TableHead:
+    """The names of a table's columns, its first valid rows, and a proposal for the option `map`."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    proposed: Sequence[str]
 
 
 class Importer:
@@ -97,20 +106,21 @@ class Importer:
         """
         return None
 
-    def proposed_map(self) -> list[str]:
-        """Return values of the option `map` that seem to fit the columns of a table, beside its constants.
+    def table_head(self) -> TableHead | None:
+        """Return the head of a table whose columns the option `map` may name; None for other files.
 
         Raises FileRefused if the table cannot be read.
         """
-        if not self.mapped_fields:
-            return []
+        if not self.mapped_fields or is_json(self.file):
+            return None
         constants = [pair for pair in self.options.map if "==" in pair]
         fixed = {pair.partition("=")[0].strip() for pair in constants}
         fields = [each for each in self.mapped_fields if each not in fixed]
         rows = islice(table_rows(self.file, ()), MOST_ROWS_READ)
         cells = [list(map(str, row.values.values())) for row in rows if isinstance(row, Row)]
-        proposal = propose_columns(column_names(self.file), cells, fields, may_be_wide=self.may_be_wide)
-        return [*constants, *proposal.pairs]
+        columns = column_names(self.file)
+        proposal = propose_columns(columns, cells, fields, may_be_wide=self.may_be_wide)
+        return TableHead(columns, cells, [*constants, *proposal.pairs])
 
     @property
     def files(self) -> tuple[TextFile, ...]:

@@ -95,8 +95,8 @@ class Command(OwnCommand):
             self.stdout.write("\n  ".join([_heading(report), *lines]))
         if report.refused:
             message = f"{report.refused} Nothing was loaded of {given['path'].name} ({title})."
-            if report.proposed_map:
-                options = " ".join(f"--map {shlex.quote(pair)}" for pair in report.proposed_map)
+            if report.lacks_columns and report.table and report.table.proposed:
+                options = " ".join(f"--map {shlex.quote(pair)}" for pair in report.table.proposed)
                 message += f" Check whether these columns are meant: {options}"
             raise CommandError(message, returncode=BAD_ARGUMENTS)
         if report.dry_run:

@@ -1,0 +1,91 @@
+"""Choosing on a page which column of a table holds which field, as values of the option `map`."""
+
+from collections.abc import Mapping, Sequence
+
+from annotation.errors import InvalidImport
+from annotation.imports.reading.importer import Importer, importer_class
+from annotation.imports.reading.mapping import parts_of, read_mapping
+from annotation.models import ImportJob
+
+JOINED = "article_id"
+"""The field that several columns may make together."""
+SEVERAL = "summary"
+"""The field of which a wide table has one column for each system, called after it."""
+
+
+def fields_by_column(mapping: Sequence[str], columns: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+    """Return column -> the field that it holds under this mapping; columns without one are left out."""
+    named = _named(mapping)
+    mapped = {ours for ours, _ in named}
+    found = {name: name for name in columns if name in fields and name not in mapped}
+    for ours, theirs in named:
+        found |= dict.fromkeys(parts_of(theirs, columns), ours.partition(":")[0])
+    return {name: found[name] for name in columns if name in found}
+
+
+def mapping_of(
+    chosen: Mapping[str, str], importer: type[Importer], constants: Sequence[str] = ()
+) -> list[str]:
+    """Return the mapping by which each column holds its chosen field, beside `constants` (field==value).
+
+    Several columns of an article's id are joined. Several columns of summaries, or one without a column of
+    systems, are those of a wide table, each of the system that it is called after. Raises InvalidImport,
+    whose `fields` are columns.
+    """
+    columns: dict[str, list[str]] = {}
+    for column, ours in chosen.items():
+        if ours:
+            columns.setdefault(ours, []).append(column)
+    problems = {
+        column: f"It is called {column} and would be imported as that. Choose {column.replace('_', ' ')}, or "
+        "choose it for another column."
+        for column, ours in chosen.items()
+        if not ours and column in importer.mapped_fields and column not in columns
+    }
+    is_wide = importer.may_be_wide and "system" not in columns and SEVERAL in columns
+    pairs = [*constants]
+    for ours, held in columns.items():
+        if ours == SEVERAL and is_wide:
+            pairs += [f"{ours}:{column}={column}" for column in held]
+        elif len(held) > 1 and ours != JOINED:
+            problems |= dict.fromkeys(
+                held[1:], f"{held[0]} is {ours.replace('_', ' ')}, too. Choose one of them."
+            )
+        elif held != [ours]:
+            pairs.append(f"{ours}={'+'.join(held)}")
+    if problems:
+        raise InvalidImport(problems)
+    return pairs
+
+
+def current_mapping(job: ImportJob) -> list[str]:
+    """Return the job's mapping; else that of the project's last such import that fits; else the proposal."""
+    table = job.report["table"]
+    if job.options.get("map"):
+        return list(job.options["map"])
+    done = job.project.imports.filter(format=job.format, status=ImportJob.Status.DONE).exclude(pk=job.pk)
+    for options in done.order_by("-pk").values_list("options", flat=True)[:20]:
+        mapping = options.get("map") or []
+        named = [part for _, theirs in _named(mapping) for part in parts_of(theirs, table["columns"])]
+        if named and set(named) <= set(table["columns"]):
+            return list(mapping)
+    return list(table["proposed"])
+
+
+def constants_of(mapping: Sequence[str]) -> list[str]:
+    return [pair for pair in mapping if "==" in pair]
+
+
+def first_rows(job: ImportJob, mapping: Sequence[str]) -> list[dict[str, object]]:
+    """Return the first rows of the job's table under our names. Raises ValueError as `read_mapping` does."""
+    table = job.report["table"]
+    fields = importer_class(job.format).mapped_fields
+    mapped = read_mapping(mapping, fields, several=SEVERAL)
+    ours = [mapped.of(dict(zip(table["columns"], row, strict=True))) for row in table["rows"]]
+    return [{name: row[name] for name in row if name.partition(":")[0] in fields} for row in ours]
+
+
+def _named(mapping: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the fields with their columns, without constants."""
+    pairs = (pair.partition("=") for pair in mapping if "==" not in pair)
+    return [(ours.strip(), theirs.strip()) for ours, _, theirs in pairs]
