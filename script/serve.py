@@ -1,6 +1,6 @@
 """Run the web server and two workers until Ctrl-C. `script/up` calls this inside the environment.
 
-It migrates the database and loads the demo project first. A process that dies is restarted, because the
+It migrates the database and loads the demo projects first. A process that dies is restarted, because the
 database knows what it was doing. However this process ends, the others end, too: see end_with_parent.py.
 """
 
@@ -107,7 +107,7 @@ def is_running(pid: int) -> bool:
 
 
 def prepare(with_demo: bool) -> str:
-    """Migrate, load the demo project, and return how to sign in."""
+    """Migrate, load the demo projects, and return how to sign in."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
     if "SECRET_KEY" in os.environ:  # which keeps settings from reading the mode in var/local.env
         os.environ.setdefault("TOUCHSTONE_MODE", "local")
@@ -120,7 +120,7 @@ def prepare(with_demo: bool) -> str:
     call_command("migrate", verbosity=0)
     how = "Sign in with your account. If there are no accounts yet, the first page says how to create one."
     if with_demo:
-        print("Loading the demo project ...", flush=True)
+        print("Loading the demo projects ...", flush=True)
         how = call_command("load_demo", stdout=StringIO())
     connections.close_all()
     return how

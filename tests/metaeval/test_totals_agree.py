@@ -4,12 +4,11 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.demo.load import SLUG
+from annotation.demo.load import SLUG, load_demo_project
 from annotation.models import Rater, Rating, Summary
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +26,7 @@ def find_number(pattern: str, text: str) -> int:
 
 
 def test_progress_and_result_pages_show_the_same_rating_total():
-    call_command("load_demo")
+    load_demo_project()
     now = timezone.now()
     summary = Summary.objects.filter(project__slug=SLUG, ratings__isnull=True).first()
     assert summary
@@ -46,7 +45,7 @@ def test_progress_and_result_pages_show_the_same_rating_total():
 
 
 def test_imported_ratings_do_not_count_as_collected_today():
-    call_command("load_demo")
+    load_demo_project()
     assert Rating.objects.update(completed_at=timezone.now()) > 100
     client = Client()
     client.force_login(User.objects.get(username="demo-manager"))

@@ -47,7 +47,7 @@ def load_sample_project() -> bool:
         project.extra_share, project.extra_redundancy = 0.5, 3
         project.daily_goal, project.gold_round_size, project.gold_retry_size = 20, 6, 4
         project.gold_threshold = 0.7
-        project.check_rate, project.check_threshold = 0.1, 0.7
+        project.check_rate, project.check_threshold = 0.1, 0.65
         project.check_window, project.check_minimum = 20, 6
         project.save()
         texts = read_texts()

@@ -21,7 +21,7 @@ from typing import Any
 from annotation.protocol import SEAHORSE, Sheet, open_questions
 
 FOLDER = Path(__file__).resolve().parent
-SEED = 2107
+SEED = 2138
 QUESTIONS = tuple(question.key for question in SEAHORSE.questions)
 SENSITIVITY = dict(zip(QUESTIONS, (3.6, 3.2, 2.8, 2.2, 1.9, 1.4), strict=True))  # log-odds
 SHADE = 0.35
@@ -74,7 +74,7 @@ class SimulatedJudge:
     """Added where fluent-guesser is wrong: +2 would hide the error."""
 
 
-JUDGES = (SimulatedJudge("simulated-judge-v1", 1.5, 1.0), SimulatedJudge("simulated-judge-v2", 0.9, 0.3))
+JUDGES = (SimulatedJudge("simulated-judge-v1", 1.7, 1.6), SimulatedJudge("simulated-judge-v2", 0.6, 0.3))
 SHARPNESS = 1.5
 ABSENT = 0.02
 ABSENT_REASON = "The simulated judge gave no answer."
@@ -142,9 +142,9 @@ def _of_article(number: int, row: Mapping[str, Any]) -> Iterator[Made]:
 def _clipped(number: int, faithful: str) -> tuple[str, ...]:
     """Return a faithful summary spoiled in one of three ways, and the questions that it then fails."""
     words = faithful.split()
-    if number % 5 in (0, 1):
+    if number % 8 in (0, 1, 2):
         return f"{faithful} {sentences(faithful)[-1]}", "repetition", "conciseness"
-    if number % 5 in (2, 3):
+    if number % 8 in (3, 4):
         return " ".join(words[: len(words) * 3 // 5]), "grammar", "main_ideas", "conciseness"
     return " ".join(words[:4]), "comprehensibility", "grammar", "main_ideas", "conciseness"
 
