@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from annotation.demo.load import add_people, import_demo_file, publish_guidelines
@@ -143,26 +144,22 @@ def _rating_rows(rating: SimulatedRating, today: datetime) -> Iterator[dict[str,
 
 def _assign_ratings(project: Project) -> None:
     """Give the imported ratings assignments as if they were collected here; those of gold are checks."""
-    ratings = list(
-        Rating.objects.filter(rater__project=project)
-        .select_related("summary__gold")
-        .order_by("completed_at", "pk")
-    )
-    for rating in ratings:
-        opened = datetime.fromisoformat(rating.stage_times[0]["opened_at"])
-        rating.is_check = hasattr(rating.summary, "gold")
-        rating.assignment = Assignment(
+    ratings = Rating.objects.filter(rater__project=project)
+    lease = timedelta(minutes=project.lease_minutes)
+    gold = set(ratings.filter(summary__gold__isnull=False).values_list("pk", flat=True))
+    Assignment.objects.bulk_create(
+        Assignment(
             rater_id=rating.rater_id,
             summary_id=rating.summary_id,
-            is_check=rating.is_check,
+            is_check=rating.pk in gold,
             state=Assignment.State.DONE,
             stage=rating.stage_times[-1]["stage"],
             stage_opened_at=datetime.fromisoformat(rating.stage_times[-1]["opened_at"]),
-            leased_until=opened + timedelta(minutes=project.lease_minutes),
+            leased_until=datetime.fromisoformat(rating.stage_times[0]["opened_at"]) + lease,
         )
-    assignments = Assignment.objects.bulk_create(rating.assignment for rating in ratings if rating.assignment)
-    for rating, assignment in zip(ratings, assignments, strict=True):
-        rating.assignment = assignment
-        assignment.created_at = datetime.fromisoformat(rating.stage_times[0]["opened_at"])
-    Assignment.objects.bulk_update(assignments, ["created_at"])
-    Rating.objects.bulk_update(ratings, ["assignment", "is_check"])
+        for rating in ratings.order_by("completed_at", "pk")
+    )
+    assignments = Assignment.objects.filter(rater__project=project)
+    assignments.update(created_at=F("leased_until") - lease)
+    own = assignments.filter(rater=OuterRef("rater"), summary=OuterRef("summary"))
+    ratings.update(assignment=Subquery(own.values("pk")), is_check=Subquery(own.values("is_check")))
