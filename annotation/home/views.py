@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.demo.accounts import demo_accounts
+from annotation.demo.tour import tour_of
 from annotation.models import Membership, Project, Rater, Rating, Role
 from annotation.permissions import may_create_project
 from annotation.progress.progress import Group, overall_progress
@@ -72,6 +73,7 @@ def home(request: HttpRequest) -> HttpResponse:
             "parts": my_projects(request.user),
             "archived": archived_projects(request.user),
             "may_create": may_create_project(request.user),
+            "tour": tour_of(request.user),
         }
         return render(request, "annotation/home/home.html", context)
     if accounts := demo_accounts(request):

@@ -4,7 +4,8 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from annotation.demo.accounts import make_demo_user
-from tests.factories import make_user
+from annotation.models import Membership
+from tests.factories import make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -74,3 +75,22 @@ def test_a_persons_own_account_of_that_name_stays_closed():
     person = User.objects.create_user("demo-manager", password="their own")
     assert make_demo_user("demo-manager") == person
     assert enter(Client(), "demo-manager").status_code == 403
+
+
+def test_a_demo_account_is_led_through_the_sample_project():
+    project = make_project(slug="sample")
+    client = Client()
+    for username, role in (("demo-manager", "manager"), ("demo-annotator", "")):
+        user = make_demo_user(username)
+        if role:
+            Membership.objects.create(project=project, user=user, role=role)
+        enter(client, username)
+        text = client.get(reverse("home")).content.decode()
+        assert ("A tour in five stops" in text) is bool(role)
+        assert (reverse("planning", args=["sample"]) in text) is bool(role)
+
+
+def test_nobody_else_is_led_there():
+    client = Client()
+    client.force_login(make_member(make_project(slug="sample"), "manager"))
+    assert "A tour in five stops" not in client.get(reverse("home")).content.decode()
