@@ -35,7 +35,7 @@ STOPS = (
     ),
     Stop(
         "Comparison",
-        "The second version of a judge agrees with people better than the first, and than ROUGE. The "
+        "On Concise, a judge agrees with people better than ROUGE does, and the test confirms it. The "
         "intervals hold however often you look.",
         "comparison",
     ),
