@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from annotation.errors import InvalidImport
 from annotation.imports.reading.importer import Importer, importer_class
-from annotation.imports.reading.mapping import parts_of, read_mapping
+from annotation.imports.reading.mapping import read_mapping
+from annotation.imports.reading.tables import parts_of
 from annotation.models import ImportJob
 
 JOINED = "article_id"

@@ -12,10 +12,10 @@ from annotation.errors import suggestion
 from annotation.imports.formats import IMPORTERS
 from annotation.imports.reading.column_proposal import MOST_ROWS_READ, propose_columns
 from annotation.imports.reading.kinds import OtherKind
-from annotation.imports.reading.lines import TextFile
+from annotation.imports.reading.lines import ZIP_MAGIC, TextFile
 from annotation.imports.reading.records import Entry, Rejected, Row
 from annotation.imports.reading.tables import column_names, is_json, table_rows
-from annotation.imports.reading.workbooks import open_file
+from annotation.imports.reading.workbooks import WorkbookFile
 from annotation.protocol import Questionnaire
 
 
@@ -147,6 +147,17 @@ def other_formats(refusal: OtherKind) -> str:
         return f"Choose a format that fits its {'columns' if is_table else 'fields'}: {' or '.join(fitting)}."
     kind = "tables" if is_table else "JSON"
     return f"Convert the file, or choose a format that reads {kind}: {' or '.join(reading)}."
+
+
+def open_file(path: Path, name: str = "", sheet: str = "") -> TextFile:
+    """Return a file to import, as a WorkbookFile if it is a zip archive."""
+    file = TextFile(path, name)
+    try:
+        with path.open("rb") as stream:
+            is_zip = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    except OSError:
+        return file  # reading it says why
+    return WorkbookFile(path, name, sheet) if is_zip else file
 
 
 def open_import(

@@ -6,16 +6,10 @@ from functools import cached_property
 
 from annotation.errors import suggestion
 from annotation.imports.reading.records import Rejected
+from annotation.imports.reading.tables import parts_of
 
 JOIN = "-"
 """The text between the values of joined columns."""
-
-
-def parts_of(column: str, present: Collection[str]) -> list[str]:
-    """Return the columns that `column` names: itself, or several joined by '+' if none is called so."""
-    return (
-        [column] if column in present or "+" not in column else [each.strip() for each in column.split("+")]
-    )
 
 
 @dataclass(frozen=True)

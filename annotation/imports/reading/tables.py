@@ -3,14 +3,13 @@
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum, StrEnum, auto
 from itertools import islice
 from typing import cast
 
 from annotation.imports.reading.kinds import TAB, delimiter_of, opens_json, refuse_json
 from annotation.imports.reading.lines import LONGEST_LINE, TextFile
-from annotation.imports.reading.mapping import parts_of
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, Row, listed
 from annotation.imports.reading.workbooks import WorkbookFile
 
@@ -243,6 +242,13 @@ def _table_records(file: TextFile, quoting: Quoting) -> tuple[str, Iterator[Reco
         refuse_json(file, header)
     delimiter = delimiter_of(header)
     return delimiter, records(file, delimiter, quoting)
+
+
+def parts_of(column: str, present: Collection[str]) -> list[str]:
+    """Return the columns that `column` names: itself, or several joined by '+' if none is called so."""
+    return (
+        [column] if column in present or "+" not in column else [each.strip() for each in column.split("+")]
+    )
 
 
 def _header(file: TextFile, number: int, found: list[str], needed: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from openpyxl.xml.constants import SHEET_MAIN_NS
 
 from annotation.imports.reading.fields import number_text
 from annotation.imports.reading.kinds import OtherKind
-from annotation.imports.reading.lines import BLOCK, LONGEST_LINE, ZIP_MAGIC, TextFile
+from annotation.imports.reading.lines import BLOCK, LONGEST_LINE, TextFile
 from annotation.imports.reading.records import FileRefused, Problem, Rejected, listed, shown
 
 LARGEST_WORKBOOK = 512 * 1024 * 1024  # bytes of all parts after unpacking
@@ -301,17 +301,6 @@ class _PartCheck:
             raise self._file._refused(last, "file", found, f"at most {MOST_ROWS:,} rows in a sheet")
         if self.part.rows <= last:
             raise ValueError(f"row {self.part.rows:,} follows row {last:,}")
-
-
-def open_file(path: Path, name: str = "", sheet: str = "") -> TextFile:
-    """Return a file to import, as a WorkbookFile if it is a zip archive."""
-    file = TextFile(path, name)
-    try:
-        with path.open("rb") as stream:
-            is_zip = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
-    except OSError:
-        return file  # reading it says why
-    return WorkbookFile(path, name, sheet) if is_zip else file
 
 
 def _column_name(header: Sequence[str], column: int) -> str:

@@ -12,11 +12,10 @@ from openpyxl import Workbook
 from openpyxl.xml.constants import SHEET_MAIN_NS
 
 from annotation.imports.reading import workbooks
-from annotation.imports.reading.importer import open_import
+from annotation.imports.reading.importer import open_file, open_import
 from annotation.imports.reading.kinds import OtherKind
 from annotation.imports.reading.records import FileRefused, Rejected
 from annotation.imports.reading.tables import table_rows
-from annotation.imports.reading.workbooks import open_file
 from tests.import_files import read, workbook
 
 SHEET = "xl/worksheets/sheet1.xml"
