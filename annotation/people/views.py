@@ -7,7 +7,6 @@ from django import forms
 from django.contrib import messages
 from django.core.mail import EmailMessage
 from django.core.paginator import Paginator
-from django.db.models import F, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,16 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.audit.log import LONGEST_REASON
 from annotation.errors import NotFound
 from annotation.gold.coverage import gold_shortages
-from annotation.gold.qualified_languages import qualified_raters
 from annotation.gold.rounds import raters_waiting
 from annotation.lookups import one_of
-from annotation.models import CheckSuspension, Invitation, Project, QualificationRound, Rater, Role
+from annotation.models import Invitation, Project, Rater, Role
 from annotation.people.invitation_list import InvalidList, read_invitees
 from annotation.people.invitations import Invitee, invite_all, revoke_invitation
 from annotation.people.mail import send, sends_mail
 from annotation.people.members import (
     effect_of_removal,
-    reasons_of,
     reinstate_rater,
     remove_member,
     remove_rater,
@@ -34,8 +31,8 @@ from annotation.people.members import (
     suspend_rater,
 )
 from annotation.people.passwords import link_refusals
+from annotation.people.rater_list import rater_rows
 from annotation.permissions import Permission, may_stop_rating
-from annotation.progress.progress import ratings_by_rater
 from annotation.templatetags.figures import noun
 from annotation.templatetags.texts import language_name
 from annotation.texts.language_codes import is_language_code
@@ -142,7 +139,7 @@ class InvitationForm(LanguagesForm):
         label="E-mail addresses",
         required=False,
         max_length=50_000,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=forms.Textarea(attrs={"rows": 2}),
         help_text="One on each line, or CSV: address, role, languages. Leave empty for one link.",
     )
     note = forms.CharField(
@@ -192,13 +189,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         if mailed:
             messages.success(request, f"{noun(mailed, 'invitation,invitations')} sent by e-mail.")
         form = InvitationForm(project)
-    raters = project.raters.select_related("user").prefetch_related(
-        Prefetch("rounds", QualificationRound.objects.order_by("number")),
-        Prefetch("check_suspensions", CheckSuspension.objects.filter(lifted_at__isnull=True)),
-    )
-    counts = ratings_by_rater(project)
-    reasons = reasons_of(project)
-    qualified = qualified_raters(project)
+    raters, headings = rater_rows(project, request.GET.get("sort", ""))
     context = {
         "form": form,
         "links": links,
@@ -209,10 +200,8 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
         "waiting": raters_waiting(project),
         "without_link": link_refusals(request.user, project),
         "memberships": project.memberships.select_related("user").order_by("role", "user__username"),
-        "raters": [
-            (rater, counts.get(rater.pk, 0), qualified.get(rater.pk, set()), reasons.get(rater.pseudonym))
-            for rater in raters.order_by(F("user").asc(nulls_last=True), "pseudonym")
-        ],
+        "raters": raters,
+        "headings": headings,
     }
     return render(request, "annotation/people/people.html", context, status=422 if form.errors else 200)
 

@@ -238,9 +238,10 @@ def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
     return groups
 
 
-def ratings_by_rater(project: Project) -> dict[int, int]:
-    """Return rater id -> number of finished ratings, as `RatingQuerySet.finished` counts them."""
-    return dict(_finished(project).values_list("rater").annotate(Count("pk")))
+def work_by_rater(project: Project) -> dict[int, tuple[int, datetime | None]]:
+    """Return rater id -> the number of ratings that `finished` counts, and the time of the last."""
+    rows = _finished(project).values_list("rater").annotate(Count("pk"), Max("completed_at"))
+    return {rater: (ratings, last) for rater, ratings, last in rows}
 
 
 def _finished(project: Project) -> QuerySet[Rating]:

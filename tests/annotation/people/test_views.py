@@ -1,6 +1,7 @@
 """The People page: invitations, raters' statuses and members."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core import mail
@@ -346,3 +347,34 @@ def test_somebody_who_only_rates_cannot_stop_by_themselves(project):
     assert client.get(address("rating_stop", project)).status_code == 404
     assert client.post(address("rating_stop", project)).status_code == 403
     assert address("rating_stop", project) not in client.get(address("history", project)).content.decode()
+
+
+def order_of(client, project, sort):
+    page = client.get(address("people", project), {"sort": sort}).content.decode()
+    names = re.findall(r"<b><a href=[^>]+>([^<]+)</a></b>", page)
+    sorted_by = re.findall(r'aria-sort="(\w+)"><a\s+href="\?sort=([\w-]+)">([^<]+)', page)
+    return names, sorted_by
+
+
+def test_raters_are_sorted_by_a_column(project, client):
+    now = timezone.now()
+    for name, status, ratings in (("b-10", "removed", 1), ("b-9", "training", 2), ("a", "qualified", 0)):
+        rater = make_rater(project, pseudonym=name, status=status)
+        for day in range(ratings):
+            when = now - timedelta(days=3 * ratings + day)
+            summary = make_summary(project, open_places=0)
+            Rating.objects.create(summary=summary, rater=rater, created_at=when, completed_at=when)
+    assert order_of(client, project, "") == (["a", "b-9", "b-10"], [("ascending", "-name", "Rater")])
+    assert order_of(client, project, "-name")[0] == ["b-10", "b-9", "a"]
+    assert order_of(client, project, "status")[0] == ["b-9", "a", "b-10"]
+    assert order_of(client, project, "-ratings") == (
+        ["b-9", "b-10", "a"],
+        [("descending", "ratings", "Ratings")],
+    )
+    assert order_of(client, project, "last")[0] == ["a", "b-9", "b-10"]
+
+
+@pytest.mark.parametrize("sort", ["--name", "-", "pk", "9" * 5000])
+def test_an_unknown_column_sorts_by_name(project, client, sort):
+    make_rater(project)
+    assert order_of(client, project, sort)[1] == [("ascending", "-name", "Rater")]

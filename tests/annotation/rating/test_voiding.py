@@ -7,7 +7,7 @@ from annotation.exports.rated import exported_ratings
 from annotation.labels import human_labels
 from annotation.models import Rating, Role, Summary
 from annotation.people.members import remove_rater
-from annotation.progress.progress import progress_of, ratings_by_rater
+from annotation.progress.progress import progress_of, work_by_rater
 from annotation.rating.assigning import take_assignment
 from annotation.rating.reopening import reopen_rating, reopenable_rating
 from annotation.rating.submitting import GivenAnswer, correct_answer
@@ -39,7 +39,7 @@ def counted(project):
         len(human_labels(project, question)),
         snapshot_of(project).human.questions[0].answers.size,
         progress_of(project).ratings,
-        sum(ratings_by_rater(project).values()),
+        sum(ratings for ratings, _ in work_by_rater(project).values()),
         len(list(exported_ratings(project, RatingFilters()))),
         len(list(exported_ratings(project, statuses))),
         1 - Summary.objects.get(project=project).open_places,
