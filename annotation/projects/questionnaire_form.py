@@ -1,5 +1,7 @@
 """Forms of a questionnaire: title, stages and up to `MOST_QUESTIONS` questions."""
 
+from collections.abc import Mapping
+
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 from django.utils.text import slugify
@@ -7,6 +9,7 @@ from django.utils.text import slugify
 from annotation import protocol
 
 MOST_QUESTIONS = 12
+QUESTIONS_AT_FIRST = 3
 YES_NO = "yes_no_unsure"
 POINTS = "points"
 
@@ -26,7 +29,7 @@ class QuestionnaireForm(forms.Form):
     )
     stage_titles = forms.CharField(
         label="Stages",
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 2}),
         initial="Language\nAgainst the article",
         help_text="One per line, in order. Submitting a stage locks its answers.",
     )
@@ -41,7 +44,6 @@ class QuestionForm(forms.Form):
         label="Name",
         max_length=60,
         validators=[_check_key],
-        help_text="A short name such as Fluency. It also names the dimension.",
     )
     wording = forms.CharField(label="Wording", widget=forms.Textarea(attrs={"rows": 2}), max_length=1000)
     stage = forms.IntegerField(min_value=1, max_value=9, initial=1)
@@ -98,6 +100,14 @@ class QuestionForm(forms.Form):
 
 
 class _Questions(BaseFormSet):
+    def initial_form_count(self) -> int:
+        return 0  # those with `initial` values are as new as the others, and may stay empty
+
+    def total_form_count(self) -> int:
+        if self.is_bound or self.initial is None:
+            return super().total_form_count()
+        return len(self.initial)
+
     def clean(self) -> None:
         if not any(form.has_changed() for form in self.forms):
             raise forms.ValidationError("Add at least one question.")
@@ -106,11 +116,40 @@ class _Questions(BaseFormSet):
 QuestionFormSet = formset_factory(
     QuestionForm,
     formset=_Questions,
-    extra=MOST_QUESTIONS,
+    extra=QUESTIONS_AT_FIRST,
     max_num=MOST_QUESTIONS,
     absolute_max=MOST_QUESTIONS,
     validate_max=True,
 )
+
+
+def edited_forms(sent: Mapping[str, str], edit: str) -> tuple[QuestionnaireForm, BaseFormSet]:
+    """Return the forms as they were sent, after an edit of the list of questions, and not yet checked.
+
+    The edit is "add", or "remove-2", "up-2" or "down-2" for the third question. Any other changes nothing.
+    """
+    questions = [
+        {name: sent.get(f"form-{place}-{name}", "") for name in QuestionForm.base_fields}
+        for place in range(QuestionFormSet(sent).total_form_count())
+    ]
+    action, _, number = edit.partition("-")
+    place = next((place for place in range(len(questions)) if number == str(place)), None)
+    if action == "add" and len(questions) < MOST_QUESTIONS:
+        place = len(questions)
+        questions.append({})
+    elif action in ("remove", "up", "down") and place is not None:
+        moved = questions.pop(place)
+        if action != "remove":
+            place = max(place - 1, 0) if action == "up" else min(place + 1, len(questions))
+            questions.insert(place, moved)
+    form = QuestionnaireForm(
+        initial={name: sent.get(name, "") for name in QuestionnaireForm.base_fields}, label_suffix=""
+    )
+    formset = QuestionFormSet(initial=questions, form_kwargs={"label_suffix": ""})
+    if place is not None and questions:
+        focused = formset.forms[min(place, len(questions) - 1)]
+        focused.fields["title"].widget.attrs["autofocus"] = True
+    return form, formset
 
 
 def defined(form: QuestionnaireForm, questions: BaseFormSet) -> protocol.Questionnaire:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.errors import DomainError, NotAllowed
 from annotation.permissions import Permission, may_create_project
 from annotation.projects.forms import ProjectForm, SettingsForm
-from annotation.projects.questionnaire_form import QuestionFormSet, QuestionnaireForm, defined
+from annotation.projects.questionnaire_form import QuestionFormSet, QuestionnaireForm, defined, edited_forms
 from annotation.projects.settings import (
     change_settings,
     create_project,
@@ -89,9 +89,14 @@ def results_unpublish(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def questionnaire_new(request: SignedInRequest) -> HttpResponse:
+    """Show the form. POST creates the questionnaire, or with "edit" adds, moves or removes a question."""
     if not may_create_project(request.user):
         raise NotAllowed("Only administrators and managers can define questionnaires. Ask one of them.")
     sent = request.POST if request.method == "POST" else None
+    if edit := request.POST.get("edit"):
+        form, questions = edited_forms(request.POST, edit)
+        context = {"form": form, "questions": questions}
+        return render(request, "annotation/projects/questionnaire_new.html", context)
     form = QuestionnaireForm(sent, label_suffix="")
     questions = QuestionFormSet(sent, form_kwargs={"label_suffix": ""})
     if sent is not None and form.is_valid() and questions.is_valid():

@@ -1,5 +1,7 @@
 """The page that defines a questionnaire."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -134,3 +136,49 @@ def test_titles_are_escaped(client):
     assert "Clear &lt;script&gt;" in text
     refused = send(client, question(title=SCRIPT, wording=""), title=SCRIPT).content.decode()
     assert SCRIPT not in refused
+
+
+def shown(page):
+    """Return the names of the questions on a page, in order."""
+    inputs = re.findall(r'<input [^>]*name="form-\d+-title"[^>]*>', page)
+    return [(re.findall(r'value="([^"]*)"', each) or [""])[0] for each in inputs]
+
+
+@pytest.mark.parametrize(
+    ("edit", "names"),
+    [
+        ("add", ["Clear", "Main ideas", ""]),
+        ("remove-0", ["Main ideas"]),
+        ("up-1", ["Main ideas", "Clear"]),
+        ("down-0", ["Main ideas", "Clear"]),
+        ("up-0", ["Clear", "Main ideas"]),
+        ("down-1", ["Clear", "Main ideas"]),
+        ("remove-7", ["Clear", "Main ideas"]),
+        ("remove-" + "9" * 5000, ["Clear", "Main ideas"]),
+        ("nonsense", ["Clear", "Main ideas"]),
+    ],
+)
+def test_editing_the_list_of_questions_keeps_what_was_typed(client, edit, names):
+    response = send(client, *TWO, title="My title", stage_titles="One\nTwo", edit=edit)
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert shown(page) == names
+    assert 'value="My title"' in page
+    assert "One\nTwo</textarea>" in page
+    assert "Main ideas" not in names or (page.count(" checked"), page.count('value="7"')) == (1, 1)
+    assert "This field is required" not in page
+    assert not custom_questionnaires().exists()
+
+
+def test_a_new_questionnaire_has_three_questions_and_grows_to_twelve(client):
+    page = client.get(reverse("questionnaire_new")).content.decode()
+    assert shown(page) == [""] * 3
+    full = send(client, *TWO, *[question(title="") for _ in range(10)], edit="add").content.decode()
+    assert len(shown(full)) == 12
+    assert "Add question" not in full
+
+
+def test_a_questionnaire_is_created_from_edited_questions(client):
+    context = send(client, *TWO, edit="add").context
+    assert context["questions"].management_form["INITIAL_FORMS"].value() == 0
+    assert context["questions"].management_form["TOTAL_FORMS"].value() == 3
