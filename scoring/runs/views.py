@@ -19,13 +19,14 @@ from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from scoring.contract.params import params_in_words, undeclared_params
 from scoring.errors import InvalidRun, RunBusy
-from scoring.evaluators import EVALUATORS, FAMILIES, UnknownEvaluator, load_evaluator
+from scoring.evaluators import EVALUATORS, UnknownEvaluator, load_evaluator
 from scoring.evaluators.catalogue import describe
 from scoring.inputs.items import item_id
 from scoring.models import Probe, Run, Setup
 from scoring.replies.budgets import set_budget
 from scoring.replies.run_costs import costs_of
 from scoring.runs.budget_form import BudgetForm
+from scoring.runs.choice import evaluators_for
 from scoring.runs.estimates import estimate
 from scoring.runs.forms import RunForm
 from scoring.runs.lifecycle import cancel_run, delete_run, resume_run, run_of
@@ -40,7 +41,6 @@ from scoring.runs.progress import (
     reasons_of,
     runs_of,
 )
-from scoring.weights.model_files import is_here
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import queue_of
 
@@ -79,11 +79,8 @@ def run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     project = open_project(request, slug, Permission.MANAGE_RUNS)
     name = request.POST.get("evaluator") or request.GET.get("evaluator")
     if not name:
-        families = {
-            family: [each | {"weights_are": _default_weights(each)} for each in describe(names)]
-            for family, names in FAMILIES.items()
-        }
-        return render(request, "scoring/runs/choose.html", {"families": families})
+        families, others = evaluators_for(project)
+        return render(request, "scoring/runs/choose.html", {"families": families, "others": others})
     try:
         [described] = describe([name])
     except UnknownEvaluator as error:
@@ -232,14 +229,6 @@ def _estimate(probe: Probe) -> dict[str, Any]:
         "overdue": is_overdue(probe),
         "served": is_served(queue_of(probe)),
     }
-
-
-def _default_weights(described: dict[str, Any]) -> str:
-    """Return "here" or "missing" for the evaluator's default models, or "unnamed" if runs must name one."""
-    naming = [each for each in described["parameters"] if each["is_weights"]]
-    if any(each["required"] for each in naming):
-        return "unnamed"
-    return "here" if all(is_here(each["default"]) for each in naming if each["default"]) else "missing"
 
 
 def _origin(setup: Setup) -> dict[str, Any]:

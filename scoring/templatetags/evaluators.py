@@ -61,16 +61,16 @@ def needs_in_words(evaluator: Mapping[str, Any]) -> str:
     for each in evaluator["needs_if"]:
         declared = next(spec for spec in evaluator["parameters"] if spec["name"] == each["parameter"])
         words = declared["choices"][each["value"]]
-        values.setdefault((declared["label"], _listed(each["needs"])), []).append(words)
+        values.setdefault((declared["label"], needs_listed(each["needs"])), []).append(words)
     changes = [f"{label} “{'” or “'.join(these)}”: {needs}" for (label, needs), these in values.items()]
-    return "; ".join([_listed(evaluator["needs"]), *changes])
+    return "; ".join([needs_listed(evaluator["needs"]), *changes])
 
 
 @register.filter
 def needs_in_short(evaluator: Mapping[str, Any]) -> str:
     """Return what an evaluator needs besides the summary, with alternatives but without parameters."""
     alternatives = [evaluator["needs"], *(each["needs"] for each in evaluator["needs_if"])]
-    return "; or ".join(dict.fromkeys(map(_listed, alternatives)))
+    return "; or ".join(dict.fromkeys(map(needs_listed, alternatives)))
 
 
 @register.filter
@@ -93,5 +93,7 @@ def authors_and_year(source: str) -> str:
     return found[0] if found else source
 
 
-def _listed(needs: list[str]) -> str:
+@register.filter
+def needs_listed(needs: list[str]) -> str:
+    """Return these needs in words."""
     return ", ".join(WORDS[need] for need in needs) or "the summary alone"

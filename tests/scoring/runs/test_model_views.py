@@ -74,14 +74,20 @@ class TestChoice:
 
     def test_page_links_to_each_family(self, here, researcher):
         page = text_of(researcher.get(here))
-        for number in range(1, 9):
+        for number in range(1, 3):
             assert f'href="#family-{number}"' in page
             assert f'id="family-{number}"' in page
 
+    def test_evaluators_that_cannot_run_come_last_with_a_reason(self, here, researcher):
+        can, _, cannot = text_of(researcher.get(here)).partition("Cannot run here yet")
+        assert "?evaluator=rouge" in can
+        assert "missing: human labels to learn from" in card_of(cannot, "majority")
+        assert "weights not installed" in card_of(cannot, "bartscore")
+
     def test_needs_that_depend_on_parameters_are_short(self, here, researcher):
         card = card_of(text_of(researcher.get(here)), "bartscore")
-        assert "<dd>the article; or references</dd>" in card
-        assert "<dd>Yuan, Neubig and Liu 2021</dd>" in card
+        assert "<span>Needs the article; or references</span>" in card
+        assert "<span>Yuan, Neubig and Liu 2021</span>" in card
 
 
 class TestForm:
