@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from annotation.errors import NotAllowed
 
 OPEN = "!demo"
-"""The password of an account that is entered without one.
+"""The stored password of an account that is entered without one.
 
-Django takes no password that begins so. Setting one ends the open entrance.
+Because of its first character, Django accepts no password for it. Once a password is set, it is needed.
 """
 
 

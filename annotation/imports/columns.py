@@ -1,6 +1,6 @@
 """Choosing on a page which column of a table holds which field, as values of the option `map`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from annotation.errors import InvalidImport
 from annotation.imports.reading.importer import Importer, importer_class
@@ -37,13 +37,18 @@ def mapping_of(
     for column, ours in chosen.items():
         if ours:
             columns.setdefault(ours, []).append(column)
+    constant = {pair.partition("=")[0].strip() for pair in constants}
     problems = {
-        column: f"It is called {column} and would be imported as that. Choose {column.replace('_', ' ')}, or "
-        "choose it for another column."
+        column: problem
         for column, ours in chosen.items()
-        if not ours and column in importer.mapped_fields and column not in columns
+        if (problem := _problem(column, ours, {*columns, *constant}, importer))
     }
-    is_wide = importer.may_be_wide and "system" not in columns and SEVERAL in columns
+    problems |= {
+        column: f"The {ours.replace('_', ' ')} is the same for all rows. Choose another field."
+        for ours in constant & columns.keys()
+        for column in columns[ours]
+    }
+    is_wide = importer.may_be_wide and "system" not in {*columns, *constant} and SEVERAL in columns
     pairs = [*constants]
     for ours, held in columns.items():
         if ours == SEVERAL and is_wide:
@@ -57,6 +62,16 @@ def mapping_of(
     if problems:
         raise InvalidImport(problems)
     return pairs
+
+
+def _problem(column: str, ours: str, held: Collection[str], importer: type[Importer]) -> str:
+    """Return why a column cannot hold the chosen field, or none; empty if it can."""
+    if not ours and column in importer.mapped_fields and column not in held:
+        title = column.replace("_", " ")
+        return f"A column of this name is imported as {title}. Choose {title} here or for another column."
+    if ours and ("=" in column or (ours == JOINED and "+" in column)):
+        return "The name of this column has = or +. Rename it in the file."
+    return ""
 
 
 def current_mapping(job: ImportJob) -> list[str]:

@@ -242,7 +242,7 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_columns(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
-    """Let the manager choose what each column of a dry run's table holds, and show the first rows so read.
+    """Let the manager choose what each column of a dry run's table holds, and show the first rows.
 
     POST checks the file again with these columns.
     """

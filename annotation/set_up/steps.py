@@ -42,10 +42,9 @@ class Step:
 
 @dataclass(frozen=True)
 class SetUp:
-    """A project's steps before the launch, and its languages: those of the summaries that people rate."""
+    """A project's steps before the launch, and how many of its ratings are given."""
 
     steps: tuple[Step, ...]
-    languages: tuple[str, ...]
     progress: Group
 
     @property
@@ -60,8 +59,7 @@ class SetUp:
 
 def set_up_of(project: Project) -> SetUp:
     """Return the steps of a project, in a number of queries that does not grow with it."""
-    rateable = Summary.objects.filter(project=project).rateable().order_by()
-    languages = tuple(sorted(rateable.values_list("article__language", flat=True).distinct()))
+    languages = languages_to_rate(project)
     progress = overall_progress([project])[project.pk]
     steps = (
         _texts(progress, languages),
@@ -71,10 +69,16 @@ def set_up_of(project: Project) -> SetUp:
         _people(project, languages),
         _settings(project),
     )
-    return SetUp(steps, languages, progress)
+    return SetUp(steps, progress)
 
 
-def most_wanted(project: Project) -> int:
+def languages_to_rate(project: Project) -> tuple[str, ...]:
+    """Return the languages of the summaries that people rate, by code."""
+    rateable = Summary.objects.filter(project=project).rateable().order_by()
+    return tuple(sorted(rateable.values_list("article__language", flat=True).distinct()))
+
+
+def _most_wanted(project: Project) -> int:
     """Return how many raters some summary needs."""
     return max(project.redundancy, project.extra_redundancy if project.extra_share else 0)
 
@@ -143,7 +147,7 @@ def _people(project: Project, languages: tuple[str, ...]) -> Step:
     found = [f"Raters: {_counts(raters)}."] if raters else []
     if coming:
         found.append(f"Open invitations: {_counts(coming)}.")
-    needed = most_wanted(project)
+    needed = _most_wanted(project)
     lacking = {each: needed - raters[each] - coming[each] for each in languages}
     lacking = {language: lack for language, lack in lacking.items() if lack > 0}
     missing: tuple[str, ...] = ()
@@ -162,7 +166,7 @@ def _settings(project: Project) -> Step:
         wanted += f", {project.extra_redundancy} for {percent(project.extra_share)} of them"
     found = [f"{wanted}.", f"Daily goal: {noun(project.daily_goal, 'rating,ratings')}."]
     advice = []
-    if most_wanted(project) < 2:
+    if _most_wanted(project) < 2:
         advice.append("Agreement between raters needs summaries with two ratings or more.")
     return Step("settings", "Settings", "project_settings", "Change", tuple(found), (), tuple(advice))
 

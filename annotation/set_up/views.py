@@ -12,7 +12,7 @@ from annotation.protocol import Questionnaire
 from annotation.rating.desk import GivenAnswer
 from annotation.rating.sheet_form import QuestionRow
 from annotation.rating.shown_item import ShownAnswer, ShownArticle
-from annotation.set_up.steps import set_up_of
+from annotation.set_up.steps import languages_to_rate, set_up_of
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -31,7 +31,7 @@ def set_up(request: SignedInRequest, slug: str) -> HttpResponse:
 def set_up_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show a stage as raters of a language see it, with a summary of the project. Nothing is stored."""
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
-    languages = set_up_of(project).languages
+    languages = languages_to_rate(project)
     chosen = request.GET.get("language", "")
     language = chosen if chosen in languages else (languages[0] if languages else "")
     asked = project.questionnaire.protocol
@@ -46,12 +46,12 @@ def set_up_preview(request: SignedInRequest, slug: str) -> HttpResponse:
         "summary": sample,
         "article": ShownArticle.of(sample.article, "") if sample and shows_article else None,
         "shows_article": shows_article,
-        "questions": question_rows_of(asked, stage),
+        "questions": _question_rows(asked, stage),
     }
     return render(request, "annotation/set_up/preview.html", context)
 
 
-def question_rows_of(asked: Questionnaire, stage: int) -> list[QuestionRow]:
+def _question_rows(asked: Questionnaire, stage: int) -> list[QuestionRow]:
     """Return the questions of a stage without answers, numbered as on the rating page."""
     empty = GivenAnswer("")
     return [

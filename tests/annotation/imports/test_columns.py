@@ -131,7 +131,20 @@ def test_a_choice_is_a_mapping_and_back(chosen, mapping):
     assert fields_by_column(mapping, list(chosen), EXAMPLES.mapped_fields) == held
 
 
-def test_a_column_that_is_called_like_a_field_cannot_be_left_out_silently():
+@pytest.mark.parametrize(
+    ("chosen", "constants", "column", "problem"),
+    [
+        ({"title": "", "id": "article_id"}, [], "title", "is imported as title"),
+        ({"id": "article_id", "name": "system"}, ["system==gpt-4"], "name", "the same for all rows"),
+        ({"a=b": "summary"}, [], "a=b", "Rename it"),
+        ({"a+b": "article_id", "c": "article_id"}, [], "a+b", "Rename it"),
+    ],
+)
+def test_a_choice_that_no_mapping_can_say_is_refused(chosen, constants, column, problem):
     with pytest.raises(InvalidImport) as refusal:
-        mapping_of({"title": "", "id": "article_id"}, EXAMPLES)
-    assert "would be imported as that" in refusal.value.fields["title"]
+        mapping_of(chosen, EXAMPLES, constants)
+    assert problem in refusal.value.fields[column]
+
+
+def test_a_system_that_is_the_same_for_all_rows_makes_no_wide_table():
+    assert mapping_of({"out": "summary"}, EXAMPLES, ["system==gpt-4"]) == ["system==gpt-4", "summary=out"]
