@@ -28,10 +28,12 @@ def lines(path: Path, *rows: str) -> Path:
 
 
 def workbook(path: Path, *rows: Sequence[object], as_text: bool = False) -> Path:
-    """Write an Excel workbook with one sheet. `as_text` keeps =1 from becoming a formula."""
+    """Write an Excel workbook with one sheet. `as_text` keeps =1 and _x000D_ as they are."""
     book = Workbook()
     for number, row in enumerate(rows, start=1):
         for column, value in enumerate(row, start=1):
+            if as_text:
+                value = str(value).replace("_x", "_x005F_x")
             cell = book.active.cell(number, column, value)
             if as_text:
                 cell.data_type = "s"

@@ -4,6 +4,7 @@ Each part of a workbook is checked before openpyxl reads it, because openpyxl ho
 parts in memory.
 """
 
+import re
 import warnings
 import zipfile
 import zlib
@@ -43,6 +44,8 @@ _DAMAGES = (
     *(TypeError, ValueError, zipfile.BadZipFile, zlib.error),
 )
 """Errors that zipfile and openpyxl raise for damaged workbooks."""
+_ESCAPED = re.compile("_x(000D|005F)_")
+"""A carriage return, and the underscore of a text that looks like an escaped character."""
 _ROW, _CELL, _FORMULA, _VALUE, _INLINE, _TEXT = (
     f"{SHEET_MAIN_NS}}}{name}" for name in ("row", "c", "f", "v", "is", "si")
 )
@@ -311,7 +314,7 @@ def _column_name(header: Sequence[str], column: int) -> str:
 def _text(value: object) -> str:
     """Return the value of a cell as CSV files have it."""
     if isinstance(value, str):
-        return value.replace("_x000D_", "\r")  # Excel's spelling of a carriage return
+        return _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

@@ -293,6 +293,7 @@ CELL = st.text(
 
 @given(st.lists(st.lists(CELL, min_size=3, max_size=3), max_size=5))
 @example([["1.0", "=x", "a\nb"], ['"', ";", ","], ["", "", ""], [" ", "x", " "], ["007", "true", "1e5"]])
+@example([["_x000D_", "_x005F_x000D_", "a_x"]])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_table_reads_equally_from_every_kind_of_file(tmp_path, table):
     table = [row for row in table if any(each.strip() for each in row)]
