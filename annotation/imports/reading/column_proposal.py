@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
+from django.utils.translation import get_language_info
+
 from annotation.texts.language_codes import is_language_code
 
 MOST_ROWS_READ = 50
@@ -84,6 +86,11 @@ def propose_columns(
         if longest:
             found["article"] = longest
     free = [name for name in header if name and name not in found.values()]
+    if "language" in fields and "language" not in found:
+        codes = [name for name in free if _are_languages(cells[name])]
+        if len(codes) == 1:
+            found["language"] = codes[0]
+            free.remove(codes[0])
     texts = [name for name in free if _are_texts(cells[name])]
     if "summary" in fields and "summary" not in found:
         if may_be_wide and len(texts) > 1 and "article" in found and "system" not in found:
@@ -135,6 +142,20 @@ def _can_hold(ours: str, cells: Sequence[str]) -> bool:
         return not given or not all(map(_is_number, given))
     if ours in ("article_id", "system", "rater", "question", "value"):
         return _length(given) < 10 * TEXT
+    return True
+
+
+def _are_languages(cells: Sequence[str]) -> bool:
+    """Return whether the cells are codes of several languages. One code alone may be a word, such as "no"."""
+    different = set(cells)
+    return len(different) > 1 and all(is_language_code(each) and _has_name(each) for each in different)
+
+
+def _has_name(language: str) -> bool:
+    try:
+        get_language_info(language.lower())
+    except KeyError:
+        return False
     return True
 
 
