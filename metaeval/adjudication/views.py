@@ -69,6 +69,10 @@ class QueueRow:
     summary: Summary
     disputes: Sequence[Dispute]
 
+    @property
+    def is_decided(self) -> bool:
+        return all(dispute.decision for dispute in self.disputes)
+
 
 @dataclass(frozen=True, eq=False)
 class Queue:

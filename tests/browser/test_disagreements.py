@@ -74,8 +74,9 @@ def test_answers_are_decided_by_keyboard(open_context: OpenContext, platform: Pl
     page = open_context().new_page()
     sign_in(page, platform, "demo-manager")
     page.goto("/projects/demo/adjudication/?question=conciseness")
-    first, second = (link.get_attribute("href") for link in page.locator(".records .excerpt a").all()[:2])
-    page.goto(str(first))
+    first, second = (link.get_attribute("href") for link in page.locator(".rows .excerpt a").all()[:2])
+    page.locator(".rows > li").first.click()
+    page.wait_for_url(f"**{first}")
     page.keyboard.press("2")
     page.keyboard.press("1")  # corrects: no question follows
     page.keyboard.press("c")

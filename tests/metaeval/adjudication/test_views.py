@@ -59,7 +59,7 @@ def test_the_queue_begins_with_the_largest_disagreement_and_can_be_narrowed(
     assert listed(client, project, state="decided") == []
     page = text_of(client.get(reverse("adjudication", args=[project.slug])))
     assert "3 summaries to decide, 0 decided." in page
-    assert "Attribution ✓ Yes 1 ✕ No 1 of 2 raters" in page
+    assert "Attribution ✓ Yes 1 ✕ No 1 to decide" in page
     wrong = client.get(reverse("adjudication", args=[project.slug]), {"one": "yes", "other": "no"})
     assert wrong.status_code == 400  # answers belong to a question
 
@@ -70,10 +70,17 @@ def test_decided_and_gold_summaries_leave_the_queue(client, project, manager, su
     decide_answers(project, manager, most.pk, {"grammar": DecidedAnswer("no")})
     assert listed(client, project)[0] == most.pk  # attribution is left
     assert listed(client, project, question="grammar") == [unsure.pk]
+    queue = reverse("adjudication", args=[project.slug])
+    assert "Grammatical ✓ Yes 1 ✕ No 1 → decided: ✕ No Attribution ✓ Yes 1 ✕ No 1 to decide" in text_of(
+        client.get(queue)
+    )
     decide_answers(project, manager, most.pk, {"attribution": DecidedAnswer("unsure")})
     GoldRating.objects.create(summary=one)
     assert listed(client, project) == [unsure.pk]
     assert listed(client, project, state="decided") == [most.pk, one.pk]
+    page = text_of(client.get(queue, {"state": "decided"}))
+    assert "Attribution ✓ Yes 1 ✕ No 1 → decided: ? Unsure decided" in page
+    assert "Concise ✓ Yes 1 ✕ No 1 gold" in page
     rows = list(
         csv.DictReader(
             io.StringIO(
