@@ -105,8 +105,9 @@ def import_file(
             if report.problems and not report.has_valid_rows and (choice.proposed or not report.refused):
                 report.refused = NO_VALID_ROW
             elif report.problems and not skip_bad and not report.refused:
-                are = "row is" if report.rejected == 1 else "rows are"
-                report.refused = f"{report.rejected:,} {are} invalid."
+                one = report.rejected == 1
+                invalid = "1 row is invalid" if one else f"{report.rejected:,} rows are invalid"
+                report.refused = f"{invalid}. Correct or skip {'it' if one else 'them'}."
             if project.closed_at is not None and report.has_new_ratings:
                 report.refused = CLOSED
         if report.refused or dry_run:

@@ -30,6 +30,7 @@ from annotation.imports.jobs import (
     queue_import,
     rejected_rows_of,
 )
+from annotation.imports.problem_kinds import kinds_of
 from annotation.imports.questionnaires import project_is_in_use
 from annotation.imports.reading.importer import Importer, importer_class
 from annotation.imports.undoing import effect_of_undoing, is_undoable, undo_import
@@ -164,7 +165,7 @@ def can_choose_columns(job: ImportJob) -> bool:
 
 
 JOBS_ON_A_PAGE = 20
-ERRORS_ON_A_PAGE = 100
+KINDS_ON_A_PAGE = 25
 ERROR_FIELDS = ("file", "line", "field", "found", "expected")
 
 
@@ -233,7 +234,7 @@ def import_job(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse
         "why_not_undoable": effect_of_undoing(job).refusal if is_undoable(job) else "",
         "can_skip_after_check": can_skip_after_check(job),
         "can_choose_columns": can_choose_columns(job),
-        "errors": Paginator(job.errors, ERRORS_ON_A_PAGE).get_page(request.GET.get("page")),
+        "kinds": Paginator(kinds_of(job.errors), KINDS_ON_A_PAGE).get_page(request.GET.get("page")),
         "has_rejected_rows": job.status == ImportJob.Status.DONE and rejected_rows_of(job) is not None,
     }
     template = "annotation/imports/job.html#job" if request.htmx else "annotation/imports/job.html"

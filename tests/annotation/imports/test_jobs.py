@@ -131,7 +131,7 @@ def test_articles_can_come_in_a_second_file(project):
 def test_an_invalid_file_fails_and_lists_errors_under_its_uploaded_name(project):
     job = work(queue(project, upload("broken", seahorse_row(), seahorse_row(answers="Perhaps" + "\t" * 5))))
     assert job.status == ImportJob.Status.FAILED
-    assert job.failure == "2 rows are invalid."
+    assert job.failure == "2 rows are invalid. Correct or skip them."
     assert [(error["file"], error["line"], error["field"]) for error in job.errors] == [
         ("ratings.tsv", 2, "line"),
         ("ratings.tsv", 4, "question1"),

@@ -106,7 +106,7 @@ def test_invalid_rows_are_listed_and_nothing_is_imported(project, client):
     job = imported(client, project, upload(ROW, ROW | {"id": "a2/sys", "article_id": "a2", "language": "4"}))
     text = text_of(client, job)
     assert job.status == "failed"
-    assert "1 row is invalid" in text
+    assert "1 row is invalid. Correct or skip it." in text
     assert "a language code such as de or pt-BR" in text
     assert not Summary.objects.exists()
 
@@ -330,20 +330,41 @@ def test_errors_download_as_csv_without_formulas(project, client):
     ]
 
 
-def test_a_long_list_of_errors_is_shown_in_pages(project, client):
-    error = {"file": "x", "line": 1, "field": "f", "found": "a", "expected": "b"}
-    job = ImportJob.objects.create(
+def failed(project, errors):
+    return ImportJob.objects.create(
         project=project,
         format="examples",
         file="imports/x",
         file_name="x",
         status="failed",
         finished_at=timezone.now(),
-        errors=[error] * 101,
+        errors=errors,
     )
-    text = text_of(client, job)
-    assert "101 problems" in text
-    assert text.count('<td class="expected">b</td>') == 100
+
+
+def test_problems_of_one_kind_are_one_line_that_opens_to_all_rows(project, client):
+    errors = [
+        {"file": "x", "line": line, "field": field, "found": f"found {line}", "expected": "a text"}
+        for line, field in [(1, "title"), *((line, "text") for line in range(2, 10))]
+    ]
+    text = text_of(client, failed(project, errors))
+    assert "9 problems" in text
+    many, one = text.index("x, lines 2, 3, 4, 5, 6 and 3 more"), text.index("x, line 1 <")
+    assert many < one
+    assert "<b>text</b>: expected a text, found, for example, <code>found 2</code>" in text
+    assert "<b>title</b>: expected a text, found <code>found 1</code>" in text
+    assert [text.count(f"<code>found {line}</code>") for line in (1, 3, 9)] == [1, 1, 1]
+    assert text.count("<details>") == 1
+
+
+def test_many_kinds_of_problems_are_shown_in_pages(project, client):
+    errors = [
+        {"file": "x", "line": 1, "field": f"field {number}", "found": "a", "expected": "b"}
+        for number in range(26)
+    ]
+    text = text_of(client, failed(project, errors))
+    assert "26 problems" in text
+    assert text.count("expected b") == 25
     assert "?page=2" in text
 
 

@@ -52,7 +52,7 @@ def test_invalid_file_is_refused_with_every_invalid_row(run, tmp_path):
     assert code == 2
     assert "r.tsv, line 2, line: found 1 field, expected 10 fields, as in the header" in errors
     assert "r.tsv, line 4, line: found 2 fields" in errors
-    assert "2 rows are invalid. Nothing was loaded of r.tsv" in errors
+    assert "2 rows are invalid. Correct or skip them. Nothing was loaded of r.tsv" in errors
     assert not Rating.objects.exists()
 
 
