@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from annotation.models import Rating
 from annotation.people.members import remove_rater
@@ -76,6 +77,16 @@ def test_filters_narrow_the_list(project, client):
     assert listed(client, project, shown="rated") == [rated.pk]
     assert listed(client, project, shown="flagged") == [flagged.pk]
     assert set(listed(client, project, shown="unrated")) == {german.pk, other.pk, flagged.pk}
+
+
+def test_a_row_shows_where_a_summary_comes_from_and_how_often_it_was_rated(project, client):
+    article = make_article(project, language="de", title="Die Fähre")
+    people = make_system(project, "people", is_reference=True)
+    make_summary(project, article=article, system=people, text="Sie sank.", ratings_wanted=3)
+    rate_all(make_rater(project, languages=["de"]))
+    page = client.get(reverse("summaries", args=[project.slug])).content.decode()
+    row = " ".join(strip_tags(page[page.index("<ol") : page.index("</ol>")]).split())
+    assert row == "Sie sank. people German Die Fähre reference 1 rating 3 wanted"
 
 
 @pytest.mark.parametrize(
