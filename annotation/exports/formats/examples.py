@@ -10,7 +10,7 @@ from annotation.exports.filters import SummaryFilters
 
 class ExamplesExporter(Exporter):
     name = "examples"
-    title = "Examples (JSONL)"
+    title = "Articles and summaries (JSONL)"
     description = "One summary per line with its article and references, to be scored or imported elsewhere."
     Options = SummaryFilters
     ending = "jsonl"

@@ -50,7 +50,7 @@ NOT_STORED = (
 
 class ExamplesImporter(Importer):
     name = "examples"
-    title = "Examples (JSONL, JSON, CSV, TSV, XLSX)"
+    title = "Articles and summaries (XLSX, CSV, TSV, JSONL, JSON)"
     description = (
         f"One summary per row: {', '.join(NEEDED)}, and optionally {', '.join(OPTIONAL)}, and in JSON "
         "labels, which become ratings by one imported rater. Without article_id the article's text "

@@ -343,8 +343,8 @@ def test_a_csv_file_for_a_jsonl_format_is_one_problem_with_the_formats_that_read
     report = load(project, "scores", path, skip_bad=True)
     assert [problem.found for problem in report.problems] == ["what seems to be a CSV file"]
     assert report.refused == (
-        "The file cannot be read. Choose a format that fits its columns: Examples (JSONL, JSON, CSV, TSV, "
-        "XLSX) or Ratings (CSV, TSV, XLSX, JSONL, JSON)."
+        "The file cannot be read. Choose a format that fits its columns: Articles and summaries (XLSX, "
+        "CSV, TSV, JSONL, JSON) or Ratings (CSV, TSV, XLSX, JSONL, JSON)."
     )
     assert not load(project, "ratings", path).refused
 

@@ -76,7 +76,8 @@ def test_missing_columns_are_refused_with_the_mapping_that_seems_to_fit(run, tmp
 def test_columns_that_fit_nothing_lead_to_no_mapping(run, tmp_path):
     _, _, errors = run("examples", lines(tmp_path / "r.csv", "a,b", "1,2"))
     assert errors.endswith(
-        "The file cannot be read. Nothing was loaded of r.csv (Examples (JSONL, JSON, CSV, TSV, XLSX))."
+        "The file cannot be read. Nothing was loaded of r.csv (Articles and summaries (XLSX, CSV, TSV, "
+        "JSONL, JSON))."
     )
 
 

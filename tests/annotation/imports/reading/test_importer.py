@@ -11,8 +11,9 @@ from tests.import_files import SEAHORSE_HEADER, lines
 
 RATINGS = "article_id,system,rater,question,value"
 SEAHORSE, GOLD = "SEAHORSE (TSV, CSV, XLSX)", "Gold set (JSONL, JSON, CSV, TSV, XLSX)"
-EXAMPLES, OF_RATINGS = "Examples (JSONL, JSON, CSV, TSV, XLSX)", "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
-OF_TABLES = f"{SEAHORSE} or {EXAMPLES} or {OF_RATINGS} or {GOLD}"
+EXAMPLES = "Articles and summaries (XLSX, CSV, TSV, JSONL, JSON)"
+OF_RATINGS = "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
+OF_TABLES = f"{EXAMPLES} or {SEAHORSE} or {OF_RATINGS} or {GOLD}"
 
 
 def advice(format_name, path):
@@ -52,7 +53,9 @@ def test_json_leads_to_the_formats_that_read_its_fields(tmp_path, fields, format
 
 def test_json_that_fits_no_format_leads_to_all_that_read_json(tmp_path):
     sentence = advice("seahorse", lines(tmp_path / "file", "[", "]"))
-    assert sentence.startswith("Convert the file, or choose a format that reads JSON: SummEval (JSONL) or ")
+    assert sentence.startswith(
+        "Convert the file, or choose a format that reads JSON: Articles and summaries "
+    )
     assert "SEAHORSE" not in sentence
 
 

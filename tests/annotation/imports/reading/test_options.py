@@ -30,7 +30,7 @@ def test_one_option_means_the_same_in_all_formats():
 def test_an_unknown_format_is_refused_with_suggestions():
     with pytest.raises(UnknownFormat, match="did you mean seahorse"):
         importer_class("seehorse")
-    with pytest.raises(UnknownFormat, match="there are seahorse, summeval"):
+    with pytest.raises(UnknownFormat, match="there are examples, seahorse"):
         importer_class("xyz")
 
 
