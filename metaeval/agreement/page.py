@@ -101,6 +101,12 @@ class AgreementDetails:
     pairs: Sequence[tuple[str, Sequence[AnswerPair]]]
     """Answer and its row: how often another rater of the same summary gave each answer."""
 
+    @property
+    def no_interval(self) -> list[str]:
+        """Return the reasons why defined figures have no interval."""
+        found = [figure.agreement for figure, _ in self.figures]
+        return each_once(each.interval.reason for each in found if each.interval and not each.reason)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementPage(ResultsPage):

@@ -194,3 +194,11 @@ def test_nothing_is_planned_without_an_interval_over_summaries(project):
     assert needed(project, interval="raters") == []
     assert needed(project, question="repetition") == []  # alpha is undefined
     assert needed(project, statistic="cohen_kappa") == []
+
+
+def test_the_details_say_each_reason_for_no_interval_once(client):
+    few = rated_twice(n_articles=4)
+    details = agreement_page(snapshot_of(few), AgreementChoices(question="grammar")).drawn
+    reasons = details.no_interval
+    assert len(reasons) == len(set(reasons)) < len(details.figures)
+    assert f"no interval: {'; '.join(reasons)}." in shown(client, few)
