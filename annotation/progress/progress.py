@@ -229,7 +229,7 @@ def overall_progress(projects: Iterable[Project]) -> dict[int, Group]:
         Count("pk"), Sum("ratings_wanted"), Sum("open_places")
     ):
         groups[pk].summaries, groups[pk].wanted, groups[pk].missing = summaries, wanted, open_places
-    for pk, blocked in rows.filter(_without_text(groups)).annotate(Sum("open_places")):
+    for pk, blocked in rows.filter(without_text(groups)).annotate(Sum("open_places")):
         groups[pk].blocked = blocked
         groups[pk].missing -= blocked
     leases = Assignment.objects.filter(OPEN_LEASE, rater__project__in=groups, **_rateable("summary__"))
@@ -277,7 +277,7 @@ def _cells(project: Project) -> dict[Cell, Group]:
         Count("pk"), Sum("ratings_wanted"), Sum("open_places")
     ):
         cells[_cell(cell)] = Group(summaries=count, wanted=wanted, missing=open_places)
-    for *cell, blocked in places.filter(_without_text([project.pk])).annotate(Sum("open_places")):
+    for *cell, blocked in places.filter(without_text([project.pk])).annotate(Sum("open_places")):
         group = cells[_cell(cell)]
         group.blocked = blocked
         group.missing -= blocked
@@ -296,7 +296,7 @@ def _cells(project: Project) -> dict[Cell, Group]:
     return cells
 
 
-def _without_text(project_ids: Iterable[int]) -> Q:
+def without_text(project_ids: Iterable[int]) -> Q:
     """Return the summaries that nobody can rate. Looking up the digest first spares reading all texts."""
     articles = Article.objects.filter(project__in=list(project_ids), text_digest="", text="")
     return Q(article__in=articles)

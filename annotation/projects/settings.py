@@ -1,12 +1,13 @@
 """Creating projects, changing their settings, publishing results, and storing questionnaires."""
 
 from collections.abc import Mapping
+from copy import copy
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F
-from django.db.models.functions import Least
+from django.db.models import F, Sum
+from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -14,11 +15,12 @@ from annotation import protocol
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.database.portions import portions
-from annotation.errors import DomainError
+from annotation.errors import DomainError, InvalidFields
 from annotation.gold.qualification import Thresholds
 from annotation.models import Membership, Project, Question, Questionnaire, Rerating, Role, Summary
-from annotation.open_places import recount_places, wanted_ratings
+from annotation.open_places import recount_places, taken_places, wanted_ratings
 from annotation.permissions import Permission, Person, require
+from annotation.progress.progress import without_text
 
 RESERVED_SLUGS = {"new"}  # addresses of other pages
 LONGEST_SLUG = 60
@@ -118,8 +120,8 @@ def create_project(
 def change_settings(project: Project, changes: Mapping[str, object]) -> int:
     """Change some of `SETTINGS`. Return how many summaries now need a different number of ratings.
 
-    Gold and references that only evaluators read still need none. Raises DomainError for unknown settings and
-    invalid values, and then changes nothing.
+    Gold and references that only evaluators read still need none. Raises DomainError for unknown settings,
+    InvalidFields for invalid values, and then changes nothing.
     """
     unknown = sorted(set(changes) - set(SETTINGS))
     if unknown:
@@ -145,25 +147,45 @@ def change_settings(project: Project, changes: Mapping[str, object]) -> int:
         return affected
 
 
+def more_ratings(project: Project, changes: Mapping[str, object]) -> int:
+    """Return how many more ratings would be missing after `change_settings`; below 0 for fewer.
+
+    Raises as `change_settings`, and changes nothing.
+    """
+    changed = copy(project)
+    for name, value in changes.items():
+        setattr(changed, name, value)
+    _check_settings(changed)
+    if all(getattr(changed, name) == getattr(project, name) for name in REDUNDANCY):
+        return 0
+    more = 0
+    for wanted, ids in _affected(changed).items():
+        open_after = Greatest(0, wanted - taken_places())
+        for portion in portions(ids):
+            rows = Summary.objects.filter(pk__in=portion).rateable().exclude(without_text([project.pk]))
+            more += rows.aggregate(more=Sum(open_after - F("open_places"), default=0))["more"]
+    return more
+
+
 def _check_settings(project: Project) -> None:
     try:
         project.clean_fields()
         Thresholds(project.gold_threshold, project.gold_thresholds)
     except ValidationError as error:
-        raise DomainError(
-            "; ".join(f"{name}: {' '.join(found)}" for name, found in error.message_dict.items())
-        ) from error
+        raise InvalidFields({name: " ".join(found) for name, found in error.message_dict.items()}) from error
     except (TypeError, ValueError) as error:
         raise DomainError(str(error)) from error
-    for name, (least, most) in BOUNDS.items():
-        if not least <= getattr(project, name) <= most:
-            raise DomainError(
-                f"{name}: found {getattr(project, name)}, expected a number from {least} to {most:,}"
-            )
+    beyond = {
+        name: f"Found {getattr(project, name):,}, expected a number from {least} to {most:,}."
+        for name, (least, most) in BOUNDS.items()
+        if not least <= getattr(project, name) <= most
+    }
+    if beyond:
+        raise InvalidFields(beyond)
     if project.check_minimum > project.check_window:
-        raise DomainError(
-            f"check_minimum: found {project.check_minimum}, but only the last {project.check_window} hidden "
-            "checks count. Choose at most as many."
+        only = f"only the last {project.check_window} hidden checks count"
+        raise InvalidFields(
+            {"check_minimum": f"Found {project.check_minimum}, but {only}. Choose at most as many."}
         )
     keys = {question.key for question in project.questionnaire.questions.all()}
     strangers = sorted(set(project.gold_thresholds) - keys)
@@ -172,6 +194,18 @@ def _check_settings(project: Project) -> None:
 
 
 def _apply_redundancy(project: Project) -> int:
+    affected = _affected(project)
+    for wanted, ids in affected.items():
+        for portion in portions(ids):
+            Summary.objects.filter(pk__in=portion).update(
+                ratings_wanted=wanted, open_places=Least(F("open_places"), wanted)
+            )
+        recount_places(ids)
+    return sum(map(len, affected.values()))
+
+
+def _affected(project: Project) -> dict[int, list[int]]:
+    """Return number of ratings -> ids of the summaries that need so many, and now need another number."""
     rows = Summary.objects.filter(project=project).with_wanted_ratings().order_by("pk")
     asked = Rerating.objects.current().filter(summary__project=project)
     once_more = dict(asked.values_list("summary", "added"))
@@ -182,13 +216,7 @@ def _apply_redundancy(project: Project) -> int:
         anew = wanted_ratings(project, article_id, system) + once_more.get(pk, 0)
         if anew != wanted:
             affected.setdefault(anew, []).append(pk)
-    for wanted, ids in affected.items():
-        for portion in portions(ids):
-            Summary.objects.filter(pk__in=portion).update(
-                ratings_wanted=wanted, open_places=Least(F("open_places"), wanted)
-            )
-        recount_places(ids)
-    return sum(map(len, affected.values()))
+    return affected
 
 
 def publish_results(project: Project, user: Person) -> None:

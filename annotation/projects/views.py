@@ -8,13 +8,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.errors import DomainError, NotAllowed
+from annotation.errors import DomainError, InvalidFields, NotAllowed
+from annotation.models import Project
 from annotation.permissions import Permission, may_create_project
+from annotation.progress.progress import overall_progress
 from annotation.projects.forms import ProjectForm, SettingsForm
 from annotation.projects.questionnaire_form import QuestionFormSet, QuestionnaireForm, defined, edited_forms
 from annotation.projects.settings import (
+    REDUNDANCY,
     change_settings,
     create_project,
+    more_ratings,
     publish_results,
     store_questionnaire,
     unpublish_results,
@@ -49,11 +53,17 @@ def project_new(request: SignedInRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the settings. POST saves them, for htmx it only previews the effect of the redundancy."""
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     form = SettingsForm(copy(project), request.POST if request.method == "POST" else None)
+    if request.htmx:
+        return render(request, "annotation/projects/settings.html#effect", _effect(project, form))
     if form.is_valid():
         try:
             affected = change_settings(project, form.changes())
+        except InvalidFields as refused:
+            for name, message in refused.fields.items():
+                form.add_error(name, message)
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
@@ -65,8 +75,22 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         (title, request.build_absolute_uri(reverse(name, args=[slug])))
         for title, name in (("Comparison", "comparison"), ("Agreement", "agreement"))
     ]
-    context = {"form": form, "public_addresses": addresses}
+    context = {"form": form, "public_addresses": addresses, **_effect(project, form)}
     return render(request, "annotation/projects/settings.html", context, status=422 if form.errors else 200)
+
+
+def _effect(project: Project, form: SettingsForm) -> dict[str, int | None]:
+    """Return the missing ratings, and how many `more` the form's redundancy needs: None if it is invalid."""
+    more: int | None = 0
+    if form.errors.keys() & set(REDUNDANCY):
+        more = None
+    elif form.is_bound:
+        try:
+            more = more_ratings(project, {name: form.cleaned_data[name] for name in REDUNDANCY})
+        except DomainError:
+            more = None
+    missing = overall_progress([project])[project.pk].missing
+    return {"more": more, "fewer": -(more or 0), "missing": missing, "then": missing + (more or 0)}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

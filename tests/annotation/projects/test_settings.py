@@ -7,9 +7,10 @@ from annotation import protocol
 from annotation.audit.actions import Action
 from annotation.errors import DomainError
 from annotation.models import Membership, Project, Rating, Summary
-from annotation.projects.settings import change_settings, create_project
+from annotation.progress.progress import overall_progress
+from annotation.projects.settings import change_settings, create_project, more_ratings
 from annotation.rating.assigning import take_assignment
-from tests.factories import make_gold, make_project, make_rater, make_summary, make_user
+from tests.factories import make_article, make_gold, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -94,6 +95,41 @@ def test_other_projects_are_unchanged():
     change_settings(make_project(), {"redundancy": 5})
     summary.refresh_from_db()
     assert summary.ratings_wanted == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"redundancy": 3},
+        {"redundancy": 1},
+        {"redundancy": 2},
+        {"extra_share": 0.5, "extra_redundancy": 4},
+        {"redundancy": 1, "extra_share": 1},
+    ],
+)
+def test_the_effect_of_a_redundancy_is_known_before_it_is_saved(changes):
+    """Among the summaries are rated, leased, withdrawn ones and one without its article's text."""
+    project = make_project(redundancy=2)
+    for _ in range(12):
+        make_summary(project, ratings_wanted=2, open_places=2)
+    make_summary(project, ratings_wanted=2, open_places=0, withdrawn_at=timezone.now())
+    make_summary(project, article=make_article(project, text=""), ratings_wanted=2, open_places=2)
+    make_gold(project)
+    now = timezone.now()
+    for _ in range(2):
+        Rating.objects.create(
+            summary=Summary.objects.all()[0], rater=make_rater(project), created_at=now, completed_at=now
+        )
+    Summary.objects.filter(pk=Summary.objects.all()[0].pk).update(open_places=0)
+    assert take_assignment(make_rater(project)) is not None
+
+    def missing():
+        return overall_progress([project])[project.pk].missing
+
+    before, more = missing(), more_ratings(project, changes)
+    assert missing() == before
+    change_settings(project, changes)
+    assert missing() == before + more
 
 
 @pytest.mark.parametrize("licence", ["cc-by-4.0", "other", ""])

@@ -138,6 +138,33 @@ def test_a_changed_redundancy_shows_the_number_of_affected_summaries(project, cl
 
 
 @pytest.mark.parametrize(
+    ("redundancy", "effect"),
+    [
+        (3, "<b>4 more ratings</b>: 6 missing instead of 2."),
+        (1, "2 ratings are missing."),
+        ("x", "Correct the numbers to see their effect."),
+        (0, "Correct the numbers to see their effect."),
+    ],
+)
+def test_the_effect_of_a_redundancy_is_shown_before_it_is_saved(project, client, redundancy, effect):
+    make_summary(project)
+    make_summary(project)
+    form = settings_of(project, redundancy=redundancy, name="")
+    shown = client.post(
+        reverse("project_settings", args=[project.slug]), form, headers={"HX-Request": "true"}
+    )
+    assert " ".join(shown.content.decode().split()) == effect
+    assert Project.objects.get().redundancy == 1
+
+
+def test_a_refused_setting_is_named_beside_its_field_and_keeps_what_was_typed(project, client):
+    text = save(client, project, check_minimum=30, check_window=20, check_rate="12.50").content.decode()
+    beside = text.split('name="check_minimum"')[1].split("</div>")[0]
+    assert "Found 30, but only the last 20 hidden checks count." in beside
+    assert 'name="check_rate" value="12.50"' in text
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"name": ""},
