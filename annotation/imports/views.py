@@ -45,9 +45,7 @@ from annotation.web.request_types import SignedInRequest
 
 
 class ImportForm(forms.Form):
-    file = forms.FileField(
-        label="File", help_text="Plain or compressed with gzip (.gz).", allow_empty_file=True
-    )
+    file = forms.FileField(label="File", allow_empty_file=True)
 
     def __init__(
         self,
@@ -57,6 +55,8 @@ class ImportForm(forms.Form):
     ) -> None:
         super().__init__(data, files, label_suffix="")
         self.importer = importer
+        limit_mib = settings.UPLOAD_MAX_BYTES // 1024**2
+        self.fields["file"].help_text = f"Plain or compressed with gzip (.gz), up to {limit_mib:,} MiB."
         if importer.companion:
             self.fields["second_file"] = forms.FileField(
                 label=f"{importer.companion.label} (optional)",
@@ -109,6 +109,10 @@ KINDS = {
     "gold": "Gold summaries",
     "scores": "Scores",
 }
+
+
+HISTORY = ("articles", "summaries", "ratings", "gold", "scores")
+"""Kinds in the table of past imports."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,7 @@ def can_choose_columns(job: ImportJob) -> bool:
     return job.dry_run and not job.is_unfinished and bool(job.report.get("table"))
 
 
+DEFAULT_FORMAT = "examples"
 JOBS_ON_A_PAGE = 20
 KINDS_ON_A_PAGE = 25
 ERROR_FIELDS = ("file", "line", "field", "found", "expected")
@@ -175,7 +180,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the formats, the form of the chosen one, and past imports. POST queues an import."""
     project = open_project(request, slug, Permission.MANAGE_PROJECT)
     sent = request.method == "POST"
-    chosen = (request.POST if sent else request.GET).get("format", "")
+    chosen = (request.POST if sent else request.GET).get("format", DEFAULT_FORMAT)
     form = None
     if chosen in IMPORTERS:
         form = ImportForm(importer_class(chosen), *((request.POST, request.FILES) if sent else ()))
@@ -189,9 +194,25 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "chosen": form.importer if form else None,
         "page": page,
-        "limit_mib": settings.UPLOAD_MAX_BYTES // 1024**2,
+        **_history(list(page)),
     }
     return render(request, "annotation/imports/imports.html", context, status=422 if sent else 200)
+
+
+def _history(jobs: list[ImportJob]) -> dict[str, object]:
+    """Return the jobs with their numbers of invalid and new rows, and the titles of the kinds of new rows."""
+    reports = ImportJob.objects.filter(pk__in=[job.pk for job in jobs])
+    invalid, counts = {}, {}
+    for pk, rejected, found in reports.values_list("pk", "report__rejected", "report__counts"):
+        invalid[pk], counts[pk] = rejected, found or {}
+    kinds = [kind for kind in HISTORY if any(kind in found for found in counts.values())]
+    return {
+        "kinds": [KINDS[kind] for kind in kinds],
+        "jobs": [
+            (job, [invalid[job.pk], *(counts[job.pk].get(kind, {}).get("new") for kind in kinds)])
+            for job in jobs
+        ],
+    }
 
 
 def _queued(request: SignedInRequest, project: Project, form: ImportForm) -> ImportJob | None:

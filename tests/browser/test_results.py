@@ -146,6 +146,7 @@ def test_an_upload_of_real_ratings_gives_the_published_correlations(
     page.get_by_label("File", exact=True).set_input_files(
         shared / "data/summeval/expert_means.16systems.jsonl.gz"
     )
+    page.get_by_text("Options", exact=True).click()
     page.get_by_label("Human labels").fill("{dimension}")
     page.get_by_label("Create questionnaire").check()
     page.get_by_role("button", name="Import").click()

@@ -37,6 +37,7 @@ NO_VALUE = "the imported file has no value"
 class BartScoreImporter(Importer):
     name = "bartscore"
     title = "BARTScore layout (JSON, JSONL)"
+    purpose = "Summaries with human and other scores."
     description = (
         "One object of articles by id, or one article per line with its id: src, ref_summ or ref_summs, and "
         "sys_summs with the text (sys_summ) and scores of each system. Scores that match the pattern of "

@@ -28,8 +28,9 @@ from annotation.imports.reading.tables import is_json, table_rows
 class GoldImporter(Importer):
     name = "gold"
     title = "Gold set (JSONL, JSON, CSV, TSV, XLSX)"
+    purpose = "Agreed answers that qualify raters."
     description = (
-        "Summaries with agreed answers, which qualify raters: article_id, article, system, summary, "
+        "Summaries with agreed answers: article_id, article, system, summary, "
         "optionally language, title, dataset and split, and answers with value and explanation for every "
         "question that is asked: none after an answer that ends the rating, such as No to SEAHORSE's first "
         "question. Tables have one row per summary and question, with the columns question, "

@@ -71,6 +71,7 @@ OF_EXPORTS = (
 class RatingsImporter(Importer):
     name = "ratings"
     title = "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
+    purpose = "Answers of raters, and exports of ratings."
     description = (
         f"One row per rater, summary and question: {', '.join(NEEDED)}, and optionally "
         f"{', '.join(OPTIONAL)}, and all that the export of ratings writes. Repeated answers count once. "

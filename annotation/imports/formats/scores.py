@@ -15,6 +15,7 @@ Names = tuple[str, str]  # article_id, system
 class ScoresImporter(Importer):
     name = "scores"
     title = "Scores (JSONL)"
+    purpose = "Scores of an evaluator that ran elsewhere."
     description = (
         "One summary per line: id, scores (a number or null for each dimension), and reasons for nulls. The "
         "id is article_id/system, as in Touchstone's files. Other ids need the scored examples file, or "

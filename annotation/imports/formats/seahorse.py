@@ -40,6 +40,7 @@ MEANING = {Quoting.CSV: "in CSV (doubled inside quotes)", Quoting.NONE: "literal
 class SeahorseImporter(Importer):
     name = "seahorse"
     title = "SEAHORSE (TSV, CSV, XLSX)"
+    purpose = "Released answers to six questions."
     description = (
         "The released TSV with gem_id, worker_lang, summary, model and question1 to question6. The file "
         "names no raters: the first, second and third rating of a summary go to seahorse-1, seahorse-2 and "

@@ -31,6 +31,7 @@ DATASETS = {"cnn-test-": "cnn_dailymail", "dm-test-": "cnn_dailymail"}
 class SummEvalImporter(Importer):
     name = "summeval"
     title = "SummEval (JSONL)"
+    purpose = "Released expert and crowd ratings."
     description = (
         "The released JSONL with id, decoded, expert_annotations, turker_annotations, references, model_id, "
         "and text if it is paired with the articles. The file names no raters: expert-1 is the first expert "

@@ -59,6 +59,8 @@ class Importer:
     do_not_call_in_templates = True
     name: ClassVar[str]
     title: ClassVar[str]
+    purpose: ClassVar[str]
+    """One short line about the contents of its files."""
     description: ClassVar[str]
     Options: ClassVar[type[Any]]
     """Frozen dataclass of `annotation.declared.settings.setting` fields."""

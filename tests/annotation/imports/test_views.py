@@ -81,6 +81,23 @@ def test_every_format_is_offered_with_its_form(project, client):
         assert f'name="format" value="{name}"' in form.content.decode()
 
 
+def test_past_imports_are_listed_with_their_state_and_numbers(project, client):
+    assert "No imports yet." in client.get(reverse("imports", args=[project.slug])).content.decode()
+    imported(client, project, upload(ROW, ROW | {"id": "a2/sys", "article_id": "a2"}, name="texts.jsonl"))
+    imported(client, project, upload(ROW, "{broken", name="wrong.jsonl"), dry_run="on")
+    ImportJob.objects.create(project=project, format="gold", file_name="new.csv")
+    page = client.get(reverse("imports", args=[project.slug]))
+    assert page.context["kinds"] == ["Articles", "Summaries"]
+    assert [(job.file_name, job.rows_total, numbers) for job, numbers in page.context["jobs"]] == [
+        ("new.csv", None, [None, None, None]),
+        ("wrong.jsonl", 2, [1, 0, 0]),
+        ("texts.jsonl", 2, [0, 2, 2]),
+    ]
+    text = " ".join(page.content.decode().split())
+    for state in ("waiting", "would be rejected", "done"):
+        assert f"> {state} </span>" in text
+
+
 def test_the_page_of_an_import_counts_the_stored_rows(project, client):
     job = imported(client, project, upload(ROW))
     text = text_of(client, job)

@@ -13,6 +13,8 @@ def test_every_format_has_a_complete_declaration(name):
     found = importer_class(name)
     assert found.name == name
     assert found.title
+    assert found.purpose
+    assert len(found.purpose) <= 48  # one line in the list of formats
     assert found.description
     defaults = read_settings(found.Options, {}, of=name)
     assert read_settings(found.Options, settings_as_json(defaults), of=name) == defaults
