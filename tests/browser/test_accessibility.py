@@ -6,9 +6,10 @@ from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import APIResponse, Page, Route
+from playwright.sync_api import APIResponse, Page, Route, ViewportSize
 
 from tests.browser.conftest import (
+    DESKTOP,
     OpenContext,
     Platform,
     resume_session,
@@ -52,6 +53,9 @@ EACH_KIND = {
     "demo-annotator": ("rate/", "history/", "guidelines/"),
 }
 """User -> pages of the demo project with a form, a table, a chart or a text of their own kind."""
+NARROW = ViewportSize(width=360, height=740)
+ENLARGED = ViewportSize(width=DESKTOP["width"] // 2, height=DESKTOP["height"] // 2)
+"""A desktop at a zoom of 200%."""
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AXE = Axe().axe_script
 RUN_AXE = """async () => {
@@ -65,6 +69,18 @@ def findings(page: Page) -> list[str]:
     """Return the violations that axe finds on the page."""
     page.evaluate(AXE)
     return list(page.evaluate(RUN_AXE))
+
+
+def findings_by_size(page: Page, name: str) -> dict[str, list[str]]:
+    """Return the violations on a narrow phone and a much enlarged desktop, and what is too wide there."""
+    found = {}
+    for size, scheme in ((NARROW, SCHEMES[0]), (ENLARGED, SCHEMES[1])):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        too_wide = [f"{width} pixels wide"] if width > size["width"] else []
+        found[f"{name} at {size['width']}"] = findings(page) + too_wide
+    return found
 
 
 def answer_with(answer: APIResponse) -> Callable[[Route], None]:
@@ -88,16 +104,16 @@ def test_axe_finds_no_violation_on_any_page(open_context: OpenContext, platform:
                 page.route(page_address := f"{platform.address}{address}", answer_with(answer))
                 page.goto(address)
                 page.unroute(page_address)
-                found[f"{name} as {role}"] = findings(page)
+                found |= findings_by_size(page, f"{name} as {role}")
             leads_to_file = answer.headers.get("location", "").startswith("/static/")
             if answer.status in (200, 405) or leads_to_file:  # 405: it only accepts forms
                 del unseen[name]
     stranger = open_context().new_page()
     stranger.goto(unseen.pop("sign_in"))
-    found["sign_in"] = findings(stranger)
+    found |= findings_by_size(stranger, "sign_in")
     assert unseen == {}, "no role could open these pages"
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) > 40
+    assert len(found) > 80
 
 
 @pytest.mark.sqlite_suffices("thorough runs look at every page")

@@ -64,7 +64,6 @@ class Manager:
 
     def import_texts(self, path: Path) -> None:
         self.follow("Import (Texts)")
-        self.follow("Articles and summaries")
         self.page.get_by_label("File", exact=True).set_input_files(path)
         self.press("Import")
         self.follow("Choose columns")
