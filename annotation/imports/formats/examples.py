@@ -51,7 +51,7 @@ NOT_STORED = (
 class ExamplesImporter(Importer):
     name = "examples"
     title = "Articles and summaries (XLSX, CSV, TSV, JSONL, JSON)"
-    purpose = "Texts to rate, such as a spreadsheet of your own."
+    purpose = "Texts to rate, as in your own spreadsheet."
     description = (
         f"One summary per row: {', '.join(NEEDED)}, and optionally {', '.join(OPTIONAL)}, and in JSON "
         "labels, which become ratings by one imported rater. Without article_id the article's text "

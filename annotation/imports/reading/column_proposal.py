@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
-from django.utils.translation import get_language_info
-
 from annotation.texts.language_codes import is_language_code
 
 MOST_ROWS_READ = 50
@@ -146,17 +144,14 @@ def _can_hold(ours: str, cells: Sequence[str]) -> bool:
 
 
 def _are_languages(cells: Sequence[str]) -> bool:
-    """Return whether the cells are codes of several languages. One code alone may be a word, such as "no"."""
+    """Return whether the cells are codes of several languages, such as de and pt-BR.
+
+    One code alone may be a word, such as no, and one of three letters a system, such as gpt.
+    """
     different = set(cells)
-    return len(different) > 1 and all(is_language_code(each) and _has_name(each) for each in different)
-
-
-def _has_name(language: str) -> bool:
-    try:
-        get_language_info(language.lower())
-    except KeyError:
-        return False
-    return True
+    return len(different) > 1 and all(
+        is_language_code(each) and len(each.partition("-")[0]) == 2 for each in different
+    )
 
 
 def _is_number(text: str) -> bool:
