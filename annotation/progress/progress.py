@@ -152,6 +152,11 @@ class Progress:
         return sum(count for _, count in self.gold)
 
     @property
+    def suspended(self) -> list[str]:
+        """Return the pseudonyms of suspended raters."""
+        return [row.rater.pseudonym for row in self.raters if row.rater.status == Rater.Status.SUSPENDED]
+
+    @property
     def started(self) -> bool:
         """Return whether there are summaries to rate and raters."""
         return bool(self.languages and self.raters)

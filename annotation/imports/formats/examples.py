@@ -55,8 +55,8 @@ class ExamplesImporter(Importer):
     description = (
         f"One summary per row: {', '.join(NEEDED)}, and optionally {', '.join(OPTIONAL)}, and in JSON "
         "labels, which become ratings by one imported rater. Without article_id the article's text "
-        "identifies it. For tables with one row per article, name each system's column as "
-        "summary:NAME=column."
+        "identifies it. A table may have one row per article and a column of summaries for each system. You "
+        "choose its columns after the dry run."
     )
 
     @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def test_the_page_has_every_part_that_a_poll_swaps(project):
     make_rater(project)
     text = text_of(client_of(project), project)
     parts = text.split('hx-select-oob="')[1].split('"')[0].split(",")
-    assert len(parts) == 11
+    assert len(parts) == 12
     for part in parts:
         assert text.count(f'id="{part.removeprefix("#")}"') == 1
 
@@ -248,6 +248,18 @@ def test_a_raters_pace_is_the_median_time_in_open_stages(project):
         rating.save()
     rows = get(client_of(project), project).context["progress"].raters
     assert [(row.ratings, row.today, row.seconds) for row in rows] == [(3, 3, 20)]
+
+
+def test_suspended_raters_and_open_flags_need_attention(project):
+    assert "Needs attention" not in text_of(client_of(project), project)
+    make_rater(project, pseudonym="rater-x", status=Rater.Status.SUSPENDED)
+    rater, now = make_rater(project), timezone.now()
+    assert "1 rater is suspended: rater-x." in text_of(client_of(project), project)
+    assignment = rater.assignments.create(
+        summary=make_summary(project), state="done", stage=3, stage_opened_at=now, leased_until=now
+    )
+    flag_article(rater, assignment.pk, "It ends in the middle.")
+    assert "1 flag of an article is open." in text_of(client_of(project, "researcher"), project)
 
 
 def test_names_of_articles_systems_raters_and_flags_are_escaped(project):
