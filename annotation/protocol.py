@@ -5,7 +5,8 @@ its answers. A question may end the rating (`stops_rating_on`). The first stage 
 the article shows it.
 
 Sources: SEAHORSE's six questions and their order, Clark et al. 2023, section 3.2 and appendix A;
-SummEval's four dimensions, Fabbri et al. 2021, section 4.
+SummEval's four dimensions, Fabbri et al. 2021, section 4; FRANK's kinds of errors, Pagnoni et al. 2021,
+section 2.
 """
 
 import json
@@ -296,4 +297,43 @@ SUMMEVAL = Questionnaire(
     ),
 )
 
-BUILT_IN = {questionnaire.key: questionnaire for questionnaire in (SEAHORSE, SUMMEVAL)}
+FRANK = Questionnaire(
+    key="frank-errors",  # the form of new questionnaires makes no key with a hyphen
+    title="FRANK: free of seven kinds of errors",
+    stage_titles=("Against the article",),
+    questions=tuple(
+        Question(key, key, title, wording, 1, YES_NO_UNSURE, needs_article=True)
+        for key, title, wording in (
+            ("predicate", "Predicates", "Does the article say the same of what happened or is the case?"),
+            ("entity", "Entities", "Are those who act and are acted upon the same as in the article?"),
+            ("circumstance", "Circumstances", "Are time, place and manner the same as in the article?"),
+            ("coreference", "References", "Is it clear and correct what each pronoun and name refers to?"),
+            (
+                "link",
+                "Links",
+                "Are the order, causes and other links of its statements those of the article?",
+            ),
+            ("out_of_article", "From the article", "Is everything that it says in the article?"),
+            ("grammar", "Grammatical", "Is its grammar good enough to understand every statement?"),
+        )
+    ),
+)
+
+YES_NO = Questionnaire(
+    key="yes-no",
+    title="Yes or no: one question",
+    stage_titles=("Against the article",),
+    questions=(
+        Question(
+            "quality",
+            "quality",
+            "Good",
+            "Is this a good summary of the article?",
+            1,
+            YES_NO_UNSURE,
+            needs_article=True,
+        ),
+    ),
+)
+
+BUILT_IN = {questionnaire.key: questionnaire for questionnaire in (SEAHORSE, SUMMEVAL, FRANK, YES_NO)}

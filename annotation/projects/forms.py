@@ -7,8 +7,8 @@ from django import forms
 
 from annotation import protocol
 from annotation.contradictions.rules import rules_of
-from annotation.models import Project, Questionnaire
-from annotation.projects.settings import SETTINGS
+from annotation.models import Project
+from annotation.projects.settings import SETTINGS, known_questionnaires
 from annotation.web.form_choices import offer
 
 COMMON_LICENCES = (
@@ -41,19 +41,11 @@ class ProjectForm(forms.Form):
         super().__init__(
             data, initial={"questionnaire": questionnaire or protocol.SEAHORSE.key}, label_suffix=""
         )
-        stored = Questionnaire.objects.exclude(key__in=protocol.BUILT_IN).order_by("title")
-        offer(
-            self,
-            "questionnaire",
-            [
-                *((key, built_in.title) for key, built_in in protocol.BUILT_IN.items()),
-                *stored.values_list("key", "title"),
-            ],
-        )
+        self._known = known_questionnaires()
+        offer(self, "questionnaire", [(key, known.title) for key, known in self._known.items()])
 
     def chosen_questionnaire(self) -> protocol.Questionnaire:
-        key = self.cleaned_data["questionnaire"]
-        return protocol.BUILT_IN.get(key) or Questionnaire.objects.get(key=key).protocol
+        return self._known[self.cleaned_data["questionnaire"]]
 
 
 class PercentField(forms.FloatField):

@@ -40,6 +40,8 @@ class QuestionnaireForm(forms.Form):
 
 
 class QuestionForm(forms.Form):
+    key = forms.SlugField(required=False, max_length=60, widget=forms.HiddenInput)
+    """The key of a copied question, which names the same dimension in other words."""
     title = forms.CharField(
         label="Name",
         max_length=60,
@@ -50,11 +52,7 @@ class QuestionForm(forms.Form):
     scale = forms.ChoiceField(choices=[(YES_NO, "Yes, No, Unsure"), (POINTS, "Points")], initial=YES_NO)
     low = forms.IntegerField(label="Lowest point", required=False, initial=1, min_value=-100, max_value=100)
     high = forms.IntegerField(label="Highest point", required=False, initial=5, min_value=-100, max_value=100)
-    needs_article = forms.BooleanField(
-        label="Show article",
-        required=False,
-        help_text="The article appears at the first stage with such a question.",
-    )
+    needs_article = forms.BooleanField(label="Show article", required=False)
     stops_rating_on = forms.CharField(
         label="Answers that end the rating",
         required=False,
@@ -87,9 +85,10 @@ class QuestionForm(forms.Form):
 
     def question(self) -> protocol.Question:
         sent = self.cleaned_data
+        key = sent["key"] or _key(sent["title"])
         return protocol.Question(
-            key=_key(sent["title"]),
-            dimension=_key(sent["title"]),
+            key=key,
+            dimension=key,
             title=sent["title"],
             wording=sent["wording"],
             stage=sent["stage"],
@@ -123,12 +122,42 @@ QuestionFormSet = formset_factory(
 )
 
 
+def can_be_copied(questionnaire: protocol.Questionnaire) -> bool:
+    """Return whether the forms can hold every question. Imports bring other scales and more questions."""
+    scales = [question.scale for question in questionnaire.questions]
+    return len(scales) <= MOST_QUESTIONS and all(
+        scale == protocol.YES_NO_UNSURE or scale.kind == protocol.ScaleKind.ORDINAL for scale in scales
+    )
+
+
+def copied_forms(questionnaire: protocol.Questionnaire) -> tuple[QuestionnaireForm, BaseFormSet]:
+    """Return the forms of a new questionnaire, filled with those of one that `can_be_copied`."""
+    questions = [
+        {
+            "key": question.key,
+            "title": question.title,
+            "wording": question.wording,
+            "stage": question.stage,
+            "needs_article": question.needs_article,
+            "stops_rating_on": ", ".join(question.stops_rating_on),
+        }
+        | (
+            {"scale": POINTS, "low": int(question.scale.low or 0), "high": int(question.scale.high or 0)}
+            if question.scale.kind == protocol.ScaleKind.ORDINAL
+            else {"scale": YES_NO}
+        )
+        for question in questionnaire.questions
+    ]
+    texts = {"title": f"Copy of {questionnaire.title}", "stage_titles": "\n".join(questionnaire.stage_titles)}
+    return QuestionnaireForm(initial=texts), QuestionFormSet(initial=questions)
+
+
 def edited_forms(sent: Mapping[str, str], edit: str) -> tuple[QuestionnaireForm, BaseFormSet]:
     """Return the forms as they were sent, after an edit of the list of questions, and not yet checked.
 
     The edit is "add", or "remove-2", "up-2" or "down-2" for the third question. Any other changes nothing.
     """
-    questions = [
+    questions: list[dict[str, object]] = [
         {name: sent.get(f"form-{place}-{name}", "") for name in QuestionForm.base_fields}
         for place in range(QuestionFormSet(sent).total_form_count())
     ]
@@ -142,10 +171,8 @@ def edited_forms(sent: Mapping[str, str], edit: str) -> tuple[QuestionnaireForm,
         if action != "remove":
             place = max(place - 1, 0) if action == "up" else min(place + 1, len(questions))
             questions.insert(place, moved)
-    form = QuestionnaireForm(
-        initial={name: sent.get(name, "") for name in QuestionnaireForm.base_fields}, label_suffix=""
-    )
-    formset = QuestionFormSet(initial=questions, form_kwargs={"label_suffix": ""})
+    form = QuestionnaireForm(initial={name: sent.get(name, "") for name in QuestionnaireForm.base_fields})
+    formset = QuestionFormSet(initial=questions)
     if place is not None and questions:
         focused = formset.forms[min(place, len(questions) - 1)]
         focused.fields["title"].widget.attrs["autofocus"] = True

@@ -53,6 +53,12 @@ SETTINGS = (
 )
 
 
+def known_questionnaires() -> dict[str, protocol.Questionnaire]:
+    """Return the questionnaires by key: those built in, then the stored ones by title."""
+    stored = Questionnaire.objects.exclude(key__in=protocol.BUILT_IN).order_by("title")
+    return protocol.BUILT_IN | {each.key: each.protocol for each in stored.prefetch_related("questions")}
+
+
 def store_questionnaire(definition: protocol.Questionnaire) -> Questionnaire:
     """Return the stored questionnaire of `definition`, created if necessary.
 

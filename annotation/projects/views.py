@@ -13,11 +13,19 @@ from annotation.models import Project
 from annotation.permissions import Permission, may_create_project
 from annotation.progress.progress import overall_progress
 from annotation.projects.forms import ProjectForm, SettingsForm
-from annotation.projects.questionnaire_form import QuestionFormSet, QuestionnaireForm, defined, edited_forms
+from annotation.projects.questionnaire_form import (
+    QuestionFormSet,
+    QuestionnaireForm,
+    can_be_copied,
+    copied_forms,
+    defined,
+    edited_forms,
+)
 from annotation.projects.settings import (
     REDUNDANCY,
     change_settings,
     create_project,
+    known_questionnaires,
     more_ratings,
     publish_results,
     store_questionnaire,
@@ -113,17 +121,24 @@ def results_unpublish(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def questionnaire_new(request: SignedInRequest) -> HttpResponse:
-    """Show the form. POST creates the questionnaire, or with "edit" adds, moves or removes a question."""
+    """Show the form. POST creates the questionnaire, or with "edit" adds, moves or removes a question.
+
+    "copy" fills the form with another questionnaire.
+    """
     if not may_create_project(request.user):
         raise NotAllowed("Only administrators and managers can define questionnaires. Ask one of them.")
-    sent = request.POST if request.method == "POST" else None
+    template = "annotation/projects/questionnaire_new.html"
     if edit := request.POST.get("edit"):
         form, questions = edited_forms(request.POST, edit)
-        context = {"form": form, "questions": questions}
-        return render(request, "annotation/projects/questionnaire_new.html", context)
-    form = QuestionnaireForm(sent, label_suffix="")
-    questions = QuestionFormSet(sent, form_kwargs={"label_suffix": ""})
-    if sent is not None and form.is_valid() and questions.is_valid():
+        return render(request, template, {"form": form, "questions": questions})
+    if request.method != "POST":
+        copyable = {key: known for key, known in known_questionnaires().items() if can_be_copied(known)}
+        copied = copyable.get(request.GET.get("copy", ""))
+        form, questions = copied_forms(copied) if copied else (QuestionnaireForm(), QuestionFormSet())
+        context = {"form": form, "questions": questions, "copyable": copyable.values(), "copied": copied}
+        return render(request, template, context)
+    form, questions = QuestionnaireForm(request.POST), QuestionFormSet(request.POST)
+    if form.is_valid() and questions.is_valid():
         try:
             stored = store_questionnaire(defined(form, questions))
         except (DomainError, ValueError) as refused:
@@ -131,6 +146,4 @@ def questionnaire_new(request: SignedInRequest) -> HttpResponse:
         else:
             messages.success(request, f"“{stored.title}” created. You can now choose it.")
             return redirect(f"{reverse('project_new')}?questionnaire={stored.key}")
-    context = {"form": form, "questions": questions}
-    status = 200 if sent is None else 422
-    return render(request, "annotation/projects/questionnaire_new.html", context, status=status)
+    return render(request, template, {"form": form, "questions": questions}, status=422)

@@ -136,7 +136,8 @@ def test_a_malformed_ordinal_scale_is_refused(low_high):
 
 
 def test_built_in_questionnaires_are_found_by_key():
-    assert protocol.BUILT_IN == {"seahorse": SEAHORSE, "summeval": SUMMEVAL}
+    assert list(protocol.BUILT_IN) == ["seahorse", "summeval", "frank-errors", "yes-no"]
+    assert all(questionnaire.key == key for key, questionnaire in protocol.BUILT_IN.items())
 
 
 def changed(**fields) -> Questionnaire:

@@ -9,9 +9,7 @@ from annotation import protocol
 from annotation.errors import DomainError
 from annotation.management.named_project import BAD_ARGUMENTS
 from annotation.management.own_command import OwnCommand
-from annotation.models import Questionnaire
-from annotation.projects.settings import create_project
-from annotation.protocol import BUILT_IN
+from annotation.projects.settings import create_project, known_questionnaires
 
 
 class Command(OwnCommand):
@@ -23,7 +21,7 @@ class Command(OwnCommand):
             "--questionnaire",
             required=True,
             metavar="KEY",
-            help="seahorse, summeval, or the key of a stored questionnaire",
+            help="seahorse, summeval, frank-errors, yes-no, or the key of a stored questionnaire",
         )
         parser.add_argument("--slug", default="", help="address of the project (default: made from the name)")
         parser.add_argument("--manager", metavar="USER", help="username of the first manager")
@@ -48,12 +46,10 @@ class Command(OwnCommand):
 
 
 def _questionnaire(key: str) -> protocol.Questionnaire:
-    if key in BUILT_IN:
-        return BUILT_IN[key]
-    stored = Questionnaire.objects.filter(key=key).first()
-    if stored is None:
-        keys = sorted({*BUILT_IN, *Questionnaire.objects.values_list("key", flat=True)})
+    known = known_questionnaires()
+    if key not in known:
         raise CommandError(
-            f"unknown questionnaire {key!r}; expected one of {', '.join(keys)}", returncode=BAD_ARGUMENTS
+            f"unknown questionnaire {key!r}; expected one of {', '.join(sorted(known))}",
+            returncode=BAD_ARGUMENTS,
         )
-    return stored.protocol
+    return known[key]

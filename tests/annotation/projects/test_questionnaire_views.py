@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Questionnaire
+from annotation.projects.settings import store_questionnaire
 from tests.factories import make_member, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +75,7 @@ def test_a_new_questionnaire_is_stored_and_preselected_for_a_new_project(client)
         ),
     )
     assert (
-        'value="clarity" id="id_questionnaire_2" required checked'
+        'value="clarity" id="id_questionnaire_4" required checked'
         in client.get(response.url).content.decode()
     )
 
@@ -182,3 +183,45 @@ def test_a_questionnaire_is_created_from_edited_questions(client):
     context = send(client, *TWO, edit="add").context
     assert context["questions"].management_form["INITIAL_FORMS"].value() == 0
     assert context["questions"].management_form["TOTAL_FORMS"].value() == 3
+
+
+def filled_in(response):
+    """Return what the browser sends when a filled form is submitted as it is."""
+    shown = [
+        response.context["form"],
+        response.context["questions"].management_form,
+        *response.context["questions"],
+    ]
+    values = {field.html_name: field.value() for each in shown for field in each}
+    return {
+        name: "on" if value is True else value
+        for name, value in values.items()
+        if value is not None and value is not False
+    }
+
+
+@pytest.mark.parametrize("key", protocol.BUILT_IN)
+def test_a_copy_asks_the_same_questions_under_a_title_of_its_own(client, key):
+    copied = protocol.BUILT_IN[key]
+    sent = filled_in(client.get(reverse("questionnaire_new"), {"copy": key}))
+    assert client.post(reverse("questionnaire_new"), sent).status_code == 302
+    made = custom_questionnaires().get().protocol
+    assert (made.questions, made.stage_titles) == (copied.questions, copied.stage_titles)
+    assert made.title == f"Copy of {copied.title}"
+
+
+def test_a_copied_question_keeps_its_dimension_in_other_words(client):
+    sent = filled_in(client.get(reverse("questionnaire_new"), {"copy": "seahorse"}))
+    sent |= {"form-3-title": "Treue", "form-3-wording": "Steht alles im Artikel?", "title": "Deutsch"}
+    client.post(reverse("questionnaire_new"), sent)
+    question = custom_questionnaires().get().protocol.question("attribution")
+    assert (question.title, question.dimension) == ("Treue", "attribution")
+
+
+def test_questions_that_the_form_cannot_hold_are_not_offered_for_copying(client):
+    interval = protocol.Scale(protocol.ScaleKind.INTERVAL, low=0, high=1)
+    asked = protocol.Question("share", "share", "Share", "How much?", 1, interval)
+    store_questionnaire(protocol.Questionnaire("imported", "Imported", ("All",), (asked,)))
+    page = client.get(reverse("questionnaire_new"), {"copy": "imported"}).content.decode()
+    assert '<option value="seahorse">' in page
+    assert "imported" not in page
