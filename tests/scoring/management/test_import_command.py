@@ -245,7 +245,7 @@ def test_command_creates_a_project_with_its_manager(capsys):
     [
         (["--slug", "birds"], "The address 'birds' is taken"),
         (["--manager", "nobody"], "there is no account 'nobody'"),
-        (["--questionnaire", "seehorse"], "expected one of seahorse, summeval"),
+        (["--questionnaire", "seehorse"], "expected one of frank-errors, seahorse, summeval"),
     ],
 )
 @pytest.mark.usefixtures("project")
