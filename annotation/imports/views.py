@@ -1,15 +1,17 @@
 """Importing files: upload, progress, what came of it, the errors as a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -30,7 +32,6 @@ from annotation.imports.jobs import (
     queue_import,
     rejected_rows_of,
 )
-from annotation.imports.problem_kinds import kinds_of
 from annotation.imports.questionnaires import project_is_in_use
 from annotation.imports.reading.importer import Importer, importer_class
 from annotation.imports.undoing import effect_of_undoing, is_undoable, undo_import
@@ -168,6 +169,25 @@ def can_choose_columns(job: ImportJob) -> bool:
     return job.dry_run and not job.is_unfinished and bool(job.report.get("table"))
 
 
+@dataclass(frozen=True)
+class ProblemKind:
+    """The problems of a file whose field and expectation are the same, as entries of `ImportJob.errors`."""
+
+    file: str
+    field: str
+    expected: str
+    problems: list[Mapping[str, Any]]
+
+
+def kinds_of(errors: Sequence[Mapping[str, Any]]) -> list[ProblemKind]:
+    """Return the kinds of the problems, the most frequent first."""
+    kinds: dict[tuple[str, str, str], ProblemKind] = {}
+    for each in errors:
+        key = (each["file"], each["field"], each["expected"])
+        kinds.setdefault(key, ProblemKind(*key, [])).problems.append(each)
+    return sorted(kinds.values(), key=lambda kind: -len(kind.problems))
+
+
 DEFAULT_FORMAT = "examples"
 JOBS_ON_A_PAGE = 20
 KINDS_ON_A_PAGE = 25
@@ -188,6 +208,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         if sent and form.is_valid() and (job := _queued(request, project, form)):
             return redirect("import_job", slug, job.pk)
     jobs = project.imports.select_related("created_by").defer("errors", "report")
+    jobs = jobs.annotate(invalid=F("report__rejected"), counts=F("report__counts"))
     page = Paginator(jobs, JOBS_ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "formats": [importer_class(name) for name in IMPORTERS],
@@ -199,20 +220,15 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/imports/imports.html", context, status=422 if sent else 200)
 
 
-def _history(jobs: list[ImportJob]) -> dict[str, object]:
+def _history(jobs: Sequence[Any]) -> dict[str, object]:
     """Return the jobs with their numbers of invalid and new rows, and the titles of the kinds of new rows."""
-    reports = ImportJob.objects.filter(pk__in=[job.pk for job in jobs])
-    invalid, counts = {}, {}
-    for pk, rejected, found in reports.values_list("pk", "report__rejected", "report__counts"):
-        invalid[pk], counts[pk] = rejected, found or {}
-    kinds = [kind for kind in HISTORY if any(kind in found for found in counts.values())]
-    return {
-        "kinds": [KINDS[kind] for kind in kinds],
-        "jobs": [
-            (job, [invalid[job.pk], *(counts[job.pk].get(kind, {}).get("new") for kind in kinds)])
-            for job in jobs
-        ],
-    }
+    counted = [job.counts or {} for job in jobs]
+    kinds = [kind for kind in HISTORY if any(kind in counts for counts in counted)]
+    rows = [
+        (job, [job.invalid, *(counts.get(kind, {}).get("new") for kind in kinds)])
+        for job, counts in zip(jobs, counted, strict=True)
+    ]
+    return {"kinds": [KINDS[kind] for kind in kinds], "jobs": rows}
 
 
 def _queued(request: SignedInRequest, project: Project, form: ImportForm) -> ImportJob | None:

@@ -208,6 +208,8 @@ def test_a_copy_asks_the_same_questions_under_a_title_of_its_own(client, key):
     made = custom_questionnaires().get().protocol
     assert (made.questions, made.stage_titles) == (copied.questions, copied.stage_titles)
     assert made.title == f"Copy of {copied.title}"
+    again = client.get(reverse("questionnaire_new"), {"copy": made.key}).context["form"]
+    assert again["title"].value() == f"Copy of {made.title}"
 
 
 def test_a_copied_question_keeps_its_dimension_in_other_words(client):

@@ -19,6 +19,7 @@ COLUMNS = {
     "number": lambda number: str(number % 5),
     "url": lambda number: f"https://news.example/articles/{number}/the-harbour",
     "code": lambda _: "de",
+    "names": lambda number: ("abs", "ext")[number % 2],
     "codes": lambda number: ("de", "pt-BR")[number % 2],
 }
 
@@ -44,6 +45,7 @@ def propose(fields, rows=10, **header):
         ({"id": "id", "a": "summary", "b": "article"}, ["article_id=id", "summary=a", "article=b"]),
         ({"id": "id", "a": "summary", "b": "system"}, ["article_id=id", "system=b", "summary=a"]),
         ({"a": "summary", "Sprache": "codes", "b": "system"}, ["system=b", "summary=a", "language=Sprache"]),
+        ({"a": "summary", "b": "names"}, ["system=b", "summary=a"]),
         ({"text": "summary", "source": "article"}, ["summary=text", "article=source"]),
         ({"source": "url", "document": "id", "hyp": "summary"}, ["summary=hyp"]),
         ({"a": "number", "b": "code", "c": "url"}, []),
