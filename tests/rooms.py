@@ -94,6 +94,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "texts": "comparing texts, tables and JSON from outside; no Django",
         "database": "consistent reads, fair writes, SQL by hand",
         "protocol": "questions, stages, valid answers; no Django",
+        "wake_ups": "messages that wake workers",
         "errors": "what annotation refuses",
     },
 }

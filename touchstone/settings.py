@@ -132,9 +132,20 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
     }
 else:
+    DATABASES["default"]["ENGINE"] = "annotation.database.postgresql_patience"
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # After so many times a statement's plan is kept, where its cursor allows that.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("prepare_threshold", 5)
+    DATABASES["default"]["PATIENCE_S"] = env.float("DATABASE_PATIENCE_S", default=0)  # 0: no limit
+    DATABASES["default"]["OPTIONS"] = {
+        # After so many times a statement's plan is kept, where its cursor allows that.
+        "prepare_threshold": 5,
+        # A host that has vanished is noticed after about 20 seconds, also while it is only waited for.
+        "connect_timeout": 5,
+        "tcp_user_timeout": 20_000,  # milliseconds
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 2,
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [
@@ -262,7 +273,13 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="touchstone@localhost")
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqlite:///{VAR_DIR / 'broker.sqlite3'}")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}  # seconds
+# Whoever sends a message must not wait for a broker that hangs. Workers hear from Redis every second.
+CELERY_BROKER_CONNECTION_TIMEOUT = 2  # seconds
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3600,  # seconds
+    "socket_connect_timeout": 2,
+    "socket_timeout": 5,
+}
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import DatabaseError, InterfaceError, close_old_connections
 from django.http.cookie import parse_cookie
 from django.urls import Resolver404, resolve
 from gunicorn.workers.base import Worker
@@ -28,6 +28,7 @@ from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNot
 from waitress.server import BaseWSGIServer, create_server
 
 from annotation.web.body_limits import STRANGERS_BYTES, body_limit
+from annotation.web.health import CHECKS
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +82,8 @@ class ArrivingRequest(HTTPRequestParser):
         close_old_connections()
         try:
             return body_limit(view, lambda: is_signed_in(cookies.get(settings.SESSION_COOKIE_NAME, "")))
+        except (DatabaseError, InterfaceError):
+            return 0  # the application asks again, and says so
         finally:
             close_old_connections()
 
@@ -200,6 +203,22 @@ class OneAtATime:
             self._idle.pop().notify()
 
 
+class Dispatcher:
+    """Keeps a thread for the health checks, which have to answer while all others wait for something."""
+
+    def __init__(self, threads: int) -> None:
+        self._requests = OneAtATime(threads)
+        self._checks = OneAtATime(1)
+
+    def add_task(self, request: HTTPChannel) -> None:
+        is_check = getattr(request.requests[0], "path", "") in CHECKS
+        (self._checks if is_check else self._requests).add_task(request)
+
+    def shutdown(self) -> None:
+        self._requests.shutdown()
+        self._checks.shutdown()
+
+
 class BufferingWorker(Worker):
     """Takes gunicorn's --threads, --keep-alive (seconds) and --worker-connections."""
 
@@ -211,7 +230,7 @@ class BufferingWorker(Worker):
         self.server = create_server(
             self.wsgi,
             map=self.dispatchers,
-            _dispatcher=OneAtATime(self.cfg.threads),
+            _dispatcher=Dispatcher(self.cfg.threads),
             sockets=[each.sock for each in self.sockets],
             connection_limit=self.cfg.worker_connections,
             channel_timeout=self.cfg.keepalive,

@@ -10,6 +10,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
 # A server without settings must not start, even where `script/up` has left var/local.env. What it starts has
 # its mode in the environment.
 os.environ.setdefault("TOUCHSTONE_MODE", "production")
+# A worker's statement may take long. A page that waited longer would only take a thread from the others.
+os.environ.setdefault("DATABASE_PATIENCE_S", "30")
 
 # A thread gives up the interpreter at each SQL statement and gets it back when another's interval ends, by
 # default after 5 ms. Meanwhile it holds SQLite's only write lock.

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from celery import current_app
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files import File
@@ -31,6 +30,7 @@ from annotation.imports.report import Report
 from annotation.imports.upload_limit import too_large_message
 from annotation.models import ImportJob, LeaseLost, Project
 from annotation.permissions import Permission, require
+from annotation.wake_ups import send_task
 
 
 def end_process_in(seconds: float) -> None:
@@ -55,7 +55,6 @@ def deadline(seconds: float) -> Iterator[None]:
             signal.signal(signal.SIGALRM, handler)
 
 
-TASK = "scoring.tasks.run_import"
 MOST_ATTEMPTS = 3
 """Claims of one job before it fails, since what ended each worker would end the next one, too."""
 STORING_TIMES_CHECKING = 10
@@ -305,20 +304,8 @@ def claim_import(job_id: int) -> ImportJob | None:
 
 
 def wake(job_id: int, expires_s: float | None = None) -> None:
-    """Ask a worker to import, once the transaction is committed.
-
-    An unreachable broker is no error, because the sweep asks again.
-    """
-
-    def send() -> None:
-        try:
-            current_app.send_task(TASK, args=[job_id], queue="cpu", expires=expires_s, retry=False)
-        except Exception:  # brokers raise errors of many libraries
-            logger.warning(
-                "The broker cannot be reached. Import %s waits for the sweep.", job_id, exc_info=True
-            )
-
-    transaction.on_commit(send)
+    """Ask a worker to import, once the transaction is committed."""
+    send_task("run_import", job_id, "cpu", expires_s)
 
 
 def wake_waiting_imports() -> None:

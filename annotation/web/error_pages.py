@@ -1,10 +1,22 @@
 """Error responses: a page with a link back, or JSON below /api/."""
 
+import errno
+import logging
+import sys
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.cache import add_never_cache_headers
+
+from annotation.database.availability import is_unavailable
+
+RETRY_AFTER_S = 5
+UNAVAILABLE = "Touchstone cannot reach its database at the moment."
+DISK_FULL = "A disk of the server is full. Its operator has to make room."
+
+logger = logging.getLogger(__name__)
 
 
 def _page(status: int, title: str, message: str) -> Callable[..., HttpResponse]:
@@ -40,15 +52,37 @@ form_refused = _page(
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Render the page without the request's context, which may fail again."""
+    """Respond with 500, or with 503 to what may work again soon, such as while the database restarts."""
+    error = sys.exc_info()[1]
+    if is_unavailable(error):
+        return _try_again(request, f"The database cannot be used: {error}", UNAVAILABLE)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _try_again(request, f"A disk is full: {error}", DISK_FULL)
     message = (
         "Something went wrong on our side. Try again later; if it happens again, tell your administrator."
     )
+    return _without_context(request, 500, {"title": "Server error", "message": message})
+
+
+def _try_again(request: HttpRequest, logged: str, message: str) -> HttpResponse:
+    """Respond with 503. Where nothing was sent, the page opens itself again."""
+    logger.error("%s: %s", request.path, logged)
+    if request.method in ("GET", "HEAD"):
+        told = {"message": f"{message} This page tries again by itself.", "again_after_s": RETRY_AFTER_S}
+    else:
+        told = {"message": f"{message} Nothing was saved. Reload this page to send it again."}
+    response = _without_context(request, 503, {"title": "Not available at the moment", **told})
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    add_never_cache_headers(response)
+    response._has_been_logged = True  # type: ignore[attr-defined] # by Django, with a traceback that helps nobody
+    return response
+
+
+def _without_context(request: HttpRequest, status: int, told: dict[str, object]) -> HttpResponse:
+    """Respond without the request's context, which may fail again."""
     if _is_api(request):
-        return JsonResponse({"detail": message}, status=500)
-    return HttpResponse(
-        render_to_string("refused.html", {"title": "Server error", "message": message}), status=500
-    )
+        return JsonResponse({"detail": told["message"]}, status=status)
+    return HttpResponse(render_to_string("refused.html", told), status=status)
 
 
 def _is_api(request: HttpRequest) -> bool:

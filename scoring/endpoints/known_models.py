@@ -11,6 +11,7 @@ from django.utils.text import capfirst
 
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
+from annotation.wake_ups import send_task
 from scoring.contract.evaluator import Evaluator, EvaluatorError
 from scoring.contract.params import read_params
 from scoring.contract.requests import Address
@@ -23,7 +24,6 @@ from scoring.inputs.items import items_of
 from scoring.llm.addresses import same_address
 from scoring.llm.capabilities import Abilities, find_abilities, unable
 from scoring.models import Endpoint, EndpointModel, SetupBase
-from scoring.workers.wake_ups import send_task
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """Environment variable with the key for a check, if the project has none."""

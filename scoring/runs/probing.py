@@ -14,13 +14,14 @@ from annotation.declared.settings import settings_as_json
 from annotation.errors import NotFound
 from annotation.models import Project
 from annotation.permissions import Permission, require
+from annotation.wake_ups import send_task
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidRun
 from scoring.inputs.items import EVERYTHING, Selection, items_of
 from scoring.models import Probe
 from scoring.runs.planning import RunPlan, plan
 from scoring.runs.worker import evaluator_of, score_items
-from scoring.workers.wake_ups import queue_of, send_task
+from scoring.workers.wake_ups import queue_of
 
 SIZE = 16
 """Summaries to try, spread evenly over those of the run."""

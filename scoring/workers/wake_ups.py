@@ -1,13 +1,11 @@
-"""Waking workers. The work is in the database; a message only tells a worker to look."""
+"""Waking workers for runs and API batches."""
 
-import logging
 from datetime import timedelta
 
-from celery import current_app
-from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from annotation.wake_ups import send_task
 from scoring.contract.params import read_params
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.models import ApiBatch, Batch, Run, SetupBase
@@ -18,8 +16,6 @@ RECRUIT_S = 2.0
 FORGOTTEN_S = 60.0
 """Seconds without a finished batch after which a run's message counts as lost."""
 
-logger = logging.getLogger(__name__)
-
 
 def wake(run: Run, expires_s: float | None = None) -> None:
     """Wake a worker for `run` once the transaction is committed."""
@@ -29,22 +25,6 @@ def wake(run: Run, expires_s: float | None = None) -> None:
 def wake_for_api_batch(api_batch: ApiBatch, expires_s: float | None = None) -> None:
     """Wake a worker to submit or check `api_batch` once the transaction is committed."""
     send_task("work_on_api_batch", api_batch.pk, queue_of(api_batch.run.setup), expires_s)
-
-
-def send_task(task: str, pk: int, queue: str, expires_s: float | None) -> None:
-    """Call the task `scoring.tasks.{task}` with a primary key on a worker once the transaction is committed.
-
-    An unreachable broker is no error. The sweep calls again for runs and API batches.
-    """
-
-    def send() -> None:
-        try:
-            name = f"scoring.tasks.{task}"
-            current_app.send_task(name, args=[pk], queue=queue, expires=expires_s, retry=False)
-        except Exception:  # brokers raise errors of many libraries
-            logger.warning("The broker cannot be reached for %s %s.", task, pk, exc_info=True)
-
-    transaction.on_commit(send)
 
 
 def wake_waiting_runs() -> None:

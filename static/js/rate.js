@@ -5,12 +5,18 @@
   const AUTOSAVE_AFTER_MS = 2000;
   const CHOICE_KEYS = ["j", "k", "l"];
   const OFFLINE = "There is no connection to the server.";
+  const UNAVAILABLE = "The server is not available at the moment.";
+  const UNAVAILABLE_STATUSES = [502, 503, 504]; // of Touchstone, or of a proxy that does not reach it
+  const SEND_AGAIN_AFTER_MS = [2000, 4000, 8000, 15000]; // and then every 15 seconds
 
   let acknowledged = new Map(); // question id -> the answer and comment that the server has confirmed
   let autosaveTimer = 0;
   let autosaved = false; // one autosave a stage; submitting and leaving the page save the rest
   let sentLast = ""; // hiding and leaving the page are two events; the second must not send the same again
   let storedUnder = ""; // this tab's own copy of what the server has not confirmed
+  let againTimer = 0;
+  let submitsAgain = false; // what the timer will send is the stage, not a draft
+  let attempts = 0; // sent in vain since the server last answered
 
   const item = () => document.getElementById("item");
   const questions = () => [...document.querySelectorAll("#item .question")];
@@ -28,8 +34,10 @@
     if (storedUnder && storedUnder !== key) sessionStorage.removeItem(storedUnder);
     storedUnder = key;
     clearTimeout(autosaveTimer);
+    stopSendingAgain();
     autosaved = false;
     sentLast = "";
+    attempts = 0;
     acknowledged = new Map(
       questions().map((question) => [question.id, savedMark(question).hidden ? "" : content(question)]),
     );
@@ -79,6 +87,7 @@
 
   function changed() {
     update();
+    if (submitsAgain) trouble("Not saved yet. You have changed an answer meanwhile, so send them when you are ready.", ["Send", submit]);
     autosaveSoon();
   }
 
@@ -95,7 +104,8 @@
     if (leaving && sentLast === JSON.stringify(sent)) return;
     sentLast = JSON.stringify(sent);
     autosaved = true;
-    let failure = OFFLINE;
+    let failure = "";
+    let away = OFFLINE;
     let isSignedOut = false;
     try {
       const response = await fetch(form.dataset.draft, {
@@ -103,8 +113,13 @@
       });
       isSignedOut = response.type === "opaqueredirect";
       failure = response.status === 204 ? "" : await reason(response);
+      away = UNAVAILABLE_STATUSES.includes(response.status) ? UNAVAILABLE : "";
     } catch { /* no connection */ }
     if (form !== item()) return; // submitted meanwhile
+    if (away) {
+      sentLast = "";
+      return sendAgain(away, saveDraft);
+    }
     if (failure) {
       sentLast = "";
       if (isSignedOut) signedOut();
@@ -112,6 +127,7 @@
       return;
     }
     for (const [id, was] of sent) acknowledged.set(id, was);
+    attempts = 0;
     trouble("");
     update();
   }
@@ -132,6 +148,7 @@
   // ---- troubles
 
   function trouble(text, ...actions) {
+    stopSendingAgain();
     const place = document.getElementById("trouble");
     place.replaceChildren();
     if (!text) return;
@@ -152,19 +169,36 @@
     place.scrollIntoView({ block: "nearest" });
   }
 
-  const again = ["Try again", () => item().requestSubmit()];
+  const submitAgain = () => item().requestSubmit();
+  const again = ["Try again", submitAgain];
   const reload = ["Reload", () => location.reload()];
+
+  /* Sending the same answers twice stores them once, so nothing is lost by trying. */
+  function sendAgain(why, send) {
+    trouble(`Not saved yet: ${why} Your answers are still on this page, and are sent again by themselves.`, ["Send now", send]);
+    againTimer = setTimeout(send, SEND_AGAIN_AFTER_MS[Math.min(attempts, SEND_AGAIN_AFTER_MS.length - 1)]);
+    submitsAgain = send === submitAgain;
+    attempts += 1;
+  }
+
+  function stopSendingAgain() {
+    clearTimeout(againTimer);
+    submitsAgain = false;
+  }
 
   function signedOut() {
     trouble("Not saved: you are signed out. Your answers are kept in this tab. Sign in to continue.", ["Sign in", reload[1]]);
   }
 
   document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-    if (detail.elt === item()) clearTimeout(autosaveTimer); // what became of the submission is what must stay on the page
+    if (detail.elt !== item()) return;
+    clearTimeout(autosaveTimer); // what became of the submission is what must stay on the page
+    stopSendingAgain();
   });
 
-  document.addEventListener("htmx:sendError", () => {
-    trouble(`Not saved: ${OFFLINE} Your answers are still on this page.`, again);
+  document.addEventListener("htmx:sendError", ({ detail }) => {
+    if (detail.elt === item()) sendAgain(OFFLINE, submitAgain);
+    else trouble(`Not saved: ${OFFLINE} Try again when it is back.`);
   });
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -178,7 +212,8 @@
   });
 
   document.addEventListener("htmx:responseError", ({ detail }) => {
-    if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab. Reload the page.", reload);
+    if (UNAVAILABLE_STATUSES.includes(detail.xhr.status) && detail.elt === item()) sendAgain(UNAVAILABLE, submitAgain);
+    else if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab. Reload the page.", reload);
     else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, again);
   });
 

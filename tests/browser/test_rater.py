@@ -344,6 +344,47 @@ def test_the_guidelines_open_over_the_rating_page_and_keep_their_place(
     expect(page.locator("#item .question").first).to_be_in_viewport()
 
 
+def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, platform.add_rater())
+    page.goto("/projects/demo/rate/")
+    page.wait_for_load_state()
+    address, stage = page.locator("#item").get_attribute("action"), shown_stage(page)
+    page.route(f"**{address}", lambda route: route.fulfill(status=503))
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#trouble")).to_contain_text("The server is not available at the moment.")
+    page.keyboard.press("Shift+Tab")  # nothing that changes an answer
+    page.unroute(f"**{address}")
+    wait_for_next_stage(page, address, stage)
+    expect(page.locator("#trouble")).to_be_empty()
+
+    platform.kill("gunicorn")
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#trouble")).to_contain_text("There is no connection to the server.")
+    wait_for_next_stage(page, address, stage + 1)
+    expect(page.locator("#trouble")).to_be_empty()
+
+
+def test_answers_changed_meanwhile_wait_for_their_rater(open_context: OpenContext, platform: Platform):
+    page = open_context().new_page()
+    sign_in(page, platform, platform.add_rater())
+    page.goto("/projects/demo/rate/")
+    page.wait_for_load_state()
+    address, stage = page.locator("#item").get_attribute("action"), shown_stage(page)
+    page.route(f"**{address}", lambda route: route.fulfill(status=503))
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#trouble")).to_contain_text("sent again by themselves")
+    page.keyboard.press("2")
+    expect(page.locator("#trouble")).to_contain_text("You have changed an answer meanwhile")
+    page.unroute(f"**{address}")
+    page.get_by_role("button", name="Send", exact=True).click()
+    wait_for_next_stage(page, address, stage)
+
+
 def test_an_acknowledged_rating_survives_a_killed_web_server(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())

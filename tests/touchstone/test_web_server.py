@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection as database
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
@@ -89,6 +91,16 @@ def status(connection: socket.socket) -> int:
     return int(begin.split()[1]) if begin else 0
 
 
+@contextmanager
+def nobody_else_writes() -> Iterator[None]:
+    """Hold what a failed sign-in writes: SQLite's only turn, or the table."""
+    with transaction.atomic():
+        if database.vendor == "postgresql":
+            with database.cursor() as cursor:
+                cursor.execute("LOCK TABLE axes_accessattempt IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
 @pytest.fixture(scope="module")
 def server(django_db_setup, tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("web_server")
@@ -110,6 +122,23 @@ def test_requests_that_are_never_finished_hold_no_thread(server):
     assert server.answers()
     for connection in unfinished:
         connection.close()
+
+
+def test_health_is_told_while_all_threads_wait_for_the_database(server):
+    token = {"Cookie": f"csrftoken={'a' * 32}", "Content-Type": "application/x-www-form-urlencoded"}
+    form = f"csrfmiddlewaretoken={'a' * 32}&username=nobody&password=wrong".encode()
+    with nobody_else_writes():
+        waiting = [server.send("POST", "/sign-in/", form, len(form), **token) for _ in range(THREADS)]
+        page = server.send("GET", "/sign-in/")
+        page.settimeout(1)
+        with pytest.raises(TimeoutError):
+            status(page)
+        with closing(server.send("GET", "/healthz")) as connection:
+            assert status(connection) == 200
+    page.settimeout(PATIENCE_S)
+    for answered in (*waiting, page):
+        with closing(answered):
+            assert status(answered) == 200
 
 
 def test_a_request_that_is_never_finished_is_closed(server):

@@ -5,10 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from celery import current_app
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.utils import timezone
 
+from annotation import wake_ups
 from annotation.errors import DomainError, ImportEnded, InvalidImport, NotAllowed
 from annotation.imports import jobs
 from annotation.imports import progress as import_progress
@@ -51,7 +53,7 @@ def messages(monkeypatch):
     """Collect the messages to workers, in place of a broker."""
     sent = []
     monkeypatch.setattr(
-        jobs.current_app, "send_task", lambda name, **options: sent.append((name, options["args"]))
+        current_app, "send_task", lambda name, **options: sent.append((name, options["args"]))
     )
     return sent
 
@@ -93,7 +95,8 @@ def test_an_unreachable_broker_does_not_stop_queueing_an_import(
     def fail(*_, **__):
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(jobs.current_app, "send_task", fail)
+    monkeypatch.setattr(wake_ups, "_failed_at", wake_ups._failed_at)  # restored afterwards
+    monkeypatch.setattr(current_app, "send_task", fail)
     with django_capture_on_commit_callbacks(execute=True):
         job = queue(project)
     assert ImportJob.objects.get().pk == job.pk

@@ -1,10 +1,16 @@
 """Error pages, and errors of the API, for requests that fail outside our views."""
 
+import os
+import re
+import subprocess
+import sys
+
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.test import Client, override_settings
 from django.urls import path, reverse
 
+from tests.scoring.processes import PATIENCE_S, ROOT
 from touchstone import urls
 from touchstone.urls import handler400, handler403, handler404, handler500  # noqa: F401 - Django looks here
 
@@ -15,12 +21,18 @@ def fail(_request):
     raise RuntimeError("a secret of the server")
 
 
+def fill(_request):
+    with open("/dev/full", "w") as full:
+        full.write("more")
+
+
 def deny(_request):
     raise PermissionDenied
 
 
 urlpatterns = [
     *(path(f"{prefix}fails", fail) for prefix in ("", "api/")),
+    path("fills", fill),
     *(path(f"{prefix}denies", deny) for prefix in ("", "api/")),
     *urls.urlpatterns,
 ]
@@ -86,3 +98,39 @@ def test_favicon_redirects_to_the_icon(client):
     response = client.get("/favicon.ico")
     assert response.url == "/static/img/mark.svg"
     assert Client().get(response.url)["Content-Type"] == "image/svg+xml"
+
+
+WITHOUT_DATABASE = """
+from django.test import Client
+client = Client(raise_request_exception=False, SERVER_NAME="localhost")
+client.cookies["sessionid"] = "a" * 32
+for response in (client.get("/"), client.post("/sign-in/"), client.get("/api/projects/")):
+    print(response.status_code, response.get("Retry-After"), "refresh" in response.text, response.text)
+"""
+
+
+def test_while_the_database_is_away_pages_say_so_and_try_again(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", WITHOUT_DATABASE],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": f"sqlite:///{tmp_path}/no folder/data.sqlite3"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    page, form, api = re.findall(r"^(\d{3} .*?)(?=^\d{3} |\Z)", done.stdout, re.MULTILINE | re.DOTALL)
+    assert page.startswith("503 5 True ")
+    assert "This page tries again by itself." in page
+    assert form.startswith("503 5 False ")
+    assert "Nothing was saved. Reload this page to send it again." in form
+    assert api.startswith('503 5 False {"detail": "Touchstone cannot reach its database at the moment.')
+    assert "/: The database cannot be used: unable to open database file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_is_named(client, settings):
+    settings.ROOT_URLCONF = __name__
+    response = client.get("/fills")
+    assert response.status_code == 503
+    assert "A disk of the server is full." in response.text

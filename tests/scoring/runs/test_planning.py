@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from annotation import wake_ups
 from annotation.errors import NotAllowed, NotFound
 from annotation.models import Answer, Project, Question, Rating, Summary
 from scoring.errors import InvalidRun, RunBusy
@@ -378,6 +379,7 @@ def test_run_is_not_lost_if_the_broker_is_down(monkeypatch, django_capture_on_co
     def refuse_connection(*args, **kwargs):
         raise ConnectionRefusedError
 
+    monkeypatch.setattr(wake_ups, "_failed_at", wake_ups._failed_at)  # restored afterwards
     monkeypatch.setattr(app, "send_task", refuse_connection)
     project = make_project()
     make_summary(project)

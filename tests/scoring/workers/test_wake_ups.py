@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.imports.jobs import TASK
 from annotation.models import ImportJob
 from metaeval.tasks import sweep, work_on_run
 from scoring.models import Batch, Run, Setup
@@ -85,7 +84,9 @@ def test_sweep_wakes_a_waiting_import(sent, django_capture_on_commit_callbacks):
     job = ImportJob.objects.create(project=make_project(), created_by=make_user(), format="seahorse")
     with django_capture_on_commit_callbacks(execute=True):
         sweep()
-    assert [(message["task"], message["args"]) for message in sent("cpu")] == [(TASK, [job.pk])]
+    assert [(message["task"], message["args"]) for message in sent("cpu")] == [
+        ("scoring.tasks.run_import", [job.pk])
+    ]
 
 
 def test_every_evaluator_has_a_queue_even_a_removed_one():
