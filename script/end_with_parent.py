@@ -16,7 +16,8 @@ from contextlib import suppress
 
 def main() -> int:
     patience_s, *words = sys.argv[1:]
-    command = subprocess.Popen(words, stdin=subprocess.DEVNULL, process_group=0)
+    # What the parent has opened for the command goes through to it, such as a listening socket.
+    command = subprocess.Popen(words, stdin=subprocess.DEVNULL, process_group=0, close_fds=False)
     signal.signal(signal.SIGTERM, lambda *_: command.terminate())
     threading.Thread(target=stop_after_parent, args=(command, float(patience_s)), daemon=True).start()
     code = command.wait()

@@ -1,7 +1,8 @@
 """Run the web server and two workers until Ctrl-C. `script/up` calls this inside the environment.
 
 It migrates the database and loads the demo projects first. A process that dies is restarted, because the
-database knows what it was doing. However this process ends, the others end, too: see end_with_parent.py.
+database knows what it was doing. Meanwhile requests wait at the port, which this process holds. However this
+process ends, the others end, too: see end_with_parent.py.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from typing import TextIO
 ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
+LOOK_EVERY_S = 0.1
+WAITING_CONNECTIONS = 2048
 WORKER_PROCESSES = 2
 # In a container root is the usual user. Each worker would print Celery's warning above the address.
 SUPERUSER_WARNING = "You're running the worker with superuser privileges"
@@ -36,32 +39,36 @@ def main() -> int:
     address = f"http://localhost:{arguments.port}/"
     os.chdir(ROOT)
     lock = lock_data(address)
-    if port_is_taken(arguments.port):
+    try:
+        listening = listen(arguments.port)
+    except OSError:
         print(f"Port {arguments.port} is in use. Choose another one: script/up --port {arguments.port + 1}")
         return 2
     sys.path.insert(0, str(ROOT))
     sign_in = prepare(with_demo=not arguments.no_demo)
     print("Starting the web server and the workers ...", flush=True)
     commands = {
-        "web server": web_server(arguments.port),
+        "web server": web_server(listening.fileno()),
         "worker": worker("cpu,gpu,llm", WORKER_PROCESSES, "--beat"),
         # A training holds its process to the end, so it has one of its own.
         "training worker": worker("training", 1, "--hostname", "training@%h"),
     }
     stop_on_signals()
-    processes = {name: start(command, lock) for name, command in commands.items()}
+    passed_on = {name: [lock.fileno()] for name in commands}
+    passed_on["web server"].append(listening.fileno())
+    processes = {name: start(command, passed_on[name]) for name, command in commands.items()}
     try:
         wait_until_it_answers(f"{address}healthz", processes["web server"])
         print(f"\nTouchstone is running at {address}\n{sign_in}\nCtrl-C stops it.", flush=True)
         while True:
-            time.sleep(1)
+            time.sleep(LOOK_EVERY_S)
             for name, process in processes.items():
                 if process.poll() is not None:
                     print(
                         f"The {name} stopped unexpectedly (exit code {process.returncode}). Restarting it.",
                         flush=True,
                     )
-                    processes[name] = start(commands[name], lock)
+                    processes[name] = start(commands[name], passed_on[name])
     except KeyboardInterrupt:
         print("\nStopping ...", flush=True)
         return 0
@@ -126,10 +133,10 @@ def prepare(with_demo: bool) -> str:
     return how
 
 
-def web_server(port: int) -> list[str]:
+def web_server(listening: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application"),
-        *("--bind", f"127.0.0.1:{port}", "--worker-class", "touchstone.web_server.BufferingWorker"),
+        *("--bind", f"fd://{listening}", "--worker-class", "touchstone.web_server.BufferingWorker"),
         *("--workers", "2", "--threads", "4"),
         *("--keep-alive", "75"),  # seconds; most raters submit sooner
         *("--preload", "--log-level", "warning", "--worker-tmp-dir", str(VAR_DIR)),
@@ -147,11 +154,11 @@ def worker(queues: str, processes: int, *options: str) -> list[str]:
     ]
 
 
-def start(command: list[str], lock: TextIO) -> subprocess.Popen[bytes]:
+def start(command: list[str], passed_on: list[int]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "script/end_with_parent.py", str(STOP_PATIENCE_S), *command],
         stdin=subprocess.PIPE,
-        pass_fds=[lock.fileno()],
+        pass_fds=passed_on,
         # Ctrl-C and a closed terminal reach this process alone, and the others stop in order.
         start_new_session=True,
         env=THREADS | os.environ,
@@ -173,14 +180,13 @@ def stop_on_signals() -> None:
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(0))
 
 
-def port_is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
+def listen(port: int) -> socket.socket:
+    """Return the socket at which requests wait. Raises OSError if another program has the port."""
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
+    listening.listen(WAITING_CONNECTIONS)
+    return listening
 
 
 def wait_until_it_answers(address: str, process: subprocess.Popen[bytes], patience_s: float = 60) -> None:

@@ -359,11 +359,12 @@ def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: Open
     wait_for_next_stage(page, address, stage)
     expect(page.locator("#trouble")).to_be_empty()
 
-    platform.kill("gunicorn")
+    page.context.set_offline(True)
     page.keyboard.press("1")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     expect(page.locator("#trouble")).to_contain_text("There is no connection to the server.")
+    page.context.set_offline(False)
     wait_for_next_stage(page, address, stage + 1)
     expect(page.locator("#trouble")).to_be_empty()
 

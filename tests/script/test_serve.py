@@ -73,6 +73,11 @@ def descendants(process: subprocess.Popen) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
+def is_master(web_server: psutil.Process) -> bool:
+    parent = web_server.parent()
+    return parent is not None and "end_with_parent.py" in " ".join(parent.cmdline())
+
+
 def wait_until_running(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
     for line in process.stdout:
@@ -100,6 +105,14 @@ def test_nothing_outlives_the_platform_however_it_ends(tmp_path, migrated_sqlite
             assert page.status == 200, "plain http, as in local mode"
         started = descendants(platform)
         assert len(started) >= 10, "three supervisors, a web server and two workers with theirs"
+
+        [master] = [each for each in started if "gunicorn" in each.cmdline() and is_master(each)]
+        workers = master.children()
+        master.kill()
+        psutil.wait_procs(workers, PATIENCE_S)
+        with urllib.request.urlopen(f"http://localhost:{port}/sign-in/", timeout=PATIENCE_S) as page:
+            assert page.status == 200, "requests wait at the port until the web server is back"
+        started = descendants(platform)
 
         second = serve(tmp_path, free_port())
         printed, _ = second.communicate(timeout=PATIENCE_S)

@@ -334,10 +334,17 @@ class Proxy(Server):
 
 @pytest.fixture(scope="module")
 def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    with running_nginx(tmp_path_factory.mktemp("nginx"), server.port) as (proxy, process):
+        wait_for(proxy.answers, process)
+        yield proxy
+
+
+@contextmanager
+def running_nginx(folder: Path, port: int) -> Iterator[tuple[Proxy, subprocess.Popen]]:
+    """Start nginx before a web server at this port of the machine."""
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not nginx:
         pytest.skip("nginx is not installed")
-    folder = tmp_path_factory.mktemp("nginx")
     make_certificate(folder)
     proxy = Proxy(free_port(), free_port())
     text = CONFIGURATION.read_text().replace("/etc/ssl/", f"{folder}/")
@@ -345,7 +352,7 @@ def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     for before, after in (
         ("listen 443", f"listen 127.0.0.1:{proxy.port}"),
         ("listen 80", f"listen 127.0.0.1:{proxy.plain.port}"),
-        ("127.0.0.1:8000", f"127.0.0.1:{server.port}"),
+        ("127.0.0.1:8000", f"127.0.0.1:{port}"),
     ):
         assert before in text
         text = text.replace(before, after)
@@ -353,8 +360,7 @@ def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
     process = subprocess.Popen([nginx, "-e", "stderr", "-c", str(folder / "nginx.conf")])
     try:
-        wait_for(proxy.answers, process)
-        yield proxy
+        yield proxy, process
     finally:
         process.terminate()
         assert process.wait(PATIENCE_S) == 0
@@ -385,6 +391,23 @@ def test_the_proxy_leads_from_http_to_https(proxy):
         answer = connection.recv(4096).decode()
     assert answer.startswith("HTTP/1.1 308 ")
     assert "Location: https://localhost/sign-in/" in answer
+
+
+def test_the_proxy_says_that_the_web_server_is_away(tmp_path):
+    def said(method: str) -> str:
+        with suppress(OSError), closing(proxy.send(method, "/sign-in/", Connection="close")) as connection:
+            return connection.makefile("rb").read().decode()
+        return ""
+
+    with running_nginx(tmp_path, free_port()) as (proxy, process):
+        wait_for(lambda: bool(said("GET")), process)
+        page, form = said("GET"), said("POST")
+    for answer in (page, form):
+        assert answer.startswith("HTTP/1.1 503 ")
+        assert "Retry-After: 5" in answer
+    assert 'http-equiv="refresh"' in page
+    assert "Nothing was saved. Reload this page to send it again." in form
+    assert "refresh" not in form
 
 
 def test_the_proxy_keeps_nothing_that_may_not_be_sent(proxy):
