@@ -125,7 +125,8 @@ def delete_run(run: Run, user: User) -> None:
                 "page shows them as cancelled, which may take some minutes."
             )
         setup, setup_id = deleted.setup, deleted.setup_id
-        record(Action.RUN_DELETED, setup.project, f"run {run.pk}", details={"setup": str(setup)})
+        details = {"setup": str(setup), "setup_id": setup_id}
+        record(Action.RUN_DELETED, setup.project, f"run {run.pk}", details=details)
         deleted.delete()
         if not setup.runs.of_scores().exists():
             setup.delete()
