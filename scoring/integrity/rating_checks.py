@@ -85,15 +85,17 @@ EXCUSES = Q(action__in=[Action.RATER_REINSTATED, Action.RATING_RESTORED]) | Q(
     "project never restored a rating, reinstated a rater or changed the number of ratings.",
 )
 def ratings_of_summary(project: Project | None) -> Iterator[str]:
-    own = {"summary": OuterRef("pk")}
     excused = AuditEntry.objects.filter(EXCUSES, project=OuterRef("project"))
+    # Not IS NULL: SQLite would look through all imported ratings, by that index, for each summary.
+    of_summary = Rating.objects.filter(summary=OuterRef("pk"))
+    imported = of_summary.annotate(assigned=Coalesce("assignment", 0)).filter(assigned=0)
     beyond = (
         Summary.objects.with_wanted_ratings()
         .annotate(taken=taken_places())
         .filter(
             ~Exists(excused),
-            ~Exists(Rating.objects.filter(**own, assignment__isnull=True)),
-            ~Exists(Rerating.objects.filter(**own)),
+            ~Exists(imported),
+            ~Exists(Rerating.objects.filter(summary=OuterRef("pk"))),
             taken__gt=F("ratings_wanted"),
         )
     )
