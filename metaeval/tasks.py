@@ -5,6 +5,7 @@ Messages name all tasks `scoring.tasks.…`, as `scoring/workers/wake_ups.py` an
 
 from celery import shared_task
 
+from annotation.database.backup import back_up_daily
 from annotation.imports.jobs import wake_waiting_imports
 from metaeval.learning_curves import model_scores
 from metaeval.rechecks import results, starting
@@ -36,3 +37,4 @@ def sweep() -> None:
     model_scores.score_waiting_models()
     starting.start_due()
     results.conclude_drift_checks()
+    back_up_daily()

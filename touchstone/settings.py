@@ -146,6 +146,7 @@ else:
         "keepalives_count": 2,
         **DATABASES["default"].get("OPTIONS", {}),
     }
+BACKUP_DIR = Path(env.str("BACKUP_DIR")) if env.str("BACKUP_DIR", default="") else None  # daily copies
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [

@@ -53,7 +53,8 @@ def _line(finding: Finding) -> str:
     if not finding.broken:
         return f"{start}: sound"
     more = ", ..." if finding.broken > len(finding.examples) else ""
-    return f"{start}: FOUND {finding.broken:,}: {', '.join(finding.examples)}{more}\n  Rule: {finding.check.rule}"
+    rows = f"{', '.join(finding.examples)}{more}"
+    return f"{start}: FOUND {finding.broken:,}: {rows}\n  Rule: {finding.check.rule}"
 
 
 def _as_json(finding: Finding) -> dict[str, Any]:
