@@ -108,8 +108,9 @@ def ended_work(project: Project | None) -> Iterator[str]:
 
 @check("claims", "No worker holds work that is finished.")
 def claims(project: Project | None) -> Iterator[str]:
-    leased = [(model, path) for model, path, _ in WORK if issubclass(model, Leased)]
-    for model, path in [(Batch, "run__setup__project"), *leased]:
+    leased: list[tuple[type[Leased], str]] = [(Batch, "run__setup__project")]
+    leased += [(model, path) for model, path, _ in WORK if issubclass(model, Leased)]
+    for model, path in leased:
         held = model._default_manager.filter(finished_at__isnull=False, leased_until__isnull=False)
         yield from named(held, path, project)
 

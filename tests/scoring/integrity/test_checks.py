@@ -256,14 +256,15 @@ DAMAGE: dict[str, list[Callable[[SoundCampaign], None]]] = {
 def test_each_check_finds_damage_and_only_in_its_project(subtests):
     campaign, other = make_sound_campaign(), make_sound_campaign()
     assert found() == {}
-    assert {each.name for each in CHECKS if each.of_project} == DAMAGE.keys()
+    checks = {each.name: each for each in CHECKS if each.of_project}
+    assert checks.keys() == DAMAGE.keys()
     for name, damages in DAMAGE.items():
         for damage in damages:
             with subtests.test(damage.__name__), transaction.atomic():
                 damage(campaign)
                 assert found(campaign.project).keys() == {name}
-                assert found(other.project) == {}
-                assert name in found()
+                assert list(checks[name].broken(other.project)) == []
+                assert list(checks[name].broken(None)) == list(checks[name].broken(campaign.project))
                 transaction.set_rollback(True)
 
 
