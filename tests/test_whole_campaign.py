@@ -20,7 +20,7 @@ from annotation import protocol
 from annotation.labels import human_labels
 from annotation.models import ArticleFlag, ImportJob, Project, Question, Rater, Rating, Summary
 from annotation.projects.forms import SettingsForm
-from scoring.integrity.checks import findings
+from scoring.integrity.checks import check_results
 from scoring.runs.imported_scores import work_on_import
 from tests.factories import PASSWORD, make_user
 
@@ -359,7 +359,7 @@ def test_a_campaign_from_the_empty_project_to_its_ratings_elsewhere(manager):
     assert labels_of(ELSEWHERE) == labels_of(NEWS)
     assert elsewhere.alphas() == manager.alphas()
 
-    assert [each.check.name for each in findings() if each.broken] == []
+    assert [each.check.name for each in check_results() if each.broken] == []
     done = Counter(row["action"] for row in manager.table("audit_log_csv", actor="ada"))
     assert done == {
         "project_created": 1,

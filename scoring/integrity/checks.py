@@ -19,8 +19,8 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a check found: how many rows break its rule, and the names of the first ten."""
+class CheckResult:
+    """The outcome of a check: how many rows break its rule, and the names of the first ten."""
 
     check: Check
     broken: int
@@ -28,7 +28,7 @@ class Finding:
     seconds: float
 
 
-def findings(project: Project | None = None) -> Iterator[Finding]:
+def check_results(project: Project | None = None) -> Iterator[CheckResult]:
     """Yield what each check finds in one project, or in the whole database for None.
 
     Each reads as of one moment and blocks no writer. Checks of the whole database are left out for a project,
@@ -44,4 +44,4 @@ def findings(project: Project | None = None) -> Iterator[Finding]:
             broken = check.broken(project)
             examples = tuple(islice(broken, SHOWN))
             number = len(examples) + sum(1 for _ in broken)
-        yield Finding(check, number, examples, time.monotonic() - began)
+        yield CheckResult(check, number, examples, time.monotonic() - began)

@@ -8,7 +8,7 @@ from django.db import connection
 
 from annotation.management.named_project import named_project
 from annotation.management.own_command import OwnCommand
-from scoring.integrity.checks import CHECKS, Finding, findings
+from scoring.integrity.checks import CHECKS, CheckResult, check_results
 
 FOUND = 1
 
@@ -28,10 +28,10 @@ class Command(OwnCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = named_project(options["project"]) if options["project"] else None
         found = []
-        for finding in findings(project):
-            found.append(finding)
+        for result in check_results(project):
+            found.append(result)
             progress = self.stderr if options["json"] else self.stdout
-            progress.write(_line(finding), lambda text: text)
+            progress.write(_line(result), lambda text: text)
             progress.flush()
         if options["json"]:
             self.stdout.write(json.dumps([_as_json(each) for each in found], indent=2, ensure_ascii=False))
@@ -48,20 +48,20 @@ class Command(OwnCommand):
             self.stdout.write(f"Sound: {len(found)} checks found nothing.")
 
 
-def _line(finding: Finding) -> str:
-    start = f"{finding.check.name} ({finding.seconds:.1f} s)"
-    if not finding.broken:
+def _line(result: CheckResult) -> str:
+    start = f"{result.check.name} ({result.seconds:.1f} s)"
+    if not result.broken:
         return f"{start}: sound"
-    more = ", ..." if finding.broken > len(finding.examples) else ""
-    rows = f"{', '.join(finding.examples)}{more}"
-    return f"{start}: FOUND {finding.broken:,}: {rows}\n  Rule: {finding.check.rule}"
+    more = ", ..." if result.broken > len(result.examples) else ""
+    rows = f"{', '.join(result.examples)}{more}"
+    return f"{start}: FOUND {result.broken:,}: {rows}\n  Rule: {result.check.rule}"
 
 
-def _as_json(finding: Finding) -> dict[str, Any]:
+def _as_json(result: CheckResult) -> dict[str, Any]:
     return {
-        "check": finding.check.name,
-        "rule": finding.check.rule,
-        "broken": finding.broken,
-        "examples": finding.examples,
-        "seconds": round(finding.seconds, 3),
+        "check": result.check.name,
+        "rule": result.check.rule,
+        "broken": result.broken,
+        "examples": result.examples,
+        "seconds": round(result.seconds, 3),
     }

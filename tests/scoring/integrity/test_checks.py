@@ -20,7 +20,7 @@ from annotation.models import (
     Summary,
 )
 from annotation.protocol import SUMMEVAL
-from scoring.integrity.checks import CHECKS, SHOWN, findings
+from scoring.integrity.checks import CHECKS, SHOWN, check_results
 from scoring.integrity.database_checks import TRIGGERS
 from scoring.models import Batch, Run, Score, SeenArticle
 from scoring.runs.lifecycle import delete_run
@@ -38,7 +38,7 @@ def _separate_upload_folder(settings, tmp_path):
 
 
 def found(project: Project | None = None) -> dict[str, tuple[str, ...]]:
-    return {each.check.name: each.examples for each in findings(project) if each.broken}
+    return {each.check.name: each.examples for each in check_results(project) if each.broken}
 
 
 def one_place_too_many(campaign: SoundCampaign) -> None:
@@ -272,7 +272,7 @@ def test_the_first_ten_rows_are_named():
     campaign = make_sound_campaign()
     for _ in range(SHOWN + 1):
         make_summary(campaign.project, ratings_wanted=2)
-    broken = next(each for each in findings(campaign.project) if each.check.name == "wanted ratings")
+    broken = next(each for each in check_results(campaign.project) if each.check.name == "wanted ratings")
     assert (broken.broken, len(broken.examples)) == (SHOWN + 1, SHOWN)
     pk = int(broken.examples[0].removeprefix("summary "))
     assert Summary.objects.get(pk=pk).ratings_wanted == 2

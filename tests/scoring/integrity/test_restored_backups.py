@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -13,6 +15,7 @@ from django.db import connection
 
 from annotation.models import Project, Rating
 from metaeval.tasks import sweep
+from scoring.integrity.checks import check_results
 from tests.campaigns import finish_rating
 from tests.conftest import ROOT
 from tests.factories import make_rater, make_summary
@@ -26,12 +29,30 @@ def _separate_upload_folder(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "uploads"
 
 
-def rate_until(stop: Event, project: Project) -> None:
-    rater = make_rater(project)
-    while not stop.is_set():
-        make_summary(project)
-        finish_rating(rater)
-    connection.close()
+@contextmanager
+def people_rating(project: Project) -> Iterator[Callable[[], None]]:
+    """Let a rater rate during the block, which gets a function that waits for five more ratings."""
+    stop = Event()
+
+    def rate() -> None:
+        rater = make_rater(project)
+        while not stop.is_set():
+            make_summary(project)
+            finish_rating(rater)
+        connection.close()
+
+    def wait() -> None:
+        enough = Rating.objects.count() + 5
+        while Rating.objects.count() < enough:
+            assert writer.is_alive()
+
+    writer = Thread(target=rate)
+    writer.start()
+    try:
+        yield wait
+    finally:
+        stop.set()
+        writer.join()
 
 
 def check_restored(**environment: str) -> str:
@@ -46,23 +67,21 @@ def check_restored(**environment: str) -> str:
     return done.stdout
 
 
+def test_checks_neither_mistake_nor_stop_people_who_rate():
+    campaign = make_sound_campaign()
+    with people_rating(campaign.project) as wait:
+        for _ in range(5):
+            wait()
+            assert [each.check.name for each in check_results() if each.broken] == []
+
+
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL is backed up by pg_dump")
 def test_a_copy_made_while_people_rate(settings, tmp_path):
     campaign = make_sound_campaign()
-    before = Rating.objects.count()
-    stop = Event()
-    writer = Thread(target=rate_until, args=(stop, campaign.project))
-    writer.start()
-    try:
-        while Rating.objects.count() < before + 5:
-            pass
+    with people_rating(campaign.project) as wait:
+        wait()
         call_command("backup", str(tmp_path / "copy.sqlite3"))
-        copied_at = Rating.objects.count()
-        while Rating.objects.count() < copied_at + 5:
-            pass
-    finally:
-        stop.set()
-        writer.join()
+        wait()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     shutil.copy(tmp_path / "copy.sqlite3", elsewhere / "touchstone.sqlite3")
