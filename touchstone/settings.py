@@ -146,7 +146,22 @@ else:
         "keepalives_count": 2,
         **DATABASES["default"].get("OPTIONS", {}),
     }
-BACKUP_DIR = Path(env.str("BACKUP_DIR")) if env.str("BACKUP_DIR", default="") else None  # daily copies
+BACKUP_DIR = Path(env.str("BACKUP_DIR")) if env.str("BACKUP_DIR", default="") else None
+if BACKUP_DIR is not None:
+    if not DATABASES["default"]["ENGINE"].endswith("sqlite_fair_writes"):
+        raise environ.ImproperlyConfigured(
+            "BACKUP_DIR: only SQLite is copied daily. Unset it, and back PostgreSQL up with pg_dump."
+        )
+    try:
+        BACKUP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise environ.ImproperlyConfigured(
+            f"BACKUP_DIR: {error}. Set it to a folder that can be written."
+        ) from error
+    if not os.access(BACKUP_DIR, os.W_OK | os.X_OK):
+        raise environ.ImproperlyConfigured(
+            f"BACKUP_DIR: {BACKUP_DIR} cannot be written by this user. Set it to a folder that can be."
+        )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [

@@ -61,7 +61,6 @@ def back_up_daily() -> None:
     if today.exists():
         return
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not today.exists():

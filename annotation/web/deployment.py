@@ -1,7 +1,4 @@
-"""The checks of settings besides Django's, most of them by `manage.py check --deploy`.
-
-Settings refuse what is never safe.
-"""
+"""The checks that `manage.py check --deploy` makes besides Django's. Settings refuse what is never safe."""
 
 import os
 from collections.abc import Iterator
@@ -54,30 +51,6 @@ def found_problems() -> Iterator[CheckMessage]:
             hint="Delete var/local.env.",
             id="touchstone.W006",
         )
-
-
-@register(Tags.files)
-def check_backups(**_: Any) -> list[CheckMessage]:
-    """Refuse to start a worker or a command that could not make the daily copies."""
-    if settings.BACKUP_DIR is None:
-        return []
-    if "sqlite" not in settings.DATABASES["default"]["ENGINE"]:
-        return [
-            Error(
-                "BACKUP_DIR: only SQLite is backed up by Touchstone itself.",
-                hint="Unset BACKUP_DIR, and back PostgreSQL up with pg_dump.",
-                id="touchstone.E007",
-            )
-        ]
-    if not _can_write(settings.BACKUP_DIR):
-        return [
-            Error(
-                f"BACKUP_DIR: {settings.BACKUP_DIR} cannot be written by this user, so there are no backups.",
-                hint="Give the workers' user this folder, or set BACKUP_DIR to another one.",
-                id="touchstone.E008",
-            )
-        ]
-    return []
 
 
 def _can_write(folder: Path) -> bool:

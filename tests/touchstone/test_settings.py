@@ -32,7 +32,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
 
     def load(**environment: str) -> dict[str, Any]:
         with monkeypatch.context() as patched:
-            for name in {*PRODUCTION, "DEBUG", "VAR_DIR", "DATABASE_URL", "BROKER_URL"}:
+            for name in {*PRODUCTION, "DEBUG", "VAR_DIR", "DATABASE_URL", "BROKER_URL", "BACKUP_DIR"}:
                 patched.setenv(name, "")  # so that what the settings set is undone
                 patched.delenv(name)
             for name, value in environment.items():
@@ -114,6 +114,25 @@ def test_a_folder_that_cannot_be_made_is_named(load, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ImproperlyConfigured, match=r"VAR_DIR: .*file/var.* Set it to a folder"):
         load(**PRODUCTION, VAR_DIR=str(tmp_path / "file" / "var"))
+
+
+def test_daily_copies_go_to_a_folder_that_is_made(load, tmp_path):
+    assert load(**PRODUCTION)["BACKUP_DIR"] is None
+    made = load(**PRODUCTION, BACKUP_DIR=str(tmp_path / "new" / "copies"))["BACKUP_DIR"]
+    assert made == tmp_path / "new" / "copies"
+    assert made.stat().st_mode & 0o777 == 0o700
+
+
+def test_daily_copies_that_cannot_be_made_are_refused(load, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ImproperlyConfigured, match=r"BACKUP_DIR: .*file/copies.* Set it to a folder"):
+        load(**PRODUCTION, BACKUP_DIR=str(tmp_path / "file" / "copies"))
+
+
+def test_daily_copies_of_postgresql_are_refused(load, tmp_path):
+    elsewhere = {"DATABASE_URL": "postgres://somebody@host/name", "BACKUP_DIR": str(tmp_path)}
+    with pytest.raises(ImproperlyConfigured, match="BACKUP_DIR: only SQLite"):
+        load(**PRODUCTION, **elsewhere)
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

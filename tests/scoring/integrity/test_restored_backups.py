@@ -92,6 +92,7 @@ def test_a_copy_made_while_people_rate(settings, tmp_path):
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL is backed up by pg_dump")
 def test_the_sweep_makes_the_daily_copy(settings, tmp_path):
     settings.BACKUP_DIR = tmp_path / "copies"
+    settings.BACKUP_DIR.mkdir()
     sweep()
     assert len(list(settings.BACKUP_DIR.glob("*.sqlite3"))) == 1
 
