@@ -46,30 +46,30 @@ def full_disk() -> Iterator[None]:
 
 
 @sqlite_only
-def test_the_command_writes_a_whole_copy_for_its_owner_alone(tmp_path):
-    call_command("backup", str(tmp_path / "copy.sqlite3"))
-    assert copies(tmp_path) == ["copy.sqlite3"]
-    assert (tmp_path / "copy.sqlite3").stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(tmp_path / "copy.sqlite3")) as copy:
+def test_the_command_writes_a_whole_copy_for_its_owner_alone(folder):
+    call_command("backup", str(folder / "copy.sqlite3"))
+    assert copies(folder) == ["copy.sqlite3"]
+    assert (folder / "copy.sqlite3").stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(folder / "copy.sqlite3")) as copy:
         assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert copy.execute("SELECT count(*) FROM django_migrations").fetchone() > (10,)
 
 
 @sqlite_only
-def test_the_command_overwrites_nothing(tmp_path):
-    (tmp_path / "copy.sqlite3").write_text("mine")
+def test_the_command_overwrites_nothing(folder):
+    (folder / "copy.sqlite3").write_text("mine")
     with pytest.raises(CommandError, match="exists already") as refused:
-        call_command("backup", str(tmp_path / "copy.sqlite3"))
+        call_command("backup", str(folder / "copy.sqlite3"))
     assert refused.value.returncode == 2
-    assert (tmp_path / "copy.sqlite3").read_text() == "mine"
+    assert (folder / "copy.sqlite3").read_text() == "mine"
 
 
 @sqlite_only
-def test_the_command_leaves_nothing_on_a_full_disk(tmp_path):
+def test_the_command_leaves_nothing_on_a_full_disk(folder):
     with full_disk(), pytest.raises(CommandError, match="No copy was made") as refused:
-        call_command("backup", str(tmp_path / "copy.sqlite3"))
+        call_command("backup", str(folder / "copy.sqlite3"))
     assert refused.value.returncode == 1
-    assert copies(tmp_path) == []
+    assert copies(folder) == []
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has copies")
