@@ -131,21 +131,22 @@ class BartScoreImporter(Importer):
         ratings: list[RatingRecord] = []
         scores: list[ScoreRecord] = []
         systems = fields.members("sys_summs", needed=True)
+        seen: set[str] = set()
         for name, (place, found) in self._named(fields, systems):
             field = f"sys_summs.{place}"
             members = fields.check_members(field, found, needed=True)
             if not isinstance(found, dict):
                 continue
             system = fields.check_name(field, name, "system", needed=True)
+            if system and system in seen:
+                fields.problem(field, name, f"one summary by {system}")
+            seen.add(system)
             text = fields.check_text(f"{field}.sys_summ", members.get("sys_summ"))
             summaries.append(SummaryRecord(article_id, system, text))
             values = fields.check_members(f"{field}.scores", members.get("scores"))
             labels, others = self._split_scores(f"{field}.scores", values)
             ratings += read_labels(fields, article_id, system, self.options.rater, labels)
-            scores += [
-                _score(fields, article_id, system, each, place, value, known)
-                for each, (place, value) in others.items()
-            ]
+            scores += _scores(fields, article_id, system, others, known)
         return fields.entry(article, summaries=summaries, ratings=ratings, scores=scores)
 
     def _named(
@@ -178,13 +179,24 @@ def _references(fields: Fields, article_id: str) -> list[SummaryRecord]:
     return reference_summaries(article_id, several or ([one] if one else []))
 
 
-def _score(
-    fields: Fields, article_id: str, system: str, name: str, field: str, found: object, known: frozenset[str]
-) -> ScoreRecord:
-    evaluator, dimension = split_score_name(name, known)
-    fields.check_name(field, evaluator, "evaluator", needed=True)
-    fields.check_name(field, dimension, "dimension", needed=True)
-    value = fields.number(field, found)
-    return ScoreRecord(
-        article_id, system, evaluator, dimension, value, "" if value is not None else NO_VALUE, field
-    )
+def _scores(
+    fields: Fields,
+    article_id: str,
+    system: str,
+    found: Mapping[str, tuple[str, object]],
+    known: frozenset[str],
+) -> list[ScoreRecord]:
+    """Return the scores of one summary, given by name as (field, value)."""
+    scores: dict[tuple[str, str], ScoreRecord] = {}
+    for name, (field, given) in found.items():
+        evaluator, dimension = split_score_name(name, known)
+        evaluator = fields.check_name(field, evaluator, "evaluator", needed=True)
+        dimension = fields.check_name(field, dimension, "dimension", needed=True)
+        if evaluator and dimension and (evaluator, dimension) in scores:
+            fields.problem(field, name, f"one score by {evaluator} on {dimension}")
+        value = fields.number(field, given)
+        reason = "" if value is not None else NO_VALUE
+        scores[evaluator, dimension] = ScoreRecord(
+            article_id, system, evaluator, dimension, value, reason, field
+        )
+    return list(scores.values())

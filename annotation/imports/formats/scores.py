@@ -64,25 +64,25 @@ class ScoresImporter(Importer):
             if identifier and not article_id:
                 fields.problem("id", identifier, "an id of the examples file")
         reasons = fields.members("reasons")
-        scores = []
-        for dimension, found in fields.members("scores", needed=True).items():
-            field = f"scores.{dimension}"
-            fields.check_name(field, dimension, "dimension", needed=True)
+        evaluator = fields.check_name("evaluator", self._evaluator, needed=True)
+        scores: dict[str, ScoreRecord] = {}
+        for name, found in fields.members("scores", needed=True).items():
+            field = f"scores.{name}"
+            dimension = fields.check_name(field, name, "dimension", needed=True)
+            if dimension and dimension in scores:
+                fields.problem(field, name, f"one score on {dimension}")
             value = fields.number(field, found)
             reason = ""
             if found is None:
-                reason = fields.check_text(f"reasons.{dimension}", reasons.get(dimension) or "")
+                reason = fields.check_text(f"reasons.{name}", reasons.get(name) or "")
                 if not reason:
-                    fields.problem(f"reasons.{dimension}", None, "why there is no score")
-            elif reasons.get(dimension):
-                fields.problem(f"reasons.{dimension}", reasons[dimension], "no reason where there is a score")
-            scores.append(
-                ScoreRecord(
-                    article_id or identifier, system, self._evaluator, dimension, value, reason, field
-                )
+                    fields.problem(f"reasons.{name}", None, "why there is no score")
+            elif reasons.get(name):
+                fields.problem(f"reasons.{name}", reasons[name], "no reason where there is a score")
+            scores[dimension] = ScoreRecord(
+                article_id or identifier, system, evaluator, dimension, value, reason, field
             )
-        fields.check_name("evaluator", self._evaluator, needed=True)
-        return fields.entry(scores=scores)
+        return fields.entry(scores=list(scores.values()))
 
 
 def _remember(row: Row, names: dict[str, Names]) -> Rejected | None:

@@ -155,16 +155,16 @@ class Fields:
         return found
 
     def moment(self, field: str) -> datetime | None:
-        """Return a date and time in ISO 8601, in UTC if it has no time zone; None if there is none."""
+        """Return a date and time in ISO 8601 in UTC, also if it has no time zone; None if there is none."""
         found = self.text(field).strip()
         if not found:
             return None
         try:
             moment = datetime.fromisoformat(found)
-        except ValueError:
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):  # no text of a time, or one outside the years 1 to 9999 in UTC
             self.problem(field, found, "a date and time such as 2024-05-17T09:30:00Z")
             return None
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def texts(self, field: str, found: object) -> list[str]:
         """Return a list of texts, empty if there is none."""

@@ -45,6 +45,8 @@ def read_labels(
     answers = {}
     for dimension, (field, found) in labels.items():
         name = fields.check_name(field, dimension, "question", needed=True)
+        if name in answers:
+            fields.problem(field, dimension, f"one label of {name}")
         number = fields.number(field, found)
         if name and number is not None:
             answers[name] = AnswerRecord(number_text(number), "", fields.row.line, field)

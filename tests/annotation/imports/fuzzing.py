@@ -238,7 +238,7 @@ class _Case:
         if long:
             return Outcome.CRASHED, f"PostgreSQL refuses {long}"
         rejected = rejected_rows_path(self.path)
-        listed = rejected.read_text().splitlines() if rejected.exists() else []
+        listed = rejected.read_bytes().splitlines() if rejected.exists() else []
         if len(listed) != report.rejected or not all(json.loads(line)["problems"] for line in listed):
             return Outcome.HALF, f"{report.rejected} rows rejected, and {len(listed)} written"
         for problem in report.problems:

@@ -426,9 +426,9 @@ def _sheet(data: bytes, chance: Random) -> bytes:
     """Change cells of the first sheet, or its layout."""
     try:
         book = load_workbook(io.BytesIO(data))
+        sheet = book.worksheets[0]
     except Exception:  # an earlier change has damaged it
         return data
-    sheet = book.worksheets[0]
     rows, columns = sheet.max_row, sheet.max_column
     try:
         for _ in range(chance.choice((1, 1, 3))):

@@ -68,6 +68,11 @@ def test_without_a_label_pattern_all_values_become_scores(tmp_path):
     assert len(entry.scores) == 6
 
 
+def test_names_lose_the_white_space_around_them(tmp_path):
+    path = jsonl(tmp_path / "a.jsonl", system(scores={f"{' ' * 120}rouge1_f": 0.5}) | {"id": "x"})
+    assert read("bartscore", path).entries[0].scores[0].evaluator == "rouge1_f"
+
+
 def test_a_null_label_is_skipped_and_a_null_score_gets_a_reason(tmp_path):
     nulls = system(scores=dict.fromkeys(SCORES))
     (entry,) = read("bartscore", as_object(tmp_path / "a.json", x=nulls), labels=HUMAN).entries
@@ -121,6 +126,12 @@ def test_numbered_systems_can_be_named(tmp_path):
         (system(scores={"rouge1_f": "0.5"}), "sys_summs.M8.scores.rouge1_f"),
         (system(scores={"rouge1_f": True}), "sys_summs.M8.scores.rouge1_f"),
         (system(scores={"rouge1_f": 10**400}), "sys_summs.M8.scores.rouge1_f"),
+        (system(scores={"rouge1_f": 1, " rouge1_f": 2}), "sys_summs.M8.scores. rouge1_f"),
+        (
+            system(scores={"human_score_fit": 1, "human_score_ fit": 2}),
+            "sys_summs.M8.scores.human_score_ fit",
+        ),
+        (article(sys_summs=dict.fromkeys(("M8", "M8 "), {"sys_summ": "a ship"})), "sys_summs.M8 "),
         (system(scores={f"human_score_{'d' * 61}": 0.5}), f"sys_summs.M8.scores.human_score_{'d' * 61}"),
     ],
 )

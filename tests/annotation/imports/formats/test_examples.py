@@ -87,6 +87,7 @@ def test_fields_that_are_not_stored_are_listed(tmp_path):
         ({"references": "Ice."}, "references"),
         ({"references": [None]}, "references.1"),
         ({"labels": [1]}, "labels"),
+        ({"labels": {"fluency": 4, "fluency ": 2}}, "labels.fluency "),
         ({"labels": {"fluency": "4"}}, "labels.fluency"),
         ({"labels": {"fluency": False}}, "labels.fluency"),
     ],

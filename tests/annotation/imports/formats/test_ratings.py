@@ -262,9 +262,17 @@ def test_an_invalid_row_is_reported_with_line_and_field(tmp_path, row, field):
 
 
 @pytest.mark.parametrize(
-    ("rated_at", "fine"), [("yesterday", False), ("2024-13-01", False), ("2024-05-17", True)]
+    ("rated_at", "fine"),
+    [
+        ("yesterday", False),
+        ("2024-13-01", False),
+        ("2024-05-17", True),
+        ("0001-01-01T00:00:00Z", True),
+        ("0001-01-01T00:00:00+14:00", False),
+        ("9999-12-31T23:59:59-14:00", False),
+    ],
 )
-def test_times_must_be_iso_8601(tmp_path, rated_at, fine):
+def test_times_must_be_iso_8601_and_in_the_years_1_to_9999_in_utc(tmp_path, rated_at, fine):
     found = csv(tmp_path, f"a,x,r1,fluency,4,{rated_at}", header=HEADER.replace("comment", "rated_at"))
     assert found.where == ([] if fine else [(2, "rated_at")])
 

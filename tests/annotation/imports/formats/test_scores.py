@@ -54,6 +54,12 @@ def test_an_ambiguous_id_is_invalid(tmp_path):
     ]
 
 
+def test_names_lose_the_white_space_around_them(tmp_path):
+    path = jsonl(tmp_path / f"{' ' * 120}ice.jsonl", ROW | {"scores": {f"{' ' * 60}fluency": 1}})
+    ((score,),) = (entry.scores for entry in read("scores", path).entries)
+    assert (score.evaluator, score.dimension) == ("ice", "fluency")
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -64,6 +70,7 @@ def test_an_ambiguous_id_is_invalid(tmp_path):
         ({"scores": {"fluency": "0.5"}}, "scores.fluency"),
         ({"scores": {"fluency": True}}, "scores.fluency"),
         ({"scores": {"": 1}}, "scores."),
+        ({"scores": {"fluency": 1, "fluency ": 2}}, "scores.fluency "),
         ({"scores": {"d" * 61: 1}}, "scores." + "d" * 61),
         ({"reasons": {}}, "reasons.coherence"),
         ({"reasons": {"coherence": ""}}, "reasons.coherence"),
