@@ -10,6 +10,7 @@ The real files are read from ../shared/data.
 
 import argparse
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -84,8 +85,9 @@ def fuzz(seeds: range, folder: Path) -> int:
     for name in FORMATS:
         print(f"{name:10}" + "".join(f"{counts[name, outcome]:18,}" for outcome in outcomes))
     seconds = time.process_time() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{len(seeds):,} cases in {seconds:,.0f} CPU seconds; "
+        f"{len(seeds):,} cases in {seconds:,.0f} CPU seconds and {peak:,.0f} MB; "
         f"the longest took {longest[0]:.1f} s (seed {longest[1]})"
     )
     return int(any(counts[name, outcome] for name in FORMATS for outcome in (*FAILURES, SLOW)))

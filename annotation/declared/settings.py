@@ -180,9 +180,17 @@ def _read(declared: Setting, found: Any) -> Any:
     if refused:
         shown = repr(found) if isinstance(found, str) else json.dumps(found, default=str)
         raise ValueError(f"found {shown}, expected {_expected(declared, kind)}")
+    for text in value if isinstance(value, tuple) else (value,):
+        if isinstance(text, str) and not _is_storable(text):
+            raise ValueError(f"found {text!r}, expected a text without NUL and halves of surrogate pairs")
     if isinstance(value, tuple) and (twice := [each for each in value if value.count(each) > 1]):
         raise ValueError(f"found {twice[0]!r} more than once, expected each text once")
     return value
+
+
+def _is_storable(text: str) -> bool:
+    """Return whether a database can hold the text. A command line's may have bytes that are not UTF-8."""
+    return re.search("[\x00\ud800-\udfff]", text) is None
 
 
 def _split(declared: Setting, text: str) -> list[str]:

@@ -33,6 +33,7 @@ MOST_PARTS = 10_000
 MOST_ROWS = 1_048_576  # of a sheet, as in Excel
 MOST_TEXTS = 4_000_000  # in the table of texts that the sheets share
 MOST_HELD = 1_000_000  # XML elements and attributes that are in memory together
+LONGEST_FAULT = 200  # characters of an error of zipfile or openpyxl, which may quote the whole part
 MOST_READINGS = 3  # of a part by openpyxl
 SPREADSHEET = "an Excel workbook (.xlsx) as a spreadsheet program saves it, without a password"
 UNSAVED = "a value: open the workbook in a spreadsheet program and save it"
@@ -215,7 +216,8 @@ class WorkbookFile(TextFile):
             raise self._broken(error) from None
 
     def _broken(self, error: Exception, line: int = 1) -> FileRefused:
-        return self._refused(line, "file", f"damaged: {str(error).partition(chr(10))[0]}", SPREADSHEET)
+        why = str(error).partition("\n")[0][:LONGEST_FAULT]
+        return self._refused(line, "file", f"damaged: {why}", SPREADSHEET)
 
     def _refuse_size(self) -> NoReturn:
         largest = f"{LARGEST_WORKBOOK // 1024**2} MiB"

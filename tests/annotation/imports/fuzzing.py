@@ -311,7 +311,7 @@ def _options(original: Original, chance: Random) -> dict[str, Any]:
 
 def _one_line(text: str) -> str:
     """Return the text as a command line can have it."""
-    return text.replace("\x00", "").replace("\ud800", "")
+    return text.replace("\x00", "")
 
 
 def _digest() -> str:

@@ -29,6 +29,14 @@ def test_one_option_means_the_same_in_all_formats():
         assert declared.setdefault(option.name, option) == option
 
 
+@pytest.mark.parametrize("text", ["a\x00", "a\udcff"])  # the second from a byte of the command line
+def test_options_that_databases_cannot_store_are_refused(text):
+    form = importer_class("examples").Options
+    for given in ({"map": [f"system=={text}"]}, {"rater": text}):
+        with pytest.raises(SettingsRefused, match=r"found 'a|found 'system==a"):
+            read_settings(form, given, of="examples")
+
+
 def test_an_unknown_format_is_refused_with_suggestions():
     with pytest.raises(UnknownFormat, match="did you mean seahorse"):
         importer_class("seehorse")

@@ -229,6 +229,16 @@ def test_a_zip_archive_that_understates_a_part_is_refused(tmp_path):
     assert refusal(path).found.startswith("damaged: Bad CRC-32")
 
 
+def test_a_message_quotes_little_of_a_damaged_archive(tmp_path):
+    path = with_part(workbook(tmp_path / "w.xlsx", ["a"]), "x", bytes(range(256)) * 40)
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("x").header_offset
+    data[start + 27] = 20  # the name in the part's own header seems to have 5,121 bytes
+    path.write_bytes(data)
+    assert len(refusal(path).found) <= 220
+
+
 @pytest.mark.parametrize("part", [SHEET, "xl/sharedStrings.xml", "xl/workbook.xml", "xl/styles.xml"])
 def test_entities_are_never_expanded(tmp_path, part):
     path = workbook(tmp_path / "w.xlsx", ["a"], ["x"])
