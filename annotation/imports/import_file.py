@@ -14,7 +14,6 @@ from django.utils import timezone
 from annotation import protocol
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.database.portions import portions
 from annotation.database.without_gc import without_gc
 from annotation.errors import DomainError
 from annotation.imports.checked_entry import ScoreKeeper
@@ -32,7 +31,8 @@ from annotation.imports.report import Report
 from annotation.imports.writing import Writer
 from annotation.models import ImportJob, Project
 
-PORTION = 500  # entries that are looked up and stored together
+PORTION = 500  # entries that are looked up and stored together, at most
+PORTION_SIZE = 4_000_000  # characters of their texts, beyond which a portion takes no further entry
 NO_VALID_ROW = (
     "No row can be imported, because every row is invalid. Correct the file or choose another format."
 )
@@ -170,7 +170,7 @@ class _Pass:
             self._report.rejected += 1
             wrong.add(rejected, self._rows_read)
 
-        for portion in portions(self._entries(reading, reject), PORTION):
+        for portion in _portions(self._entries(reading, reject)):
             checked = self._checker.check([entry for _, entry in portion])
             for (number, entry), each in zip(portion, checked, strict=True):
                 if each.problems:
@@ -194,7 +194,7 @@ class _Pass:
         writer = Writer(project, self._checker, countable, keeper, timezone.now(), job)
         reading.start(STORING)
         entries = ((number, each) for number, each in self._entries(reading) if number not in self._wrong)
-        for portion in portions(entries, PORTION):
+        for portion in _portions(entries):
             checked = self._checker.check([entry for _, entry in portion])
             for each in checked:
                 if each.problems:
@@ -218,3 +218,18 @@ class _Pass:
                 number += 1
             elif reject is not None:
                 reject(item)
+
+
+def _portions(entries: Iterator[tuple[int, Entry]]) -> Iterator[list[tuple[int, Entry]]]:
+    """Yield the numbered entries in lists that are small in number and in the size of their texts."""
+    portion: list[tuple[int, Entry]] = []
+    size = 0
+    for number, entry in entries:
+        portion.append((number, entry))
+        size += len(entry.article.text) if entry.article else 0
+        size += sum(len(summary.text or "") for summary in entry.summaries)
+        if len(portion) == PORTION or size >= PORTION_SIZE:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion

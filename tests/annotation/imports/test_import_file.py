@@ -3,6 +3,7 @@
 import gc
 import gzip
 import json
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -670,3 +671,18 @@ def test_problems_with_unprintable_names_can_be_stored_and_shown(project, tmp_pa
         assert json.dumps(problem.as_json(), ensure_ascii=False).encode()
         assert str(problem).isprintable()
         assert len(str(problem)) < 500
+
+
+def test_long_articles_are_not_in_memory_together(project, tmp_path):
+    rows = (
+        {"article_id": f"a{n}", "system": "s", "summary": "S.", "article": "x" * 1_000_000} for n in range(40)
+    )
+    path = jsonl(tmp_path / "long.jsonl", *rows)
+    tracemalloc.start()
+    try:
+        report = load(project, "examples", path, dry_run=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert report.counts["articles"].new == 40
+    assert peak < 20_000_000
