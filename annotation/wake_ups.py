@@ -28,8 +28,8 @@ def send_task(task: str, pk: int, queue: str, expires_s: float | None) -> None:
         try:
             name = f"scoring.tasks.{task}"
             current_app.send_task(name, args=[pk], queue=queue, expires=expires_s, retry=False)
-        except Exception:  # brokers raise errors of many libraries
+        except Exception as error:  # brokers raise errors of many libraries
             _failed_at = time.monotonic()
-            logger.warning("The broker cannot be reached for %s %s.", task, pk, exc_info=True)
+            logger.warning("The broker cannot be reached for %s %s: %s", task, pk, error)
 
     transaction.on_commit(send)

@@ -66,7 +66,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _try_again(request: HttpRequest, logged: str, message: str) -> HttpResponse:
     """Respond with 503. Where nothing was sent, the page opens itself again."""
-    logger.error("%s: %s", request.path, logged)
+    logger.error("%s: %s", request.path, " ".join(logged.split()))  # on one line
     if request.method in ("GET", "HEAD"):
         told = {"message": f"{message} This page tries again by itself.", "again_after_s": RETRY_AFTER_S}
     else:
