@@ -10,8 +10,8 @@ from itertools import pairwise
 from tests.imports import modules
 from tests.rooms import ROOMS
 
-DJANGOS_OWN = {"Command"}
-"""The name by which Django finds a management command."""
+DJANGOS_OWN = {"Command", "DatabaseWrapper"}
+"""The names by which Django finds a management command and a database backend."""
 
 
 CLAUSES = {

@@ -53,7 +53,7 @@ class Part:
         self._state = self._ask()
 
 
-class Check:
+class HealthCheck:
     """An address that answers 200 if all its parts are fine, else 503 naming what is wrong."""
 
     def __init__(self, parts: Mapping[str, Callable[[], str]]) -> None:
@@ -131,8 +131,8 @@ def disk_state() -> str:
 
 
 CHECKS = {
-    "/healthz": Check({"database": database_state, "broker": broker_state, "disk": disk_state}),
-    "/readyz": Check({"database": schema_state}),
+    "/healthz": HealthCheck({"database": database_state, "broker": broker_state, "disk": disk_state}),
+    "/readyz": HealthCheck({"database": schema_state}),
 }
 
 
