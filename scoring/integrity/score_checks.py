@@ -76,7 +76,8 @@ def uploads(project: Project | None) -> Iterator[str]:
     "no unfinished batch.",
 )
 def runs(project: Project | None) -> Iterator[str]:
-    unfinished = Count("batches", filter=Q(batches__finished_at__isnull=True))
+    # Runs without anything to score used to have an empty batch, which nobody finished.
+    unfinished = Count("batches", filter=Q(batches__finished_at__isnull=True, batches__size__gt=0))
     planned = Run.objects.exclude(setup__evaluator=IMPORTED).annotate(
         planned=Sum("batches__size", default=0), unfinished=unfinished
     )

@@ -316,6 +316,7 @@ def _batches(run: Run, planned: RunPlan) -> Iterator[Batch]:
     """Yield the run's batches. The first is small, so that the pace of a slow evaluator shows early."""
     size = planned.evaluator.batch_size
     first = min(size, FIRST_BATCH)
-    for number, start in enumerate([0, *range(first, len(planned.to_score), size)]):
+    starts = [0, *range(first, len(planned.to_score), size)] if planned.to_score else []
+    for number, start in enumerate(starts):
         ids = planned.to_score[start : start + size if number else first]
         yield Batch(run=run, number=number, summary_ids=list(ids), size=len(ids))

@@ -239,6 +239,7 @@ def test_run_without_summaries_to_score_is_done_at_once():
     finished(plan_run(project, "length", {}))
     run = plan_run(project, "length", {})
     assert (run.status, run.total, run.reused) == (Run.Status.DONE, 0, 1)
+    assert not run.batches.exists()
     assert run.finished_at is not None
 
 
