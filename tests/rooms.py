@@ -40,6 +40,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "tasks": "Celery tasks: imports, API batches, models",
         "management": "score, import, evaluators, weights, check_integrity",
         "templatetags": "money, limits and evaluators as pages write them",
+        "metrics": "figures for Prometheus",
         "integrity": "rules that stored data always keep, checked",
         "batch_api": "what a worker does with requests sent as a batch",
         "training": "evaluators trained on the project",

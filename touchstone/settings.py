@@ -50,6 +50,7 @@ def secret(name: str, **options: str) -> str:
 
 SECRET_KEY = secret("SECRET_KEY")
 ENDPOINT_KEYS_SECRET = secret("ENDPOINT_KEYS_SECRET", default="")  # empty: SECRET_KEY encrypts them
+METRICS_TOKEN = secret("METRICS_TOKEN", default="")  # empty: /metrics answers 404
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -77,6 +78,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "annotation.web.health.HealthMiddleware",
+    "scoring.metrics.metrics_middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

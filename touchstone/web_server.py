@@ -5,11 +5,15 @@ costs a connection and no thread, and can send no more than the address may rece
 proxy in front that buffers requests.
 """
 
+import atexit
 import logging
+import os
 import resource
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -41,6 +45,10 @@ UNREAD_S = 300.0
 """An answer is given up if nothing of it could be sent for so long. Buffers make slow clients seem idle."""
 LONG_S = 0.05
 """Seconds after which another thread takes the next request."""
+
+
+COUNTS_DIR = "PROMETHEUS_MULTIPROC_DIR"
+"""prometheus_client finds the folder of counts under this name."""
 
 
 class ArrivingRequest(HTTPRequestParser):
@@ -222,6 +230,13 @@ class Dispatcher:
 class BufferingWorker(Worker):
     """Takes gunicorn's --threads, --keep-alive (seconds) and --worker-connections."""
 
+    @classmethod
+    def setup(cls) -> None:
+        """Make the folder of the counts that processes share; gunicorn calls it before they start."""
+        if COUNTS_DIR not in os.environ:
+            os.environ[COUNTS_DIR] = folder = tempfile.mkdtemp(prefix="touchstone-metrics-")
+            atexit.register(_remove_by, os.getpid(), folder)
+
     def run(self) -> None:
         # A connection has a socket, and a file for a long body or a long answer.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -277,3 +292,9 @@ class BufferingWorker(Worker):
     def handle_exit(self, sig: signal.Signals, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         self.listeners[0].pull_trigger()
+
+
+def _remove_by(pid: int, folder: str) -> None:
+    """Remove the folder in the process that made it; those that it forked end in the same way."""
+    if os.getpid() == pid:
+        shutil.rmtree(folder, ignore_errors=True)

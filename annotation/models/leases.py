@@ -29,10 +29,7 @@ class LeasedQuerySet(models.QuerySet[_Work]):
         The filter reads only the row's own columns, so that an UPDATE with it checks again a row that another
         worker has just changed.
         """
-        now = now or timezone.now()
-        free = Q(leased_until__isnull=True) | Q(leased_until__lt=now)
-        due = Q(not_before__isnull=True) | Q(not_before__lte=now)
-        return self.unfinished().filter(free, due)
+        return self.unfinished().filter(free_and_due(now or timezone.now()))
 
     def claim(self, now: datetime | None = None, **changes: object) -> _Work | None:
         """Lease the first claimable row to the caller and return it; None if there is none.
@@ -89,6 +86,13 @@ class Leased(models.Model):
     def finish(self, **changes: object) -> bool:
         """Record that nothing is left to do."""
         return bool(self.held.update(token="", leased_until=None, finished_at=timezone.now(), **changes))
+
+
+def free_and_due(now: datetime) -> Q:
+    """Return the condition that no worker holds a piece of work, and that it may be claimed."""
+    free = Q(leased_until__isnull=True) | Q(leased_until__lt=now)
+    due = Q(not_before__isnull=True) | Q(not_before__lte=now)
+    return free & due
 
 
 def lease_end(now: datetime, seconds: float | None = None) -> datetime:

@@ -1,5 +1,7 @@
 """Waking a worker for trainings and registrations that wait."""
 
+from datetime import datetime
+
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -25,7 +27,7 @@ def training_queue() -> str:
 
 def wake_next(curve: LearningCurve) -> None:
     """Wake a worker for the learning curve's next training, unless one of them is with a worker."""
-    for training in _next_in_line().filter(curve_model__curve=curve):
+    for training in next_in_line(timezone.now()).filter(curve_model__curve=curve).only("pk"):
         wake(training)
 
 
@@ -39,18 +41,18 @@ def wake_waiting_trainings() -> None:
 
     The message expires before the next one, so that messages never pile up while all workers are busy.
     """
-    for training in _next_in_line():
+    for training in next_in_line(timezone.now()).only("pk"):
         wake(training, expires_s=5 * RECRUIT_S)
     for registration in RegisteredModel.objects.claimable(timezone.now()).only("pk"):
         wake_for_registration(registration, expires_s=5 * RECRUIT_S)
 
 
-def _next_in_line() -> QuerySet[Training]:
+def next_in_line(now: datetime) -> QuerySet[Training]:
     """Return the trainings that a worker may take: of a learning curve one after another."""
     earlier = CurveModel.objects.filter(
         curve=OuterRef("curve_model__curve"),
         training__status__in=Training.UNFINISHED,
         training__lt=OuterRef("pk"),
     )
-    waiting = Training.objects.claimable(timezone.now()).filter(status__in=Training.UNFINISHED)
-    return waiting.filter(~Exists(earlier)).only("pk")
+    waiting = Training.objects.claimable(now).filter(status__in=Training.UNFINISHED)
+    return waiting.filter(~Exists(earlier))

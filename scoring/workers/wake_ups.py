@@ -1,8 +1,8 @@
 """Waking workers for runs and API batches."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from annotation.wake_ups import send_task
@@ -51,16 +51,20 @@ def wake_waiting_runs() -> None:
 
 
 def wake_waiting_api_batches() -> None:
-    """Wake a worker for every API batch that is due and unclaimed; called by the sweep.
+    """Wake a worker for every API batch that is due and unclaimed; called by the sweep."""
+    now = timezone.now()
+    for api_batch in due_api_batches(now).select_related("run__setup").defer("requests", "summary_ids"):
+        forgotten = (api_batch.not_before or api_batch.created_at) < now - timedelta(seconds=FORGOTTEN_S)
+        wake_for_api_batch(api_batch, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
+
+
+def due_api_batches(now: datetime) -> QuerySet[ApiBatch]:
+    """Return the API batches that are due and unclaimed.
 
     Batches not yet submitted wait while their run is paused or failed.
     """
-    now = timezone.now()
     idle = Q(input_file="", run__status__in=[Run.Status.PAUSED, Run.Status.FAILED])
-    due = ApiBatch.objects.claimable(now).exclude(idle).select_related("run__setup")
-    for api_batch in due.defer("requests", "summary_ids"):
-        forgotten = (api_batch.not_before or api_batch.created_at) < now - timedelta(seconds=FORGOTTEN_S)
-        wake_for_api_batch(api_batch, expires_s=FORGOTTEN_S if forgotten else RECRUIT_S)
+    return ApiBatch.objects.claimable(now).exclude(idle)
 
 
 def queue_of(setup: SetupBase) -> str:
