@@ -1,4 +1,4 @@
-"""What the database holds, as figures for Prometheus: numbers without names, texts or raters.
+"""The database as figures for Prometheus: numbers without names, texts or raters.
 
 The cost of each query grows with unfinished work, raters, runs or workers, never with all summaries, ratings
 or scores.
