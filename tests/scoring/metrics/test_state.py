@@ -1,3 +1,4 @@
+import subprocess
 from datetime import timedelta
 
 import pytest
@@ -10,10 +11,19 @@ from scoring.runs.claims import claim_batch
 from scoring.workers.presence import GONE_AFTER_S, sign
 from tests.factories import make_rater, make_summary
 from tests.scoring.claims import claimed, make_run, record
+from tests.scoring.processes import PATIENCE_S, start, surroundings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 HOUR = timedelta(hours=1)
+UNREADABLE = """
+import os
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
+from django.utils import timezone
+from scoring.metrics.state import read_figures
+for family in read_figures(timezone.now()):
+    print(family.name, *(sample.value for sample in family.samples))
+"""
 
 
 def figures(now=None) -> dict[tuple[str, ...], float]:
@@ -150,3 +160,10 @@ def test_workers_by_queue():
     assert found["workers", "gpu"] == 0
     assert found["worker_seen_seconds", "llm"] == GONE_AFTER_S + 1
     assert ("worker_seen_seconds", "gpu") not in found
+
+
+@pytest.mark.parametrize("path", ["/proc/no/folder/data.sqlite3", "{folder}/without_tables.sqlite3"])
+def test_a_database_that_cannot_be_read_is_not_up(tmp_path, path):
+    variables = surroundings(tmp_path) | {"DATABASE_URL": f"sqlite:///{path.format(folder=tmp_path)}"}
+    process = start(variables, UNREADABLE, stdout=subprocess.PIPE, text=True)
+    assert process.communicate(timeout=PATIENCE_S)[0] == "touchstone_database_up 0\n"
