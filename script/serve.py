@@ -116,7 +116,10 @@ def is_running(pid: int) -> bool:
 def prepare(with_demo: bool) -> str:
     """Migrate, load the demo projects, and return how to sign in."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
-    if "SECRET_KEY" in os.environ:  # which keeps settings from reading the mode in var/local.env
+    if {
+        "SECRET_KEY",
+        "SECRET_KEY_FILE",
+    } & os.environ.keys():  # which keeps settings from reading the mode in var/local.env
         os.environ.setdefault("TOUCHSTONE_MODE", "local")
     import django
     from django.core.management import call_command

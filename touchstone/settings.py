@@ -6,6 +6,7 @@ is not read if the environment has a mode or a key, nor by a web server that `sc
 """
 
 import os
+from collections import ChainMap
 from pathlib import Path
 
 import environ
@@ -13,8 +14,38 @@ from csp.constants import NONE, SELF
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
+MAY_BE_FILES = (
+    "SECRET_KEY",
+    "ENDPOINT_KEYS_SECRET",
+    "DATABASE_URL",
+    "BROKER_URL",
+    "EMAIL_URL",
+    "OIDC_CLIENT_SECRET",
+)
+
+
+def read_files() -> dict[str, str]:
+    """Return the variables that are read from files, which NAME_FILE names instead of NAME."""
+    found = {}
+    for name in MAY_BE_FILES:
+        path = os.environ.get(f"{name}_FILE")
+        if not path:
+            continue
+        if name in os.environ:
+            raise environ.ImproperlyConfigured(f"{name}_FILE: {name} is set, too. Unset one of them.")
+        try:
+            found[name] = Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise environ.ImproperlyConfigured(
+                f"{name}_FILE: {error}. Set it to a text file that this user can read."
+            ) from error
+    return found
+
+
 env = environ.Env()
-if not {"TOUCHSTONE_MODE", "SECRET_KEY"} & os.environ.keys():
+# What the files hold stays out of the environment, which other programs inherit.
+env.ENVIRON = ChainMap(read_files(), os.environ)
+if not {"TOUCHSTONE_MODE", "SECRET_KEY"} & env.ENVIRON.keys():
     env.read_env(BASE_DIR / "var" / "local.env")
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))  # the embedded defaults write here
 try:

@@ -14,6 +14,7 @@ from celery.beat import Service
 from environ import ImproperlyConfigured
 
 from touchstone.celery import app
+from touchstone.settings import MAY_BE_FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
@@ -32,7 +33,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
 
     def load(**environment: str) -> dict[str, Any]:
         with monkeypatch.context() as patched:
-            for name in {*PRODUCTION, "DEBUG", "VAR_DIR", "DATABASE_URL", "BROKER_URL", "BACKUP_DIR"}:
+            for name in {*PRODUCTION, *MAY_BE_FILES, "DEBUG", "VAR_DIR", "BACKUP_DIR"}:
                 patched.setenv(name, "")  # so that what the settings set is undone
                 patched.delenv(name)
             for name, value in environment.items():
@@ -101,6 +102,52 @@ def test_a_key_in_the_environment_means_production_whatever_script_up_left(load)
 def test_a_command_without_settings_uses_what_script_up_left(load):
     found = load()
     assert (found["MODE"], found["SECRET_KEY"]) == ("local", "left-over")
+
+
+FROM_FILES = {
+    "SECRET_KEY": "k9$Vw2" * 12,
+    "ENDPOINT_KEYS_SECRET": "p3#Xy7" * 12,
+    "DATABASE_URL": "postgres://somebody:word@host/name",
+    "BROKER_URL": "redis://host:6379/0",
+    "EMAIL_URL": "smtp+tls://somebody:word@mail.example.org:587",
+    "OIDC_CLIENT_SECRET": "of the provider",
+}
+
+
+@pytest.mark.usefixtures("left_over")
+def test_secrets_are_read_from_files_and_stay_out_of_the_environment(load, tmp_path):
+    assert set(FROM_FILES) == set(MAY_BE_FILES)
+    for name, text in FROM_FILES.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    found = load(**{f"{name}_FILE": str(tmp_path / name) for name in FROM_FILES})
+    database = found["DATABASES"]["default"]
+    assert found["MODE"] == "production"
+    assert found["SECRET_KEY"] == FROM_FILES["SECRET_KEY"]
+    assert found["ENDPOINT_KEYS_SECRET"] == FROM_FILES["ENDPOINT_KEYS_SECRET"]
+    assert (database["HOST"], database["NAME"], database["PASSWORD"]) == ("host", "name", "word")
+    assert found["CELERY_BROKER_URL"] == FROM_FILES["BROKER_URL"]
+    assert (found["EMAIL_HOST"], found["EMAIL_HOST_PASSWORD"]) == ("mail.example.org", "word")
+    assert found["OIDC_RP_CLIENT_SECRET"] == "of the provider"
+    assert os.environ.get("SECRET_KEY") != FROM_FILES["SECRET_KEY"]
+
+
+def test_a_secret_in_a_file_that_can_be_guessed_is_refused(load, tmp_path):
+    (tmp_path / "key").write_text("short\n")
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY: production needs"):
+        load(SECRET_KEY_FILE=str(tmp_path / "key"))
+
+
+@pytest.mark.parametrize("name", FROM_FILES)
+def test_a_secret_whose_file_cannot_be_read_is_named(load, tmp_path, name):
+    others = {each: text for each, text in PRODUCTION.items() if each != name}
+    with pytest.raises(ImproperlyConfigured, match=rf"{name}_FILE: .*missing.* Set it to a text file"):
+        load(**others, **{f"{name}_FILE": str(tmp_path / "missing")})
+
+
+def test_a_secret_is_given_once(load, tmp_path):
+    (tmp_path / "key").write_text(PRODUCTION["SECRET_KEY"])
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY_FILE: SECRET_KEY is set, too"):
+        load(**PRODUCTION, SECRET_KEY_FILE=str(tmp_path / "key"))
 
 
 def test_the_folder_of_the_embedded_defaults_is_made_for_its_owner_alone(load, tmp_path):
