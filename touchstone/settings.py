@@ -109,6 +109,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "annotation.web.health.HealthMiddleware",
+    "annotation.web.request_ids.RequestIdMiddleware",
     "scoring.metrics.metrics_middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -347,13 +348,20 @@ LLM_ENDPOINTS = env.list(
 )
 CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # seconds until a killed worker's batch is free again
 
+LOG_FORMAT = env.str("LOG_FORMAT", default="line")
+if LOG_FORMAT not in ("line", "json"):
+    raise environ.ImproperlyConfigured(f"LOG_FORMAT: found {LOG_FORMAT!r}, expected 'line' or 'json'")
+CELERY_WORKER_HIJACK_ROOT_LOGGER = LOG_FORMAT == "line"  # Celery's own lines would replace JSON
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "annotation.web.request_ids.JsonLines"},
+    },
     "filters": {"strangers": {"()": "annotation.web.hostile_input.ShortLog"}},
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["strangers"]}
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["strangers"]}
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }

@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 
 from annotation.database.availability import is_unavailable
+from annotation.web.request_ids import request_id
 
 RETRY_AFTER_S = 5
 UNAVAILABLE = "Touchstone cannot reach its database at the moment."
@@ -82,7 +83,8 @@ def _without_context(request: HttpRequest, status: int, told: dict[str, object])
     """Respond without the request's context, which may fail again."""
     if _is_api(request):
         return JsonResponse({"detail": told["message"]}, status=status)
-    return HttpResponse(render_to_string("refused.html", told), status=status)
+    page = render_to_string("refused.html", {**told, "request_id": request_id()})
+    return HttpResponse(page, status=status)
 
 
 def _is_api(request: HttpRequest) -> bool:

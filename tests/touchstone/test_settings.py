@@ -90,6 +90,11 @@ def test_an_unknown_demand_for_two_factor_authentication_is_refused(load):
         load(**PRODUCTION, TWO_FACTOR="raters")
 
 
+def test_an_unknown_format_of_the_log_is_refused(load):
+    with pytest.raises(ImproperlyConfigured, match=r"LOG_FORMAT: found 'xml', expected 'line' or 'json'"):
+        load(**PRODUCTION, LOG_FORMAT="xml")
+
+
 @pytest.mark.usefixtures("left_over")
 def test_a_key_in_the_environment_means_production_whatever_script_up_left(load):
     found = load(SECRET_KEY=PRODUCTION["SECRET_KEY"])
