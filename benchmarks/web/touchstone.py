@@ -17,23 +17,20 @@ from benchmarks.web.load import HOST, PASSWORD, Client, Connection, OutOfItems
 from benchmarks.web.tools import ARTICLE, ROOT, SUMMARY, Campaign, Tool, free_port, output_of
 
 GUNICORN = (
-    "{python} -m gunicorn touchstone.wsgi:application --bind 127.0.0.1:{port} --preload --log-level warning"
+    "{python} -m gunicorn touchstone.wsgi:application --bind fd://{listening} --preload --log-level warning"
 )
 # What replaces the command of `web_server` in script/serve.py. None leaves the product's own.
 SERVERS: dict[str, str | None] = {
     "own": None,
     "gunicorn-threads": f"{GUNICORN} --worker-class gthread --workers 2 --threads 4 --keep-alive 75",
     "gunicorn-processes": f"{GUNICORN} --worker-class gthread --workers 4 --threads 1 --keep-alive 75",
-    # It needs `pip install granian`.
-    "granian": "{python} -m granian --interface wsgi --host 127.0.0.1 --port {port} --workers 2"
-    " --blocking-threads 4 --log-level warning touchstone.wsgi:application",
 }
 SERVE = """
 import sys
 sys.path.insert(0, {scripts!r})
 import serve
 if {command!r}:
-    serve.web_server = lambda port: {command!r}.format(python=sys.executable, port=port).split()
+    serve.web_server = lambda fd: {command!r}.format(python=sys.executable, listening=fd).split()
 sys.exit(serve.main())
 """
 CAMPAIGN = """
