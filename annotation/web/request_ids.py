@@ -18,19 +18,19 @@ SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True)
-class Asked:
+class CurrentRequest:
     request_id: str
     method: str
     path: str
 
 
-_asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
+_current: ContextVar[CurrentRequest | None] = ContextVar("current_request", default=None)
 
 
 def request_id() -> str:
     """Return the id of the request that this thread is answering, or an empty text."""
-    asked = _asked.get()
-    return asked.request_id if asked else ""
+    current = _current.get()
+    return current.request_id if current else ""
 
 
 class RequestIdMiddleware(MiddlewareMixin):
@@ -40,7 +40,7 @@ class RequestIdMiddleware(MiddlewareMixin):
         given = request.headers.get(HEADER, "") if settings.BEHIND_HTTPS_PROXY else ""
         known = given if SANE.fullmatch(given) else secrets.token_hex(8)
         # It stays until the thread's next request, since downloads are written after their middleware.
-        _asked.set(Asked(known, request.method or "", request.path))
+        _current.set(CurrentRequest(known, request.method or "", request.path))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:  # noqa: ARG002
         response[HEADER] = request_id()
@@ -57,8 +57,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if asked := _asked.get():
-            line |= asdict(asked)
+        if current := _current.get():
+            line |= asdict(current)
         if status := getattr(record, "status_code", None):
             line["status"] = status
         if record.exc_info:
