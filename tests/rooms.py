@@ -94,9 +94,8 @@ ROOMS: dict[str, dict[str, str]] = {
         "permissions": "who may do what",
         "models": "projects, articles, ratings, raters",
         "texts": "comparing texts, tables and JSON from outside; no Django",
-        "database": "consistent reads, fair writes, SQL by hand",
+        "database": "reads, writes and backups; what wakes workers",
         "protocol": "questions, stages, valid answers; no Django",
-        "wake_ups": "messages that wake workers",
         "errors": "what annotation refuses",
     },
 }

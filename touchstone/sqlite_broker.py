@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from queue import Empty
 from typing import Any
 
@@ -103,14 +103,28 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """The transport that `touchstone.celery` registers for addresses that begin with `sqlite://`."""
+    """The transport that `touchstone.celery` registers for addresses that begin with `sqlite://`.
+
+    It works in Celery's event loop, where each process of a worker gets its tasks by a pipe of its own.
+    Otherwise they share a queue, whose lock a process that is killed while it waits would hold for ever.
+    """
 
     Channel = Channel
+    implements = virtual.Transport.implements.extend(asynchronous=True)
     polling_interval = POLL_S
 
     can_parse_url = True
     driver_type = driver_name = "sqlite"
     connection_errors = (sqlite3.OperationalError,)
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:  # noqa: ARG002 - kombu's
+        loop.call_repeatedly(POLL_S, self._deliver_waiting)
+
+    def _deliver_waiting(self) -> None:
+        """Deliver messages until none waits, or the worker takes no more."""
+        with suppress(Empty):
+            while True:
+                self.cycle.get(self._deliver)
 
     def driver_version(self) -> str:
         return sqlite3.sqlite_version

@@ -19,6 +19,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from annotation.audit.log import acting_as
+from annotation.database.wake_ups import send_task
 from annotation.declared.settings import SettingsRefused
 from annotation.errors import DomainError, ImportEnded, InvalidImport
 from annotation.imports.checked_entry import ScoreKeeper
@@ -30,7 +31,6 @@ from annotation.imports.report import Report
 from annotation.imports.upload_limit import too_large_message
 from annotation.models import ImportJob, LeaseLost, Project
 from annotation.permissions import Permission, require
-from annotation.wake_ups import send_task
 
 
 def end_process_in(seconds: float) -> None:

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.text import capfirst
 
+from annotation.database.wake_ups import send_task
 from annotation.errors import DomainError
 from annotation.permissions import Permission, require
-from annotation.wake_ups import send_task
 from scoring.contract.evaluator import Evaluator, EvaluatorError
 from scoring.contract.params import read_params
 from scoring.contract.requests import Address

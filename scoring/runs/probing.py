@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.database.wake_ups import send_task
 from annotation.declared.settings import settings_as_json
 from annotation.errors import NotFound
 from annotation.models import Project
 from annotation.permissions import Permission, require
-from annotation.wake_ups import send_task
 from scoring.contract.evaluator import EvaluatorError
 from scoring.errors import InvalidRun
 from scoring.inputs.items import EVERYTHING, Selection, items_of

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.wake_ups import send_task
+from annotation.database.wake_ups import send_task
 from scoring.models import CurveModel, LearningCurve, RegisteredModel, Training
 from scoring.workers.presence import is_served
 from scoring.workers.wake_ups import RECRUIT_S

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from annotation.wake_ups import send_task
+from annotation.database.wake_ups import send_task
 from scoring.contract.params import read_params
 from scoring.evaluators import UnknownEvaluator, load_evaluator
 from scoring.models import ApiBatch, Batch, Run, SetupBase

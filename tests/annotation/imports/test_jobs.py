@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation import wake_ups
+from annotation.database import wake_ups
 from annotation.errors import DomainError, ImportEnded, InvalidImport, NotAllowed
 from annotation.imports import jobs
 from annotation.imports import progress as import_progress

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from annotation import wake_ups
+from annotation.database import wake_ups
 from annotation.errors import NotAllowed, NotFound
 from annotation.models import Answer, Project, Question, Rating, Summary
 from scoring.errors import InvalidRun, RunBusy

@@ -13,7 +13,7 @@ from tests.scoring.processes import PATIENCE_S, ROOT
 SEND = """
 import time, django, touchstone.celery
 django.setup()
-from annotation.wake_ups import send_task
+from annotation.database.wake_ups import send_task
 begun = time.monotonic()
 for pk in range(30):
     send_task("work_on_run", pk, "cpu", None)
