@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from annotation.models import Article, Project, Summary, System
@@ -129,6 +130,25 @@ def test_killed_worker_loses_no_score_and_duplicates_none(environment, planned):
     kill_and_finish(planned("length", {}, summaries=2000), environment, killed_after=40)
     scores = Score.objects.values_list("value", "summary__text")
     assert all(value == len(text.split()) for value, text in scores)
+
+
+@pytest.mark.thorough
+def test_a_worker_goes_on_after_its_idle_processes_were_killed(environment, planned):
+    with worker(environment) as process:
+        wait_for(Worker.objects.exists, process)
+        for _ in range(2):
+            children = psutil.Process(process.pid).children()
+            for child in children:
+                child.kill()  # the clock, too, which does not come back
+            wait_for(lambda children=children: are_replaced(children, process.pid), process)
+        run = planned("length", {}, summaries=20)
+        wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, process)
+
+
+def are_replaced(killed: list[psutil.Process], worker: int) -> bool:
+    """Return whether a worker has two processes again, none of which was killed."""
+    running = psutil.Process(worker).children()
+    return len(running) == 2 and not set(running) & set(killed)
 
 
 @pytest.mark.slow("two workers load a model, and the second waits for a sweep")
