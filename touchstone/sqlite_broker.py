@@ -123,7 +123,7 @@ class Transport(virtual.Transport):
     def _deliver_waiting(self) -> None:
         """Deliver messages until none waits, or the worker takes no more."""
         with suppress(Empty):
-            while True:
+            while self.cycle:
                 self.cycle.get(self._deliver)
 
     def driver_version(self) -> str:
