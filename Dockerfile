@@ -4,10 +4,10 @@ FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1
 WORKDIR /srv/touchstone
 
-# The build of torch for CPUs, which is 2 GB smaller than the one for graphics cards at https://pypi.org/simple.
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Where pip also looks, such as at an index with a build of torch for CPUs, which is 2 GB smaller than the usual one.
+ARG PIP_EXTRA_INDEX_URL
 COPY requirements.txt constraints.txt ./
-RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r requirements.txt -c constraints.txt
+RUN pip install --no-cache-dir -r requirements.txt -c constraints.txt
 
 COPY manage.py ./
 COPY static static

@@ -95,7 +95,7 @@ def endpoint(monkeypatch, settings, tmp_path):
 
 def test_the_first_stage_of_a_rating(assignment):
     browser = signed_in(assignment.rater.user)
-    with walked(27):
+    with walked(28):
         response = browser.post(address(assignment), sheet(1, FIRST), headers=HTMX)
     assert response.status_code == 200
 
@@ -103,12 +103,12 @@ def test_the_first_stage_of_a_rating(assignment):
 def test_the_last_stage_of_a_rating_and_the_next_summary(assignment):
     at_stage(assignment, 3)
     browser = signed_in(assignment.rater.user)
-    with walked(30):
+    with walked(31):
         response = browser.post(address(assignment), sheet(3, THIRD), headers=HTMX)
     assert response.status_code == 200
 
 
-@pytest.mark.parametrize(("page", "most"), [("agreement", 70), ("comparison", 96)])
+@pytest.mark.parametrize(("page", "most"), [("agreement", 71), ("comparison", 97)])
 def test_a_page_with_results(rated, page, most):
     project, browser = rated
     with walked(most):
@@ -120,7 +120,7 @@ def test_the_start_of_a_run():
     project = make_project()
     make_summary(project)
     browser = signed_in(make_member(project, "researcher"))
-    with walked(41):
+    with walked(43):
         response = browser.post(
             reverse("run_new", args=[project.slug]), {"evaluator": "length", "action": "start"}
         )
@@ -161,7 +161,7 @@ def test_the_start_of_a_run_of_ice(endpoint):
         "action": "start",
     }
     browser = signed_in(make_member(project, "researcher"))
-    with walked(58):
+    with walked(60):
         response = browser.post(reverse("run_new", args=[project.slug]), form)
     assert response.status_code == 302
 

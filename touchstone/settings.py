@@ -110,7 +110,6 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "annotation.web.health.HealthMiddleware",
     "annotation.web.request_ids.RequestIdMiddleware",
-    "scoring.metrics.metrics_middleware.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -133,6 +132,10 @@ MIDDLEWARE = [
     "annotation.people.known_browser_middleware.KnownBrowserMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
+
+if METRICS_TOKEN:
+    # Behind the health checks, which are not counted.
+    MIDDLEWARE.insert(1, "scoring.metrics.metrics_middleware.MetricsMiddleware")
 
 ROOT_URLCONF = "touchstone.urls"
 WSGI_APPLICATION = "touchstone.wsgi.application"

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
-from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
@@ -22,12 +21,10 @@ PATH = "/metrics"
 class MetricsMiddleware:
     """Answers whoever has the token, under any host name and without TLS, as Prometheus asks.
 
-    It is left out if METRICS_TOKEN is empty. It stands behind the health checks, which are not counted.
+    The settings leave it out if METRICS_TOKEN is empty.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        if not settings.METRICS_TOKEN:
-            raise MiddlewareNotUsed
         self._get_response = get_response
         self._state = State()
 

@@ -31,7 +31,6 @@ from tests.touchstone.test_web_server import Proxy, free_port, running_nginx
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.thorough,
-    pytest.mark.slow("commands, a web server, four workers and the clock start, as an operator starts them"),
 ]
 
 HOST = "rate.example.org"

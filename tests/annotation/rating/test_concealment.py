@@ -263,7 +263,11 @@ def responses_to_a_rating(rater: Rater, summary: Summary) -> list[str]:
     responses += [client.get(reverse(name, args=[rater.project.slug, *ids])) for name, ids in own.items()]
     said = []
     for response in responses:
-        headers = {name: value for name, value in response.headers.items() if name[0] not in "CE"}
+        headers = {
+            name: value
+            for name, value in response.headers.items()
+            if name[0] not in "CE" and name != "X-Request-Id"  # which is random
+        }
         text = f"{response.status_code} {headers} {response.content.decode()}"
         text = text.replace(rater.user.username, "NAME")
         text = re.sub(rf"/({opened.pk}|{opened.rating.pk})/", "/N/", text)

@@ -10,6 +10,7 @@ from tests.scoring.claims import make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
+MIDDLEWARE = "scoring.metrics.metrics_middleware.MetricsMiddleware"
 TOKEN = "the-token"
 WITH_TOKEN = {"authorization": f"Bearer {TOKEN}", "host": "10.1.2.3"}
 
@@ -17,6 +18,7 @@ WITH_TOKEN = {"authorization": f"Bearer {TOKEN}", "host": "10.1.2.3"}
 @pytest.fixture
 def token(settings):
     settings.METRICS_TOKEN = TOKEN
+    settings.MIDDLEWARE = [MIDDLEWARE, *settings.MIDDLEWARE]
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer "}, WITH_TOKEN | {"host": "localhost"}])
