@@ -34,12 +34,12 @@ class Part:
     def __init__(self, ask: Callable[[], str]) -> None:
         self._ask = ask
         self._thread: threading.Thread | None = None
-        self._state = NO_ANSWER
+        self._state = ""
 
     def begin(self) -> None:
-        """Ask, unless an earlier question has not been answered yet."""
-        if self._thread is None or not self._thread.is_alive():
-            self._state = NO_ANSWER
+        """Ask, unless an earlier question has not been answered yet, or was answered too late to be told."""
+        if self._thread is None:
+            self._state = ""
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
@@ -47,7 +47,10 @@ class Part:
         """Return the state as soon as it is known, or that there is no answer by the deadline."""
         if self._thread is not None:
             self._thread.join(max(0.0, deadline - time.monotonic()))
-        return self._state
+            if self._thread.is_alive():
+                return NO_ANSWER
+            self._thread = None
+        return self._state or NO_ANSWER
 
     def _run(self) -> None:
         self._state = self._ask()

@@ -17,9 +17,12 @@ def error_of(wrapper, statement: str) -> DatabaseError:
 @pytest.fixture
 def elsewhere(tmp_path):
     """Return a connection to a database that is not there."""
-    places = {"NAME": str(tmp_path / "no folder" / "file"), "HOST": "127.0.0.1", "PORT": "1"}
+    is_sqlite = connection.vendor == "sqlite"
+    place = (
+        {"NAME": str(tmp_path / "no folder" / "file")} if is_sqlite else {"HOST": "127.0.0.1", "PORT": "1"}
+    )
     wrapper = connection.copy("elsewhere")
-    wrapper.settings_dict = {**wrapper.settings_dict, **places}
+    wrapper.settings_dict = {**wrapper.settings_dict, **place}
     return wrapper
 
 
