@@ -29,9 +29,9 @@ MAKE = """
 import django
 django.setup()
 from django.db import transaction
-from benchmarks.seahorse_size import make_project
+from benchmarks.seahorse_size import make_project, size
 with transaction.atomic():
-    make_project({share})
+    make_project(size({share}))
 """
 
 

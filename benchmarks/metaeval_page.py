@@ -1,28 +1,31 @@
-"""How long the pages with results take in a project of SEAHORSE's size.
+"""How long the pages with results take in a large project.
 
-    .venv/bin/python benchmarks/metaeval_page.py [--share 1.0] [--repeats 5] [--keep FOLDER]
+    python -m benchmarks.metaeval_page [--share 1.0 | --summaries 20000] [--repeats 5] [--keep FOLDER]
 
-Makes the project (see seahorse_size.py) in a fresh SQLite database and prints, in milliseconds of the server:
-the snapshot when it is first read and after each kind of change, each page as a whole, its changing parts
-after a new rating, and the answer to a page that asks for news when there are none. Beside the time by the
-clock it prints the processor time of the answering thread, which other work disturbs less. With `--keep` the
-database stays in the folder for the next time.
+Makes the project (see seahorse_size.py; `--summaries` have three ratings each) in a fresh SQLite database and
+prints, in milliseconds of the server: the snapshot when it is first read and after each kind of change, each
+page as a whole, its changing parts after a new rating, all its intervals and tests (the page asks for news
+until it waits for nothing), the answer to a page that asks for news when there are none, and the memory of
+the process, which is the web server's apart from gunicorn. Beside the time by the clock it prints the
+processor time of the answering thread, which other work disturbs less. With `--keep` the database stays in
+the folder for the next time.
 """
 
 import argparse
 import os
-import sys
+import re
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 STAGES = (("comprehensibility",), ("repetition", "grammar"), ("attribution", "main_ideas", "conciseness"))
 BATCH = 32
 HTMX = {"HTTP_HX_REQUEST": "true"}
+POLLS_S = 1.5
+STAMP = re.compile(r'name="revision"[^>]* value="([^"]+)"')
+PAGES = ("agreement", "comparison")
 
 
 def main() -> None:
@@ -30,17 +33,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--summaries", type=int)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        prepare(options.keep or Path(folder), options.share)
+        prepare(options.keep or Path(folder), options.share, options.summaries)
         measure(options.repeats)
 
 
-def prepare(folder: Path, share: float) -> None:
+def prepare(folder: Path, share: float, summaries: int | None) -> None:
     folder.mkdir(exist_ok=True, parents=True)
-    database = folder / f"seahorse-{share:g}.sqlite3"
+    database = folder / f"{summaries or share}.sqlite3"
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "touchstone.settings",
         "TOUCHSTONE_MODE": "local",
@@ -55,13 +59,13 @@ def prepare(folder: Path, share: float) -> None:
     from django.db import transaction
 
     from annotation.models import Project
-    from benchmarks.seahorse_size import make_project
+    from benchmarks.seahorse_size import make_project, size, thrice_rated
 
     call_command("migrate", verbosity=0)
     if not Project.objects.exists():
         began = time.perf_counter()
         with transaction.atomic():
-            make_project(share)
+            make_project(thrice_rated(summaries) if summaries else size(share))
         print(f"made in {time.perf_counter() - began:.0f} s: {database.stat().st_size / 1e6:.0f} MB")
 
 
@@ -70,7 +74,7 @@ def measure(repeats: int) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from annotation.models import Membership, Project, Rater
+    from annotation.models import Membership, Project, Rater, Role
     from annotation.people.members import reinstate_rater, remove_rater
     from metaeval.snapshot.snapshot import snapshot_of
 
@@ -78,7 +82,7 @@ def measure(repeats: int) -> None:
     settings.WHITENOISE_AUTOREFRESH = True  # or the client would look through all static files
     project = Project.objects.get()
     user, _ = User.objects.get_or_create(username="researcher")
-    Membership.objects.get_or_create(project=project, user=user, role=Membership.Role.RESEARCHER)
+    Membership.objects.get_or_create(project=project, user=user, role=Role.RESEARCHER)
     client = Client()
     client.force_login(user)
     raters = list(Rater.objects.filter(project=project).order_by("pk"))
@@ -95,6 +99,23 @@ def measure(repeats: int) -> None:
 
         return get
 
+    def whole(name: str) -> list[float]:
+        """Return milliseconds after a rating: first answer, slowest answer, all intervals and tests."""
+        address = f"/projects/big/{name}/"
+        changes.rate()
+        began, slowest, known = time.perf_counter(), 0.0, "-1"
+        first = 0.0
+        while True:
+            asked = time.perf_counter()
+            answer = client.get(address, {"revision": known}, **HTMX)
+            taken = time.perf_counter() - asked
+            first, slowest = first or taken, max(slowest, taken)
+            if answer.status_code == 200:
+                known = STAMP.search(answer.content.decode()).group(1)
+            if "-" not in known:
+                return [each * 1000 for each in (first, slowest, time.perf_counter() - began)]
+            time.sleep(max(0.0, POLLS_S - taken))
+
     show("snapshot, first read", [timed(read)])
     show("snapshot, nothing new", [timed(read) for _ in range(repeats)])
     show("snapshot, after a rating", [timed(read, changes.rate) for _ in range(repeats)])
@@ -102,12 +123,22 @@ def measure(repeats: int) -> None:
     show(f"snapshot, after {BATCH} scores", [timed(read, changes.score) for _ in range(repeats)])
     show("snapshot, after a rater's removal", [timed(read, lambda: remove_rater(removed))])
     show("snapshot, after a reinstatement", [timed(read, lambda: reinstate_rater(removed))])
-    for name in ("agreement", "comparison"):
+    for name in PAGES:
+        show(f"{name}: page, first", [timed(page(name))])
         show(f"{name}: page, nothing new", [timed(page(name)) for _ in range(repeats)])
         news = page(name, revision=-1)
         show(f"{name}: parts after a rating", [timed(news, changes.rate) for _ in range(repeats)])
         revision = Project.objects.get().revision
         show(f"{name}: no news (204)", [timed(page(name, revision=revision)) for _ in range(repeats * 10)])
+        firsts, slowest, ends = zip(*(whole(name) for _ in range(repeats)), strict=True)
+        print(
+            f"{name}: after a rating, values in {median(firsts):.0f} ms, all intervals and tests in"
+            f" {median(ends):.0f} ms (worst {max(ends):.0f}); slowest answer {max(slowest):.0f} ms",
+            flush=True,
+        )
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    for what in ("VmRSS", "VmHWM"):
+        print(f"memory, {what}: {int(status[what].split()[0]) / 1024:.0f} MiB")
 
 
 class Changes:

@@ -1,8 +1,9 @@
-"""A project of SEAHORSE's size, made up, and put straight into the tables.
+"""Large projects, made up, and put straight into the tables.
 
-96,645 summaries by 9 systems of 18,000 articles in 6 languages; 105,000 ratings of the six questions by 60
-raters, nearly all summaries with one and 8,920 with two or three; and scores of 10 evaluators on every
-summary. The numbers have the published data's design, not its values.
+SEAHORSE's size: 96,645 summaries by 9 systems of 18,000 articles in 6 languages; 105,000 ratings of the six
+questions by 60 raters, nearly all summaries with one and 8,920 with two or three; and scores of 10 evaluators
+on every summary. The numbers have the published data's design, not its values. Or fewer summaries, each rated
+three times but for a hundredth, which nobody has rated.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.database.bulk_insert import insert_rows, refresh_statistics, stored_moment
-from annotation.models import Answer, Article, Project, Question, Rater, Rating, Summary, System
+from annotation.models import (
+    Answer,
+    Article,
+    Project,
+    Qualification,
+    Question,
+    Rater,
+    Rating,
+    Summary,
+    System,
+)
 from annotation.projects.settings import create_project
 from annotation.protocol import SEAHORSE
 from scoring.models import Run, Score, Setup
@@ -24,22 +35,31 @@ BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 class Size(NamedTuple):
-    """All counts shrunk by the same factor, for a trial."""
-
     summaries: int
     articles: int
     ratings: int
     rated_again: int
+    """Summaries with a second rating."""
+    rated_thrice: int
+    """Those of them with a third."""
 
 
 def size(share: float = 1.0) -> Size:
-    return Size(*(max(SYSTEMS * 2, int(n * share)) for n in (SUMMARIES, ARTICLES, RATINGS, RATED_AGAIN)))
+    """Return SEAHORSE's counts, all shrunk by the same factor for a trial."""
+    counts = (SUMMARIES, ARTICLES, RATINGS, RATED_AGAIN)
+    summaries, articles, ratings, again = (max(SYSTEMS * 2, int(n * share)) for n in counts)
+    return Size(summaries, articles, ratings, again, max(1, again // 11))
 
 
-def make_project(share: float = 1.0) -> Project:
+def thrice_rated(summaries: int) -> Size:
+    """Return the counts of a project in which nearly every summary has three ratings."""
+    rated = summaries - summaries // 100
+    return Size(summaries, summaries // 5, 3 * rated, rated, rated)
+
+
+def make_project(n: Size) -> Project:
     """Create the project, the same each time."""
     chance = np.random.default_rng(20230217)
-    n = size(share)
     project = create_project("SEAHORSE's size", SEAHORSE, slug="big")
     summary_ids, languages = _make_summaries(project, n, chance)
     quality = chance.normal(size=len(summary_ids))
@@ -94,11 +114,14 @@ def _make_ratings(
         for number in range(RATERS)
     )
     raters = list(Rater.objects.filter(project=project).order_by("pk").values_list("pk", flat=True))
-    thrice = max(1, n.rated_again // 11)
-    once = n.ratings - n.rated_again - thrice
+    Qualification.objects.bulk_create(
+        Qualification(rater_id=rater, language=LANGUAGES[number % 6], since=BEGAN)
+        for number, rater in enumerate(raters)
+    )
+    once = n.ratings - n.rated_again - n.rated_thrice
     again = chance.permutation(once)[: n.rated_again]
-    rated = np.concatenate([np.arange(once), again, again[:thrice]])
-    turn = np.concatenate([np.zeros(once), np.ones(n.rated_again), np.full(thrice, 2)]).astype(int)
+    rated = np.concatenate([np.arange(once), again, again[: n.rated_thrice]])
+    turn = np.repeat([0, 1, 2], [once, n.rated_again, n.rated_thrice])
     own = (rated * 7 + turn) % (RATERS // 6) * 6 + languages[rated]
     moments = [stored_moment(BEGAN + timedelta(seconds=37 * place)) for place in range(len(rated))]
     insert_rows(

@@ -162,11 +162,12 @@ DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["ENGINE"] = "annotation.database.sqlite_fair_writes"
     # IMMEDIATE takes the write lock when a transaction begins, so that two writers wait for each other
-    # instead of failing at the first write; FULL lets an acknowledged rating survive a power cut.
+    # instead of failing at the first write; FULL lets an acknowledged rating survive a power cut. Each
+    # connection, so each thread, may fill its cache of 16 MiB.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384;",
     }
 else:
     DATABASES["default"]["ENGINE"] = "annotation.database.postgresql_patience"

@@ -4,11 +4,13 @@ A page shows its values at once and its slow results when they are ready (see `n
 may show those of an earlier revision and say so (see `latest_before`).
 """
 
+import ctypes
 import math
 import sys
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
@@ -144,13 +146,20 @@ class BackgroundResults:
             with self._lock:
                 if not self._queue:
                     self._is_working = False
-                    return
+                    break
                 outcome, compute = self._queue.popleft()
                 outcome.set_running_or_notify_cancel()  # from now on it cannot be cancelled
             try:
                 outcome.set_result(compute())
             except BaseException as error:
                 outcome.set_exception(error)
+        _return_free_memory()
+
+
+def _return_free_memory() -> None:
+    """Give the system back what the computations have freed, which glibc would keep in pieces."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_finished(outcome: Future[Any]) -> bool:
