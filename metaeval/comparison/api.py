@@ -1,6 +1,7 @@
 """The API's comparison of evaluators with human labels, read-only: the rows of the comparison page."""
 
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers
@@ -16,7 +17,7 @@ from metaeval.live.api import (
     LabelsQuery,
     results_list,
 )
-from metaeval.live.background import BUSY_S, LONG, Key, queue_of
+from metaeval.live.background import BUSY_S, LONG, Key, part_done, queue_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
@@ -177,7 +178,7 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
     """Return one coefficient of each evaluator with the human labels on each dimension.
 
     If that takes long, as with permutations of many summaries, the answer is 503 with Retry-After until the
-    result is there; it is then kept as long as the project does not change.
+    result is there, and says how far it is; it is then kept as long as the project does not change.
     """
     snapshot = snapshot_of(project)
     choices = ComparisonChoices(
@@ -194,8 +195,10 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
     method = Method(**asked, is_live=snapshot.is_live)
     table = comparison_table(snapshot, choices, method)
     key = Key.of(project, snapshot.revision, "comparison_list", choices, method)
-    found = queue_of(key, LONG).result(key, table.uncertainties, WAITS_S)
+    queue = queue_of(key, LONG)
+    found = queue.result(key, partial(table.uncertainties, part_done), WAITS_S, parts=len(table.columns))
     if found is None:
-        raise StillComputing("This comparison is still being computed.", BUSY_S)
+        so_far = progress.in_words if (progress := queue.progress(key)) else ""
+        raise StillComputing(f"This comparison is still being computed{so_far}.", BUSY_S)
     rows = [figure.as_json() for figure in table.figures(found)]
     return {"revision": snapshot.revision, "evaluators": table.comparison.evaluators}, rows

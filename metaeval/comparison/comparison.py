@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -330,12 +330,14 @@ class ComparisonTable:
             if not are_equal
         )
 
-    def uncertainties(self) -> list[Uncertainty]:
+    def uncertainties(self, after_each: Callable[[], None] = lambda: None) -> list[Uncertainty]:
         """Return the uncertainty of each column. With many summaries this takes seconds."""
-        return [
-            uncertainty(column, self.method, [figure.merit for figure in figures], are_units_equal=are_equal)
-            for column, (figures, are_equal) in zip(self.columns, self._computed, strict=True)
-        ]
+        found = []
+        for column, (figures, are_equal) in zip(self.columns, self._computed, strict=True):
+            merits = [figure.merit for figure in figures]
+            found.append(uncertainty(column, self.method, merits, are_units_equal=are_equal))
+            after_each()
+        return found
 
     def by_column(self, uncertain: Sequence[Uncertainty] | None = None) -> list[dict[str, ComparisonFigure]]:
         """Return the figures of each column by the evaluator's key, with its uncertainty if given."""

@@ -18,6 +18,7 @@ from metaeval.comparison.point_values import Points, point_values_of
 from metaeval.comparison.significance_table import SignificanceTable, significance_table
 from metaeval.comparison.uncertainty import Uncertainty
 from metaeval.export.chart import Chart
+from metaeval.live.background import ComputationProgress, progress_of
 from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, method_controls, picks
 from metaeval.live.results_page import ComparedPage, side_by_side
@@ -46,6 +47,8 @@ class ComparisonPage(ComparedPage):
     """True if there are intervals and tests, of this revision or an earlier one."""
     intervals_of: str
     """The earlier revision that intervals and tests belong to, in words; empty for this one."""
+    progress: ComputationProgress
+    """The number of dimensions with intervals and tests of this revision, while they are being computed."""
     significance: SignificanceTable | None
     drawn: CellDetails | None
     levels: Sequence[CoefficientRow]
@@ -86,7 +89,8 @@ class ComparisonPage(ComparedPage):
 
     @property
     def waits(self) -> int:
-        return self.is_pending + (self.drawn is not None and (not self.levels or bool(self.levels_of)))
+        of_levels = self.drawn is not None and (not self.levels or bool(self.levels_of))
+        return (self.progress.left if self.is_pending else 0) + of_levels
 
     @property
     def undefined_levels(self) -> list[str]:
@@ -135,7 +139,8 @@ def page_now(project: Project, choices: ComparisonChoices) -> ComparisonPage:
         levels = pending.levels(project, snapshot, points.table.comparison, *pair, choices)
     wait_s = pending.wait_for(snapshot)
     found = pending.uncertainties(project, snapshot, points.table, choices, wait_s)
-    return comparison_page(snapshot, points, choices, found, levels)
+    progress = progress_of(pending.uncertainties_key(project, snapshot.revision, choices))
+    return comparison_page(snapshot, points, choices, found, levels, progress=progress)
 
 
 def _page_apart(
@@ -150,8 +155,9 @@ def _page_apart(
         if found
         else [None] * len(groups)
     )
+    progress = progress_of(pending.apart_key(project, snapshot.revision, choices))
     apart = [
-        comparison_page(snapshot, points[group], own, each, None, is_part=True)
+        comparison_page(snapshot, points[group], own, each, None, progress=progress, is_part=True)
         for (group, own), each in zip(of_group.items(), uncertain, strict=True)
     ]
     shared = [each.shared for each in apart if each.shared]
@@ -172,6 +178,14 @@ def whole_page(project: Project, choices: ComparisonChoices) -> ComparisonPage:
     points = point_values_of(snapshot, choices)
     found = pending.uncertainties(project, snapshot, points.table, choices, wait_s=None)
     return comparison_page(snapshot, points, choices, found, None)
+
+
+def figure_rows(project: Project, choices: ComparisonChoices) -> list[dict[str, object]]:
+    """Return all figures with intervals and tests, as rows. Raises as `page_now`."""
+    snapshot = snapshot_of(project)
+    table = point_values_of(snapshot, choices).table
+    found = pending.uncertainties(project, snapshot, table, choices, wait_s=None)
+    return [figure.as_json() for figure in table.figures(found.result if found else None)]
 
 
 def level_rows(project: Project, choices: ComparisonChoices) -> list[dict[str, object]]:
@@ -196,12 +210,13 @@ def comparison_page(
     found: AsOf[Sequence[Uncertainty]] | None,
     levels: AsOf[Sequence[CoefficientRow]] | None,
     *,
+    progress: ComputationProgress | None = None,
     is_part: bool = False,
 ) -> ComparisonPage:
     """Return the page for `points`, which were computed for these choices.
 
     `found` has the intervals and tests of each column, `levels` those of the chosen cell; None while they are
-    being computed. As a part of another page it has no chosen cell.
+    being computed, of which `progress` is known. As a part of another page it has no chosen cell.
     """
     table = points.table
     uncertain = found.result if found else None
@@ -243,6 +258,7 @@ def comparison_page(
         ceilings=ceilings,
         is_computed=uncertain is not None,
         intervals_of=intervals_of,
+        progress=progress or ComputationProgress(0, 1),
         significance=significance_table(table, uncertain, chosen.labels.key)
         if chosen and uncertain
         else None,

@@ -14,7 +14,7 @@ from metaeval.comparison.chosen_cell import CoefficientRow, every_level
 from metaeval.comparison.comparison import Comparison, ComparisonTable
 from metaeval.comparison.point_values import whole_table
 from metaeval.comparison.uncertainty import Uncertainty
-from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key, queue_of
+from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key, part_done, queue_of
 from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.snapshot.snapshot import Snapshot
@@ -82,7 +82,8 @@ def uncertainties(
 ) -> AsOf[Sequence[Uncertainty]] | None:
     """Return the uncertainty of each column, or None. With `wait_s` None, of the current revision."""
     key = uncertainties_key(project, snapshot.revision, choices)
-    return present_or_latest(LONG, key, snapshot, _scope(table), table.uncertainties, wait_s)
+    compute = partial(table.uncertainties, part_done)
+    return present_or_latest(LONG, key, snapshot, _scope(table), compute, wait_s, parts=len(table.columns))
 
 
 def uncertainties_apart(
@@ -97,11 +98,12 @@ def uncertainties_apart(
         tuple((group, _scope(table)) for group, table in tables.items()),
     )
     compute = partial(_each, list(tables.values()))
-    return present_or_latest(LONG, key, snapshot, scope, compute, wait_for(snapshot))
+    parts = sum(len(table.columns) for table in tables.values())
+    return present_or_latest(LONG, key, snapshot, scope, compute, wait_for(snapshot), parts=parts)
 
 
 def _each(tables: Sequence[ComparisonTable]) -> list[list[Uncertainty]]:
-    return [table.uncertainties() for table in tables]
+    return [table.uncertainties(part_done) for table in tables]
 
 
 def _scope(table: ComparisonTable) -> Hashable:
@@ -131,6 +133,8 @@ def present_or_latest(
     scope: Hashable,
     compute: Callable[[], Result],
     wait_s: float | None,
+    *,
+    parts: int = 1,
 ) -> AsOf[Result] | None:
     """Return the result of `key`, or while it is being computed that of an earlier revision and same `scope`.
 
@@ -138,7 +142,7 @@ def present_or_latest(
     """
     revision, n_ratings = snapshot.revision, snapshot.n_ratings
     queue = queue_of(key, results)
-    found = queue.result(key, lambda: AsOf(revision, n_ratings, scope, compute()), wait_s)
+    found = queue.result(key, lambda: AsOf(revision, n_ratings, scope, compute()), wait_s, parts=parts)
     if found is not None:
         return found
     earlier: AsOf[Result] | None = queue.latest_before(key)

@@ -7,9 +7,8 @@ from django.utils import timezone
 
 from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
-from metaeval.comparison.page import level_rows, page_now, system_rows, whole_page
+from metaeval.comparison.page import figure_rows, level_rows, page_now, system_rows, whole_page
 from metaeval.comparison.pending import apart_key, levels_key, uncertainties_key
-from metaeval.comparison.point_values import point_values_of
 from metaeval.comparison.timeline import timeline_page
 from metaeval.live.background import Key
 from metaeval.live.choices import ComparisonChoices
@@ -31,10 +30,9 @@ def comparison_table(
     _request: HtmxRequest, project: Project, choices: ComparisonChoices, kind: str
 ) -> HttpResponse:
     """Download the figures as CSV, LaTeX or Markdown."""
-    snapshot = snapshot_of(project)
-    questions = (ratings.question for ratings in snapshot.human.questions)
+    questions = (ratings.question for ratings in snapshot_of(project).human.questions)
     return table_file(
-        point_values_of(snapshot, choices).table.rows(),
+        figure_rows(project, choices),
         f"{project.slug}-comparison",
         kind,
         down="evaluator",

@@ -17,7 +17,7 @@ from metaeval.experiments.report import QuestionFigures, finished_members, quest
 from metaeval.experiments.systems import NamedSystems, named_systems
 from metaeval.experiments.wins import Wins, wins
 from metaeval.export.chart import Chart
-from metaeval.live.background import LONG, Key
+from metaeval.live.background import LONG, ComputationProgress, Key, progress_of
 from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import Picks, controls, method_controls, picks
 from metaeval.live.results_page import ComparedPage
@@ -77,6 +77,8 @@ class Results:
     """True if there are intervals and tests, of this revision or an earlier one."""
     intervals_of: str
     """The earlier revision that they belong to, in words; empty for this one."""
+    progress: ComputationProgress
+    """The number of questions with those of this revision, while they are being computed."""
     has_current_wins: bool
 
     @property
@@ -130,11 +132,16 @@ class ExperimentPage(ComparedPage):
         return self.results.intervals_of if self.results else ""
 
     @property
+    def progress(self) -> ComputationProgress | None:
+        return self.results.progress if self.results else None
+
+    @property
     def waits(self) -> int:
         found = self.results
         if found is None:
             return 0
-        return (not found.is_computed or bool(found.intervals_of)) + (not found.has_current_wins)
+        is_pending = not found.is_computed or bool(found.intervals_of)
+        return (found.progress.left if is_pending else 0) + (not found.has_current_wins)
 
 
 def page_now(project: Project, followed: Followed, choices: ExperimentChoices) -> ExperimentPage:
@@ -174,7 +181,8 @@ def _page(
         shown = _question(points.table, choices)
         found = pending.uncertainties(project, snapshot, points.table, comparison, wait_s)
         won = _wins(project, snapshot, followed, shown, members, comparison, wait_s)
-        results = _results(snapshot, points, members, choices, shown, found, won)
+        key = pending.uncertainties_key(project, snapshot.revision, comparison)
+        results = _results(snapshot, points, members, choices, shown, found, progress_of(key), won)
     return ExperimentPage(
         followed=followed,
         snapshot=snapshot,
@@ -201,6 +209,7 @@ def _results(
     choices: ExperimentChoices,
     shown: Column,
     found: AsOf[Sequence[Uncertainty]] | None,
+    progress: ComputationProgress | None,
     won: AsOf[Wins] | None,
 ) -> Results:
     table = points.table
@@ -236,6 +245,7 @@ def _results(
         definitions=each_once(sentences),
         is_computed=uncertain is not None,
         intervals_of=found.earlier_than(snapshot) if found else "",
+        progress=progress or ComputationProgress(0, 1),
         has_current_wins=won is not None and not won.earlier_than(snapshot),
     )
 

@@ -11,13 +11,15 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from threading import Lock, Thread
+from functools import partial
+from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
 
 from annotation.errors import Busy
 from annotation.models import Project
+from metaeval.live.shared_results import SHARED, Tell
 
 Result = TypeVar("Result")
 
@@ -54,6 +56,34 @@ class Pending(NamedTuple):
     """Stands for a result that is not ready yet."""
 
 
+class ComputationProgress(NamedTuple):
+    """The parts of an unfinished computation."""
+
+    done: int
+    parts: int
+
+    @property
+    def left(self) -> int:
+        return max(1, self.parts - self.done)
+
+    @property
+    def in_words(self) -> str:
+        """The number of parts that are done, in brackets after a space; empty if there is only one."""
+        return f" ({self.done} of {self.parts} done)" if self.parts > 1 else ""
+
+
+class _Outcome(Future[Any]):
+    """The result of a computation, or what is known of it before."""
+
+    def __init__(self, parts: int) -> None:
+        super().__init__()
+        self.parts = parts
+        self.done_parts = 0
+
+    def hear(self, done_parts: int) -> None:
+        self.done_parts = max(self.done_parts, done_parts)
+
+
 class BackgroundResults:
     """A queue of computations and their results.
 
@@ -65,19 +95,20 @@ class BackgroundResults:
         self._kept = kept
         self._most_unfinished = most_unfinished
         self._lock = Lock()
-        self._outcomes: dict[Key, Future[Any]] = {}
+        self._outcomes: dict[Key, _Outcome] = {}
         """In the order of the requests."""
-        self._queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._queue: deque[tuple[Key, _Outcome, Callable[[], Any]]] = deque()
         """Computations that have not begun."""
         self._is_working = False
 
     def ready_or_start(
-        self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON
+        self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON, *, parts: int = 1
     ) -> Result | Pending:
         """Return the result, or `Pending` if it is not ready after `wait_s` seconds (None: no limit).
 
         Raises Busy if too many others are unfinished. Errors of `compute` are raised here for every caller.
-        It runs in another thread: its arrays must not change, and it must not use the database. Queued
+        It runs in another thread or process: its arrays must not change, it must not use the database, and
+        its result must be one that can be pickled. It calls `part_done` for each of its `parts`. Queued
         computations for earlier revisions of the project are dropped. Within a transaction the result is
         computed at once and not kept, since the transaction may be rolled back.
         """
@@ -86,26 +117,30 @@ class BackgroundResults:
         with self._lock:
             outcome = self._outcomes.get(key)
             if outcome is None:
-                outcome = self._start(key, compute)
+                outcome = self._start(key, compute, parts)
         wait([outcome], timeout=wait_s)
         if not outcome.done() or outcome.cancelled():
             return Pending()
         result: Result = outcome.result()
         return result
 
-    def result(self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON) -> Result | None:
+    def result(
+        self, key: Key, compute: Callable[[], Result], wait_s: float | None = SOON, *, parts: int = 1
+    ) -> Result | None:
         """Return the result, or None while it is pending; with `wait_s` None, always a result."""
-        found = self.ready_or_start(key, compute, wait_s)
+        found = self.ready_or_start(key, compute, wait_s, parts=parts)
         if not isinstance(found, Pending):
             return found
         # The computation was dropped for a newer revision, but this caller waits for its own.
         return compute() if wait_s is None else None
 
-    def is_pending(self, key: Key) -> bool:
-        """Return whether this process is computing the result or has it in the queue."""
+    def progress(self, key: Key) -> ComputationProgress | None:
+        """Return how far the result is; None unless it is being computed or in the queue."""
         with self._lock:
             outcome = self._outcomes.get(key)
-            return outcome is not None and not outcome.done()
+            if outcome is None or outcome.done():
+                return None
+            return ComputationProgress(outcome.done_parts, outcome.parts)
 
     def latest_before(self, key: Key) -> Any | None:
         """Return the result of the latest earlier revision with the same request, or None."""
@@ -119,7 +154,7 @@ class BackgroundResults:
         earlier = sorted((key for key in finished if key.revision < before), key=lambda key: key.revision)
         return {(key.project, key.request): key for key in earlier}
 
-    def _start(self, asked: Key, compute: Callable[[], Any]) -> Future[Any]:
+    def _start(self, asked: Key, compute: Callable[[], Any], parts: int) -> _Outcome:
         shown_meanwhile = set(self._latest_finished(before=asked.revision).values())
         for key, other in list(self._outcomes.items()):
             is_outdated = key.project == asked.project and key.revision < asked.revision
@@ -127,14 +162,14 @@ class BackgroundResults:
                 if other.cancelled():
                     other.set_running_or_notify_cancel()  # wakes those who wait for it
                 del self._outcomes[key]
-        self._queue = deque(each for each in self._queue if not each[0].cancelled())  # frees their arrays
+        self._queue = deque(each for each in self._queue if not each[1].cancelled())  # frees their arrays
         if sum(not other.done() for other in self._outcomes.values()) >= self._most_unfinished:
             raise Busy("The server is computing results for other readers.", BUSY_S)
         done = [key for key, other in self._outcomes.items() if other.done()]
         for key in done[: max(0, len(done) + 1 - self._kept)]:
             del self._outcomes[key]
-        outcome = self._outcomes[asked] = Future()
-        self._queue.append((outcome, compute))
+        outcome = self._outcomes[asked] = _Outcome(parts)
+        self._queue.append((asked, outcome, compute))
         if not self._is_working:
             Thread(target=self._work, name="background results", daemon=True).start()
             self._is_working = True
@@ -147,13 +182,30 @@ class BackgroundResults:
                 if not self._queue:
                     self._is_working = False
                     break
-                outcome, compute = self._queue.popleft()
+                key, outcome, compute = self._queue.popleft()
                 outcome.set_running_or_notify_cancel()  # from now on it cannot be cancelled
             try:
-                outcome.set_result(compute())
+                outcome.set_result(SHARED.once(key, partial(_told, compute), outcome.hear))
             except BaseException as error:
                 outcome.set_exception(error)
+            del outcome, compute  # frees their arrays
         _return_free_memory()
+
+
+_computation = local()
+
+
+def part_done() -> None:
+    """Tell readers that one more part of this thread's computation is done."""
+    tell = getattr(_computation, "tell", None)
+    if tell is not None:
+        _computation.done += 1
+        tell(_computation.done)
+
+
+def _told(compute: Callable[[], Result], tell: Tell) -> Result:
+    _computation.tell, _computation.done = tell, 0
+    return compute()
 
 
 def _return_free_memory() -> None:
@@ -162,7 +214,7 @@ def _return_free_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _is_finished(outcome: Future[Any]) -> bool:
+def _is_finished(outcome: _Outcome) -> bool:
     return outcome.done() and not outcome.cancelled() and outcome.exception() is None
 
 
@@ -178,6 +230,6 @@ def queue_of(key: Key, members: BackgroundResults) -> BackgroundResults:
     return STRANGERS if key.is_published else members
 
 
-def is_pending(key: Key) -> bool:
-    """Return whether this process is computing the result or has it in a queue."""
-    return any(queue.is_pending(key) for queue in (LONG, SHORT, STRANGERS))
+def progress_of(key: Key) -> ComputationProgress | None:
+    """Return how far the result is; None unless this process waits for it."""
+    return next((found for queue in (LONG, SHORT, STRANGERS) if (found := queue.progress(key))), None)

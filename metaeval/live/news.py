@@ -1,7 +1,8 @@
 """Responses of the results pages: news since a revision, the parts that change, downloads.
 
 A page polls every 1.5 seconds and mostly gets 204. Its `stamp` says what it shows: the revision, and how many
-background results it waits for. The stamp is the hidden input `revision` of templates/metaeval/_status.html.
+parts of background results it waits for. The stamp is the hidden input `revision` of
+templates/metaeval/_status.html.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,7 +23,7 @@ from annotation.web.request_types import HtmxRequest
 from metaeval.export.chart import Chart
 from metaeval.export.chart_files import CHART_FILES, file_name
 from metaeval.export.formats import Row, as_csv, written
-from metaeval.live.background import Key, is_pending
+from metaeval.live.background import Key, progress_of
 from metaeval.live.choices import Choices
 from metaeval.live.how_computed import how_computed
 from metaeval.live.results_page import ResultsPage
@@ -106,11 +107,11 @@ def stamp(revision: int, *, waits: int = 0) -> str:
 def shows(request: HttpRequest, project: Project, waits_for: Collection[Key] = ()) -> bool:
     """Return whether the page polls for news and there are none.
 
-    A page that waits for results has news as soon as fewer of `waits_for` are pending in this process. A
-    result that another process had started is then started here.
+    A page that waits for results has news as soon as fewer parts of `waits_for` are pending in this process.
+    A result that another process had started is then awaited here, too.
     """
     given = request.GET.get("revision")
-    pending = sum(is_pending(key) for key in waits_for)
+    pending = sum(progress.left for key in waits_for if (progress := progress_of(key)))
     return given in {stamp(project.revision, waits=waits) for waits in range(pending + 1)}
 
 

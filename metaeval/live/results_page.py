@@ -71,7 +71,7 @@ class ResultsPage:
 
     @property
     def waits(self) -> int:
-        """The number of background results that are still being computed."""
+        """The number of parts of background results that are still being computed."""
         return 0
 
     @property

@@ -21,6 +21,7 @@ def test_a_long_comparison_goes_on_after_the_request_and_is_kept(client, monkeyp
     assert first.status_code == 503
     assert first.headers["Retry-After"] == "5"
     assert "still being computed" in first.json()["detail"]
+    assert "of 4 done)" in first.json()["detail"]
     until = time.monotonic() + 60
     while (answer := client.get(address, asked)).status_code == 503 and time.monotonic() < until:
         time.sleep(0.05)

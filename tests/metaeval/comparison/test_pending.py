@@ -8,7 +8,8 @@ from django.urls import reverse
 from annotation import protocol
 from metaeval.comparison import pending
 from metaeval.comparison.page import page_now, whole_page
-from metaeval.live.background import BackgroundResults, Key
+from metaeval.live import background
+from metaeval.live.background import BackgroundResults, ComputationProgress, Key
 from metaeval.live.choices import ComparisonChoices
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.comparison_rows import comparison_rows
@@ -42,7 +43,8 @@ def queues(monkeypatch):
     """Replace the background queues, so that tests do not share results."""
     new = BackgroundResults(), BackgroundResults()
     for name, queue in zip(("LONG", "SHORT"), new, strict=True):
-        monkeypatch.setattr(pending, name, queue)
+        for module in (pending, background):
+            monkeypatch.setattr(module, name, queue)
     return new
 
 
@@ -79,11 +81,21 @@ def test_the_first_page_has_values_and_waits_for_the_rest(project, block_queues)
     go = block_queues()
     page = page_now(project, CHOICES)
     assert set(intervals(page)) == {"…"}
-    assert (page.levels, page.significance, page.waits) == ((), None, 2)
+    assert (page.levels, page.significance) == ((), None)
+    assert (page.progress, page.waits) == (ComputationProgress(0, 4), 5), (
+        "those of four questions, and the chosen cell's levels"
+    )
     go.set()
     whole = whole_page(project, CHOICES)
     assert values(page) == values(whole)
     assert not whole.is_pending
+
+
+def test_a_page_says_on_how_many_questions_intervals_are_there(client, project, block_queues):
+    client.force_login(make_member(project, "researcher"))
+    block_queues()
+    text = client.get(reverse("comparison", args=[project.slug]) + CHOICES.address()).content.decode()
+    assert "Intervals are being computed (0 of 4 done)…" in text
 
 
 def test_previous_intervals_are_marked_with_their_revision(project, block_queues):
@@ -93,7 +105,7 @@ def test_previous_intervals_are_marked_with_their_revision(project, block_queues
     rate_one_more(project)
     between = page_now(project, CHOICES)
     as_of = f"revision {before.snapshot.revision:,}, 1 rating ago"
-    assert (between.intervals_of, between.levels_of, between.waits) == (as_of, as_of, 2)
+    assert (between.intervals_of, between.levels_of, between.waits) == (as_of, as_of, 5)
     assert intervals(between) == [f"{text} †" for text in intervals(before)]
     assert between.levels == before.levels
     assert between.significance == before.significance

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import transaction
 
-from metaeval.live.background import BackgroundResults, Key, Pending
+from metaeval.live.background import BackgroundResults, ComputationProgress, Key, Pending, part_done
 
 SOON_S = 120
 
@@ -48,16 +48,44 @@ def wait_for_threads():
 
 def test_quick_results_are_returned_at_once(results):
     assert results.ready_or_start(key(), lambda: 7, SOON_S) == 7
-    assert not results.is_pending(key())
+    assert results.progress(key()) is None
 
 
 def test_slow_results_are_pending_until_they_are_done(results):
     slow = Slow()
     assert results.ready_or_start(key(), slow, 0) == Pending()
-    assert results.is_pending(key())
+    assert results.progress(key()) == ComputationProgress(0, 1)
     slow.go.set()
     assert results.ready_or_start(key(), slow, SOON_S) == "result"
-    assert not results.is_pending(key())
+    assert results.progress(key()) is None
+
+
+def test_a_computation_says_how_many_of_its_parts_are_done(results):
+    halves = Slow(), Slow()
+
+    def compute():
+        for half in halves:
+            half()
+            part_done()
+        assert results.progress(key()) == ComputationProgress(2, 2)
+        return "both"
+
+    results.ready_or_start(key(), compute, 0, parts=2)
+    assert halves[0].begun.wait(SOON_S)
+    assert (found := results.progress(key())) == ComputationProgress(0, 2)
+    assert (found.left, found.in_words) == (2, " (0 of 2 done)")
+    halves[0].go.set()
+    assert halves[1].begun.wait(SOON_S)
+    assert (found := results.progress(key())) == ComputationProgress(1, 2)
+    assert (found.left, found.in_words) == (1, " (1 of 2 done)")
+    halves[1].go.set()
+    assert results.ready_or_start(key(), compute, SOON_S) == "both"
+    assert results.progress(key()) is None
+
+
+def test_a_computation_of_one_part_says_nothing_and_is_never_without_one_left():
+    assert ComputationProgress(0, 1).in_words == ""
+    assert ComputationProgress(2, 2).left == 1
 
 
 def test_concurrent_requests_share_one_computation(results):
@@ -100,8 +128,8 @@ def test_an_outdated_computation_in_the_queue_is_never_started(results):
     assert results.ready_or_start(key(2), outdated, 0) == Pending()
     assert results.ready_or_start(key(1, project=2), of_another_project, 0) == Pending()
     assert results.ready_or_start(key(3), lambda: "newest", 0) == Pending()
-    assert not results.is_pending(key(2))
-    assert results.is_pending(key(1, project=2))
+    assert results.progress(key(2)) is None
+    assert results.progress(key(1, project=2)) == ComputationProgress(0, 1)
     running.go.set()
     of_another_project.go.set()
     assert results.ready_or_start(key(3), lambda: "never", SOON_S) == "newest"

@@ -1,0 +1,122 @@
+"""Results that the processes of a web server compute once for all of them."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from metaeval.live.background import Key
+from metaeval.live.choices import ComparisonChoices
+from metaeval.live.shared_results import KEPT_FILES, SharedResults
+
+SOON_S = 60
+ROOT = Path(__file__).parents[3]
+KEY = Key(1, 2, (ComparisonChoices(systems=("a", "b")), "intervals"))
+processes = multiprocessing.get_context("fork")
+
+
+@pytest.fixture
+def shared(tmp_path):
+    results = SharedResults()
+    results.folder = tmp_path
+    return results
+
+
+class Elsewhere:
+    """A computation in another process, which waits for `go` and tells that one part is done."""
+
+    def __init__(self, shared):
+        self.begun, self.go = processes.Event(), processes.Event()
+        self.process = processes.Process(target=shared.once, args=(KEY, self.compute, print))
+        self.process.start()
+        assert self.begun.wait(SOON_S)
+
+    def compute(self, tell):
+        tell(1)
+        self.begun.set()
+        assert self.go.wait(SOON_S)
+        return os.getpid()
+
+
+def never(_tell):
+    raise AssertionError("computed again")
+
+
+def test_a_result_is_computed_once(shared):
+    assert shared.once(KEY, lambda _: {"value": 7}, print) == {"value": 7}
+    assert shared.once(KEY, never, print) == {"value": 7}
+    other = KEY._replace(revision=3)
+    assert shared.once(other, lambda _: 8, print) == 8
+
+
+def test_another_process_waits_and_hears_how_far_it_is(shared):
+    elsewhere = Elsewhere(shared)
+    heard = []
+
+    def hear(parts):
+        heard.append(parts)
+        elsewhere.go.set()
+
+    assert shared.once(KEY, never, hear) == elsewhere.process.pid
+    elsewhere.process.join(SOON_S)
+    assert set(heard) == {1}
+
+
+def test_a_process_that_dies_leaves_the_computation_to_the_next(shared):
+    elsewhere = Elsewhere(shared)
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(shared.once(KEY, lambda _: "here", print)))
+    waiting.start()
+    os.kill(elsewhere.process.pid, signal.SIGKILL)
+    waiting.join(SOON_S)
+    assert found == ["here"]
+
+
+def test_an_error_is_not_kept(shared):
+    with pytest.raises(ZeroDivisionError):
+        shared.once(KEY, lambda _: 1 / 0, print)
+    assert shared.once(KEY, lambda _: "now it works", print) == "now it works"
+
+
+def test_only_the_latest_files_are_kept(shared):
+    for number in range(KEPT_FILES + 3):
+        shared.once(number, lambda _: "old", print)
+    assert sorted({path.suffix for path in shared.folder.iterdir()}) == ["", ".lock"]
+    assert len(list(shared.folder.iterdir())) == 2 * KEPT_FILES
+    assert shared.once(number, never, print) == "old"
+    assert shared.once(0, lambda _: "new", print) == "new"
+
+
+def test_without_a_folder_each_process_computes_its_own():
+    alone = SharedResults()
+    heard = []
+    assert alone.once(KEY, lambda tell: tell(1) or "own", heard.append) == "own"
+    assert heard == [1]
+    assert alone.once(KEY, lambda _: "again", print) == "again"
+
+
+CODE = """
+import os, sys
+from metaeval.live.shared_results import SHARED
+SHARED.share()
+print(SHARED.folder, flush=True)
+if os.fork() == 0:
+    sys.exit(SHARED.once("key", lambda tell: 0, print))
+os.wait()
+assert SHARED.once("key", lambda tell: 1 / 0, print) == 0
+"""
+
+
+def test_the_folder_is_shared_with_forked_processes_and_removed_at_the_end(tmp_path):
+    surroundings = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=ROOT, env=surroundings, text=True, capture_output=True, check=True
+    )
+    folder = Path(done.stdout.strip())
+    assert folder.parent == tmp_path
+    assert not folder.exists()
