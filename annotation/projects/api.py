@@ -39,6 +39,7 @@ class ProjectSerializer(serializers.ModelSerializer):
             "questionnaire",
             "revision",
             "created_at",
+            "closed_at",
         )
         read_only_fields = fields
 

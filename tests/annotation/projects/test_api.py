@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from drf_spectacular.generators import SchemaGenerator
 
 from annotation import protocol
 from annotation.labels import human_labels
 from annotation.models import Answer, Question, Rating
 from annotation.people.members import remove_rater
+from annotation.projects.closing import close_campaign
 from tests.factories import (
     make_article,
     make_gold,
@@ -79,6 +81,15 @@ def test_a_project_gives_its_settings_questions_and_progress(researcher, project
     assert body["progress"]["wanted"] == 2
     assert [language["name"] for language in body["languages"]] == ["en"]
     assert body["revision"] == project.revision
+    assert body["closed_at"] is None
+
+
+def test_a_project_says_since_when_its_ratings_are_final(client, project):
+    manager = make_member(project, "manager")
+    client.force_login(manager)
+    close_campaign(project, manager)
+    body = client.get(f"/api/projects/{project.slug}/").json()
+    assert parse_datetime(body["closed_at"]) == project.closed_at
 
 
 def test_labels_equal_the_human_labels_and_count_the_ratings(researcher, project):
