@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import IO, Any, TypeVar
 
 Result = TypeVar("Result")
 Tell = Callable[[int], None]
@@ -27,57 +26,68 @@ LOOK_EVERY_S = 0.1
 class SharedResults:
     """Results in a folder; without one, each process computes its own."""
 
-    folder: Path | None = None
+    def __init__(self) -> None:
+        self._folder: int | None = None
+        """Its descriptor. Should its name be removed, nobody else's folder can take its place."""
 
     def share(self) -> None:
         """Share from now on with the processes that this one forks. The folder is removed when it ends."""
-        self.folder = Path(tempfile.mkdtemp(prefix="touchstone-results-"))
-        atexit.register(_remove_by, os.getpid(), self.folder)
+        folder = tempfile.mkdtemp(prefix="touchstone-results-")
+        self._folder = os.open(folder, os.O_DIRECTORY)
+        atexit.register(_remove_by, os.getpid(), folder)
 
     def once(self, key: Hashable, compute: Callable[[Tell], Result], heard: Tell) -> Result:
         """Return the result of the key's one computation. Keys are equal whose `repr` is.
 
         `compute` gets a function by which it tells how many of its parts are done; `heard` is called with
         that number here and in the processes that wait. An error is not shared: the next process computes
-        again.
+        again. So does each if the folder cannot be written.
         """
-        if self.folder is None:
+        name = sha256(repr(key).encode()).hexdigest()
+        try:
+            lock = self._open(f"{name}.lock", "ab+")
+        except OSError:
             return compute(heard)
-        path = self.folder / sha256(repr(key).encode()).hexdigest()
-        with open(path.with_suffix(".lock"), "a+", encoding="ascii") as lock:
+        with lock:
             while not _locks(lock):
                 heard(_number_in(lock))
                 time.sleep(LOOK_EVERY_S)
-            with suppress(FileNotFoundError):
-                kept: Result = pickle.loads(path.read_bytes())  # noqa: S301 - this server wrote it
+            with suppress(OSError), self._open(name, "rb") as file:
+                kept: Result = pickle.load(file)  # noqa: S301 - this server wrote it
                 return kept
 
             def tell(parts: int) -> None:
                 heard(parts)
-                lock.truncate(0)
-                lock.write(str(parts))
-                lock.flush()
+                with suppress(OSError):
+                    lock.truncate(0)
+                    lock.write(b"%d" % parts)
+                    lock.flush()
 
             result = compute(tell)
-            unfinished = path.with_suffix(".part")
-            unfinished.write_bytes(pickle.dumps(result))
-            unfinished.rename(path)
-        self._remove_oldest(self.folder)
+            with suppress(OSError):
+                self._keep(name, result)
         return result
 
-    def _remove_oldest(self, folder: Path) -> None:
-        results = sorted(
-            (each for each in folder.iterdir() if not each.suffix), key=lambda each: each.stat().st_mtime
-        )
-        for result in results[:-KEPT_FILES]:
-            for path in (result, result.with_suffix(".lock")):
-                path.unlink(missing_ok=True)
+    def _keep(self, name: str, result: object) -> None:
+        with self._open(f"{name}.part", "wb") as file:
+            pickle.dump(result, file)
+        os.rename(f"{name}.part", name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        results = [each for each in os.listdir(self._folder) if "." not in each]
+        results.sort(key=lambda each: os.stat(each, dir_fd=self._folder).st_mtime)
+        for oldest in results[:-KEPT_FILES]:
+            for each in (oldest, f"{oldest}.lock"):
+                os.unlink(each, dir_fd=self._folder)
+
+    def _open(self, name: str, mode: str) -> IO[Any]:
+        if self._folder is None:
+            raise FileNotFoundError(name)
+        return open(name, mode, opener=lambda path, flags: os.open(path, flags, 0o600, dir_fd=self._folder))
 
 
 SHARED = SharedResults()
 
 
-def _locks(file: TextIO) -> bool:
+def _locks(file: IO[bytes]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -85,12 +95,12 @@ def _locks(file: TextIO) -> bool:
     return True
 
 
-def _number_in(file: TextIO) -> int:
+def _number_in(file: IO[bytes]) -> int:
     file.seek(0)
     return int(file.read() or 0)
 
 
-def _remove_by(pid: int, folder: Path) -> None:
+def _remove_by(pid: int, folder: str) -> None:
     """Remove the folder in the process that made it; those that it forked end in the same way."""
     if os.getpid() == pid:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,10 +1,13 @@
 """Results that the processes of a web server compute once for all of them."""
 
+import errno
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -21,9 +24,15 @@ processes = multiprocessing.get_context("fork")
 
 
 @pytest.fixture
-def shared(tmp_path):
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def shared(folder):
     results = SharedResults()
-    results.folder = tmp_path
+    results.share()
     return results
 
 
@@ -83,13 +92,31 @@ def test_an_error_is_not_kept(shared):
     assert shared.once(KEY, lambda _: "now it works", print) == "now it works"
 
 
-def test_only_the_latest_files_are_kept(shared):
+def test_only_the_latest_files_are_kept(shared, folder):
     for number in range(KEPT_FILES + 3):
         shared.once(number, lambda _: "old", print)
-    assert sorted({path.suffix for path in shared.folder.iterdir()}) == ["", ".lock"]
-    assert len(list(shared.folder.iterdir())) == 2 * KEPT_FILES
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {"", ".lock"}
+    assert len(files) == 2 * KEPT_FILES
     assert shared.once(number, never, print) == "old"
     assert shared.once(0, lambda _: "new", print) == "new"
+
+
+def test_a_folder_that_was_cleaned_away_costs_only_the_sharing(shared, folder):
+    [own] = folder.iterdir()
+    shutil.rmtree(own)
+    assert shared.once(KEY, lambda tell: tell(1) or "computed", print) == "computed"
+    own.mkdir()  # by somebody else, who might put anything into it
+    assert shared.once(KEY, lambda _: "computed again", print) == "computed again"
+    assert list(own.iterdir()) == []
+
+
+def test_a_full_disk_costs_only_the_sharing(shared, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shared, "_keep", refuse)
+    assert shared.once(KEY, lambda _: "computed", print) == "computed"
 
 
 def test_without_a_folder_each_process_computes_its_own():
@@ -104,19 +131,15 @@ CODE = """
 import os, sys
 from metaeval.live.shared_results import SHARED
 SHARED.share()
-print(SHARED.folder, flush=True)
 if os.fork() == 0:
     sys.exit(SHARED.once("key", lambda tell: 0, print))
 os.wait()
 assert SHARED.once("key", lambda tell: 1 / 0, print) == 0
+assert len(os.listdir(os.environ["TMPDIR"])) == 1
 """
 
 
 def test_the_folder_is_shared_with_forked_processes_and_removed_at_the_end(tmp_path):
     surroundings = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], cwd=ROOT, env=surroundings, text=True, capture_output=True, check=True
-    )
-    folder = Path(done.stdout.strip())
-    assert folder.parent == tmp_path
-    assert not folder.exists()
+    subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=surroundings, check=True)
+    assert list(tmp_path.iterdir()) == []
