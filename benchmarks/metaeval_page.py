@@ -6,9 +6,9 @@ Makes the project (see seahorse_size.py; `--summaries` have three ratings each) 
 prints, in milliseconds of the server: the snapshot when it is first read and after each kind of change, each
 page as a whole, its changing parts after a new rating, all its intervals and tests (the page asks for news
 until it waits for nothing), the answer to a page that asks for news when there are none, and the memory of
-the process, which is the web server's apart from gunicorn. Beside the time by the clock it prints the
-processor time of the answering thread, which other work disturbs less. With `--keep` the database stays in
-the folder for the next time.
+the process, which is the web server's apart from gunicorn, at rest and at most. Beside the time by the clock
+it prints the processor time of the answering thread, which other work disturbs less. With `--keep` the
+database stays in the folder for the next time.
 """
 
 import argparse
@@ -77,6 +77,7 @@ def measure(repeats: int) -> None:
     from annotation.models import Membership, Project, Rater, Role
     from annotation.people.members import reinstate_rater, remove_rater
     from metaeval.snapshot.snapshot import snapshot_of
+    from touchstone.web_server import return_free_memory
 
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.WHITENOISE_AUTOREFRESH = True  # or the client would look through all static files
@@ -136,6 +137,7 @@ def measure(repeats: int) -> None:
             f" {median(ends):.0f} ms (worst {max(ends):.0f}); slowest answer {max(slowest):.0f} ms",
             flush=True,
         )
+    return_free_memory()
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     for what in ("VmRSS", "VmHWM"):
         print(f"memory, {what}: {int(status[what].split()[0]) / 1024:.0f} MiB")

@@ -6,6 +6,7 @@ proxy in front that buffers requests.
 """
 
 import atexit
+import ctypes
 import logging
 import os
 import resource
@@ -43,6 +44,8 @@ UNSENT_BYTES = 64 * 1024 * 1024
 """A thread waits for its client while so much of the answer is still unsent."""
 UNREAD_S = 300.0
 """An answer is given up if nothing of it could be sent for so long. Buffers make slow clients seem idle."""
+TRIM_EVERY_S = 30.0
+"""Seconds after which freed memory goes back to the system; glibc keeps what lies between used pieces."""
 LONG_S = 0.05
 """Seconds after which another thread takes the next request."""
 
@@ -259,7 +262,7 @@ class BufferingWorker(Worker):
         self.listeners = [each for each in self.dispatchers.values() if isinstance(each, BaseWSGIServer)]
         for listener in self.listeners:
             listener.channel_class = Connection
-        self.next_look = 0.0
+        self.next_look = self.next_trim = 0.0
         while self.alive:
             self._turn()
         self._finish()
@@ -271,6 +274,9 @@ class BufferingWorker(Worker):
         if now < self.next_look:
             return
         self.next_look = now + 1
+        if now >= self.next_trim:
+            self.next_trim = now + TRIM_EVERY_S
+            return_free_memory()
         for connection in self._connections():
             if connection.is_overdue:
                 connection.handle_close()
@@ -292,6 +298,12 @@ class BufferingWorker(Worker):
     def handle_exit(self, sig: signal.Signals, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         self.listeners[0].pull_trigger()
+
+
+def return_free_memory() -> None:
+    """Give the system back what the process has freed."""
+    with suppress(AttributeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _remove_by(pid: int, folder: str) -> None:

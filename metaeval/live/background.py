@@ -4,13 +4,11 @@ A page shows its values at once and its slow results when they are ready (see `n
 may show those of an earlier revision and say so (see `latest_before`).
 """
 
-import ctypes
 import math
 import sys
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from functools import partial
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
@@ -181,7 +179,7 @@ class BackgroundResults:
             with self._lock:
                 if not self._queue:
                     self._is_working = False
-                    break
+                    return
                 key, outcome, compute = self._queue.popleft()
                 outcome.set_running_or_notify_cancel()  # from now on it cannot be cancelled
             try:
@@ -189,7 +187,6 @@ class BackgroundResults:
             except BaseException as error:
                 outcome.set_exception(error)
             del outcome, compute  # frees their arrays
-        _return_free_memory()
 
 
 _computation = local()
@@ -206,12 +203,6 @@ def part_done() -> None:
 def _told(compute: Callable[[], Result], tell: Tell) -> Result:
     _computation.tell, _computation.done = tell, 0
     return compute()
-
-
-def _return_free_memory() -> None:
-    """Give the system back what the computations have freed, which glibc would keep in pieces."""
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_finished(outcome: _Outcome) -> bool:
