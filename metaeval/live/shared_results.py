@@ -2,12 +2,15 @@
 
 A result is a file in a folder that lives as long as the server, hence no longer than the code that computed
 it. Who computes it holds a lock, which the system releases should the process die; the others wait for it.
+A result is pickled. Only what these processes have signed is ever unpickled, since that runs what it says.
 """
 
 import atexit
 import fcntl
+import hmac
 import os
 import pickle
+import secrets
 import shutil
 import tempfile
 import time
@@ -20,6 +23,7 @@ Result = TypeVar("Result")
 Tell = Callable[[int], None]
 
 KEPT_FILES = 64
+SIGNATURE_BYTES = 32
 LOOK_EVERY_S = 0.1
 
 
@@ -29,11 +33,14 @@ class SharedResults:
     def __init__(self) -> None:
         self._folder: int | None = None
         """Its descriptor. Should its name be removed, nobody else's folder can take its place."""
+        self._secret = b""
+        """Known to the processes that share the folder, and stored nowhere."""
 
     def share(self) -> None:
         """Share from now on with the processes that this one forks. The folder is removed when it ends."""
         folder = tempfile.mkdtemp(prefix="touchstone-results-")
         self._folder = os.open(folder, os.O_DIRECTORY)
+        self._secret = secrets.token_bytes()
         atexit.register(_remove_by, os.getpid(), folder)
 
     def once(self, key: Hashable, compute: Callable[[Tell], Result], heard: Tell) -> Result:
@@ -52,8 +59,8 @@ class SharedResults:
             while not _locks(lock):
                 heard(_number_in(lock))
                 time.sleep(LOOK_EVERY_S)
-            with suppress(OSError), self._open(name, "rb") as file:
-                kept: Result = pickle.load(file)  # noqa: S301 - this server wrote it
+            with suppress(OSError, _NotOurs):
+                kept: Result = self._kept(name)
                 return kept
 
             def tell(parts: int) -> None:
@@ -68,9 +75,20 @@ class SharedResults:
                 self._keep(name, result)
         return result
 
+    def _kept(self, name: str) -> Any:
+        with self._open(name, "rb") as file:
+            signature, pickled = file.read(SIGNATURE_BYTES), file.read()
+        if not hmac.compare_digest(signature, self._signature(name, pickled)):
+            raise _NotOurs
+        return pickle.loads(pickled)  # noqa: S301 - these processes signed it
+
+    def _signature(self, name: str, pickled: bytes) -> bytes:
+        return hmac.digest(self._secret, name.encode() + pickled, "sha256")
+
     def _keep(self, name: str, result: object) -> None:
+        pickled = pickle.dumps(result)
         with self._open(f"{name}.part", "wb") as file:
-            pickle.dump(result, file)
+            file.write(self._signature(name, pickled) + pickled)
         os.rename(f"{name}.part", name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         results = [each for each in os.listdir(self._folder) if "." not in each]
         results.sort(key=lambda each: os.stat(each, dir_fd=self._folder).st_mtime)
@@ -82,6 +100,10 @@ class SharedResults:
         if self._folder is None:
             raise FileNotFoundError(name)
         return open(name, mode, opener=lambda path, flags: os.open(path, flags, 0o600, dir_fd=self._folder))
+
+
+class _NotOurs(Exception):
+    """A file that none of these processes wrote."""
 
 
 SHARED = SharedResults()

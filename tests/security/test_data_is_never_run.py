@@ -69,7 +69,11 @@ def test_templates_hold_no_inline_script_or_style():
 
 
 def test_stored_data_is_never_run_as_code():
-    """No pickle or similar formats and no eval; pickled weights are read as tensors only or refused."""
+    """No pickle or similar formats and no eval; pickled weights are read as tensors only or refused.
+
+    Shared results are the exception: tests/metaeval/live/test_shared_results.py shows that only what the
+    server's processes have signed is unpickled.
+    """
     loose = re.compile(
         r"\bpickle\.(?!UnpicklingError)|\b(cPickle|dill|shelve|marshal|joblib)\b|from pickle"
         r"|yaml\.(unsafe_)?load\(|(?<![\w.])(eval|exec)\(|allow_pickle"
@@ -81,7 +85,7 @@ def test_stored_data_is_never_run_as_code():
         for path in (ROOT / app).rglob("*.py")
     ]
     assert len(sources) > 100
-    assert [path.name for path in sources if loose.search(path.read_text())] == []
+    assert [path.name for path in sources if loose.search(path.read_text())] == ["shared_results.py"]
 
 
 def test_messages_and_sessions_are_json():

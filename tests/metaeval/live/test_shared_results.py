@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -109,6 +110,34 @@ def test_a_folder_that_was_cleaned_away_costs_only_the_sharing(shared, folder):
     own.mkdir()  # by somebody else, who might put anything into it
     assert shared.once(KEY, lambda _: "computed again", print) == "computed again"
     assert list(own.iterdir()) == []
+
+
+class Malice:
+    """Leaves a file where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("signature", [b"", b"0" * 32, "of another"])
+def test_what_these_processes_have_not_signed_is_never_unpickled(shared, folder, signature):
+    shared.once(KEY, lambda _: "ours", print)
+    shared.once("another key", lambda _: "theirs", print)
+    ours, theirs = sorted((path for path in folder.rglob("*") if path.is_file() and not path.suffix), key=age)
+    if signature == "of another":
+        ours.write_bytes(theirs.read_bytes())
+    else:
+        ours.write_bytes(signature + pickle.dumps(Malice(folder / "it ran")))
+    assert shared.once(KEY, lambda _: "computed again", print) == "computed again"
+    assert not (folder / "it ran").exists()
+    assert shared.once(KEY, never, print) == "computed again"
+
+
+def age(path):
+    return path.stat().st_mtime_ns
 
 
 def test_a_full_disk_costs_only_the_sharing(shared, monkeypatch):
