@@ -5,16 +5,13 @@ costs a connection and no thread, and can send no more than the address may rece
 proxy in front that buffers requests.
 """
 
-import atexit
 import ctypes
 import logging
 import os
 import resource
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections import deque
@@ -34,6 +31,7 @@ from waitress.server import BaseWSGIServer, create_server
 
 from annotation.web.body_limits import STRANGERS_BYTES, body_limit
 from annotation.web.health import CHECKS
+from touchstone.server_folders import make_server_folder
 
 logger = logging.getLogger(__name__)
 
@@ -237,8 +235,7 @@ class BufferingWorker(Worker):
     def setup(cls) -> None:
         """Make the folder of the counts that processes share; gunicorn calls it before they start."""
         if COUNTS_DIR not in os.environ:
-            os.environ[COUNTS_DIR] = folder = tempfile.mkdtemp(prefix="touchstone-metrics-")
-            atexit.register(_remove_by, os.getpid(), folder)
+            os.environ[COUNTS_DIR] = make_server_folder("metrics")
 
     def run(self) -> None:
         # A connection has a socket, and a file for a long body or a long answer.
@@ -304,9 +301,3 @@ def return_free_memory() -> None:
     """Give the system back what the process has freed."""
     with suppress(AttributeError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _remove_by(pid: int, folder: str) -> None:
-    """Remove the folder in the process that made it; those that it forked end in the same way."""
-    if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)

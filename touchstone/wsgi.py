@@ -7,6 +7,7 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from metaeval.live.shared_results import SHARED
+from touchstone.server_folders import make_server_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
 # A server without settings must not start, even where `script/up` has left var/local.env. What it starts has
@@ -21,4 +22,5 @@ sys.setswitchinterval(0.0005)  # seconds
 
 application = get_wsgi_application()
 _ = get_resolver().url_patterns  # imports all views once, before the server makes its processes
-SHARED.share()  # made here, results are never older than the code that computed them
+# Made where the code is loaded, so that no result is older than the code that would compute it.
+SHARED.share(make_server_folder("results"))

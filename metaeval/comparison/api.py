@@ -178,7 +178,7 @@ def comparison(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any],
     """Return one coefficient of each evaluator with the human labels on each dimension.
 
     If that takes long, as with permutations of many summaries, the answer is 503 with Retry-After until the
-    result is there, and says how far it is; it is then kept as long as the project does not change.
+    result is there, and says how much is done; it is then kept as long as the project does not change.
     """
     snapshot = snapshot_of(project)
     choices = ComparisonChoices(

@@ -5,14 +5,11 @@ it. Who computes it holds a lock, which the system releases should the process d
 A result is pickled. Only what these processes have signed is ever unpickled, since that runs what it says.
 """
 
-import atexit
 import fcntl
 import hmac
 import os
 import pickle
 import secrets
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -36,12 +33,10 @@ class SharedResults:
         self._secret = b""
         """Known to the processes that share the folder, and stored nowhere."""
 
-    def share(self) -> None:
-        """Share from now on with the processes that this one forks. The folder is removed when it ends."""
-        folder = tempfile.mkdtemp(prefix="touchstone-results-")
+    def share(self, folder: str) -> None:
+        """Share from now on, in an empty folder, with the processes that this one forks."""
         self._folder = os.open(folder, os.O_DIRECTORY)
         self._secret = secrets.token_bytes()
-        atexit.register(_remove_by, os.getpid(), folder)
 
     def once(self, key: Hashable, compute: Callable[[Tell], Result], heard: Tell) -> Result:
         """Return the result of the key's one computation. Keys are equal whose `repr` is.
@@ -120,9 +115,3 @@ def _locks(file: IO[bytes]) -> bool:
 def _number_in(file: IO[bytes]) -> int:
     file.seek(0)
     return int(file.read() or 0)
-
-
-def _remove_by(pid: int, folder: str) -> None:
-    """Remove the folder in the process that made it; those that it forked end in the same way."""
-    if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -457,3 +457,28 @@ def patterns_of(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, 
             yield path, each.callback
         else:
             yield from patterns_of(each, path)
+
+
+FREED = """
+import django, psutil, touchstone.celery
+django.setup()
+from touchstone.web_server import return_free_memory
+pieces = [bytes(4_000) for _ in range(30_000)]
+kept = pieces[::20]
+pieces.clear()
+before = psutil.Process().memory_info().rss
+return_free_memory()
+print(before - psutil.Process().memory_info().rss)
+"""
+
+
+def test_memory_freed_between_used_pieces_goes_back_to_the_system(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FREED],
+        cwd=ROOT,
+        env=surroundings(tmp_path),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert int(done.stdout) > 40_000_000
