@@ -1,7 +1,7 @@
 """A rater's actions on an assignment: save a draft, submit a stage, flag the article, correct an answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -326,13 +326,16 @@ def _point_out_contradictions(
 def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str, GivenAnswer]) -> None:
     """Save unsubmitted answers of the open stage, also for other devices.
 
-    Raises StageClosed unless `stage` is open, and InvalidAnswers.
+    Answers that are stored already stay as they are. Raises StageClosed, AssignmentGone and NotAllowed as
+    `submit_at`, and InvalidAnswers.
     """
+    begun = {key: answer for key, answer in given.items() if answer.value or answer.comment}
     with transaction.atomic():
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
-        if assignment.state not in Assignment.HELD or stage != assignment.stage:
-            raise StageClosed("This stage is not open.")
+        is_open = assignment.state in Assignment.HELD and stage == assignment.stage
+        if not is_open and _is_stored(desk_at(rater, assignment_id), stage, begun):
+            return
         questions = {question.key: question for question in rater.project.questionnaire.protocol.stage(stage)}
         wrong = {}
         for key, answer in given.items():
@@ -344,11 +347,7 @@ def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str,
                 wrong[key] = answer.comment_error
         if wrong:
             raise InvalidAnswers(wrong)
-        assignment.draft = {
-            key: {"value": answer.value, "comment": answer.comment}
-            for key, answer in given.items()
-            if answer.value or answer.comment
-        }
+        assignment.draft = {key: asdict(answer) for key, answer in begun.items()}
         assignment.save(update_fields=["draft"])
 
 

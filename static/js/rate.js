@@ -13,9 +13,10 @@
   let autosaveTimer = 0;
   let autosaved = false; // one autosave a stage; submitting and leaving the page save the rest
   let sentLast = ""; // hiding and leaving the page are two events; the second must not send the same again
-  let storedUnder = ""; // this tab's own copy of what the server has not confirmed
+  let prepared = null; // the form of the stage on the page
+  let sentFrom = ""; // when kept answers that are being submitted were given
+  let again = null; // sends what could not be sent; null while nothing waits
   let againTimer = 0;
-  let submitsAgain = false; // what the timer will send is the stage, not a draft
   let attempts = 0; // sent in vain since the server last answered
 
   const item = () => document.getElementById("item");
@@ -23,6 +24,7 @@
   const radios = (question) => [...question.querySelectorAll("input[type=radio]")];
   const comment = (question) => question.querySelector("textarea");
   const chosen = (question) => radios(question).find((radio) => radio.checked);
+  const missing = () => questions().filter((question) => !chosen(question));
   const marked = () => document.querySelector("#item .question.current");
   const sending = () => item().classList.contains("htmx-request");
 
@@ -30,9 +32,13 @@
 
   function prepare() {
     if (!item()) return;
-    const key = `${item().getAttribute("action")}#${item().elements.stage.value}`;
-    if (storedUnder && storedUnder !== key) sessionStorage.removeItem(storedUnder);
-    storedUnder = key;
+    const isOpened = !prepared;
+    if (prepared && !isSameStage(prepared, item())) {
+      keptAnswers.forget(prepared);
+      keptAnswers.say(sentFrom && `Your answers of ${sentFrom} are saved.`);
+      sentFrom = "";
+    }
+    prepared = item();
     clearTimeout(autosaveTimer);
     stopSendingAgain();
     autosaved = false;
@@ -41,11 +47,16 @@
     acknowledged = new Map(
       questions().map((question) => [question.id, savedMark(question).hidden ? "" : content(question)]),
     );
-    restore();
+    const kept = keptAnswers.of(item());
+    if (kept) restore(kept);
     update();
+    if (isOpened && kept?.submitted && !missing().length) submitKept(kept);
     const first = document.querySelector("#item .question.missing") || questions().find((q) => !chosen(q));
     mark(first || questions()[0], { scroll: false });
   }
+
+  const isSameStage = (one, other) =>
+    one.getAttribute("action") === other.getAttribute("action") && one.elements.stage.value === other.elements.stage.value;
 
   // ---- what is saved and what is not
 
@@ -64,20 +75,30 @@
       const now = content(question);
       savedMark(question).hidden = !now || now !== acknowledged.get(question.id);
     }
-    const left = questions().filter((question) => !chosen(question)).length;
+    const left = missing().length;
     document.querySelector("#item .to-go").textContent = left ? `${left} to go` : "";
-    if (unsaved()) {
-      sessionStorage.setItem(storedUnder, JSON.stringify(questions().map((q) => [q.id, content(q)])));
-    } else {
-      sessionStorage.removeItem(storedUnder);
-    }
+    if (unsaved()) keep();
+    else keptAnswers.forget(item());
   }
 
-  function restore() {
-    for (const [id, kept] of JSON.parse(sessionStorage.getItem(storedUnder) || "[]")) {
-      const question = document.getElementById(id);
+  /* The text of an element without that of the elements in it. */
+  const ownText = (element) => [...(element?.childNodes || [])].map((node) => (node.nodeType === Node.TEXT_NODE ? node.data : "")).join("").trim();
+
+  function keep({ submitted = false } = {}) {
+    const answers = questions().map((question) => ({
+      key: question.id.replace(/^question-/, ""),
+      title: ownText(question.querySelector("legend")).replace(/^\d+ /, ""),
+      value: chosen(question)?.value || "",
+      label: ownText(chosen(question)?.closest("label")),
+      comment: comment(question).value.trim(),
+    }));
+    return keptAnswers.keep(item(), answers, submitted);
+  }
+
+  function restore(kept) {
+    for (const { key, value, comment: text } of kept.answers) {
+      const question = document.getElementById(`question-${key}`);
       if (!question) continue;
-      const [value, text] = kept ? JSON.parse(kept) : ["", ""];
       for (const radio of radios(question)) radio.checked = radio.value === value;
       comment(question).value = text;
       if (text) comment(question).closest("details").open = true;
@@ -85,9 +106,18 @@
     if (unsaved()) autosaveSoon();
   }
 
+  /* Submit what was submitted in vain before the page was closed, and leave a moment to see it. */
+  function submitKept(kept) {
+    clearTimeout(autosaveTimer);
+    keep({ submitted: true });
+    sentFrom = keptAnswers.moment(kept);
+    wait(`You submitted these answers on ${sentFrom} without a connection. They are being sent.`, submitAgain, SEND_AGAIN_AFTER_MS[0]);
+  }
+
   function changed() {
+    sentFrom = "";
     update();
-    if (submitsAgain) trouble("Not saved yet. You have changed an answer meanwhile, so send them when you are ready.", ["Send", submit]);
+    if (again === submitAgain) trouble("Not saved yet. You have changed an answer meanwhile, so send them when you are ready.", ["Send", submit]);
     autosaveSoon();
   }
 
@@ -170,24 +200,31 @@
   }
 
   const submitAgain = () => item().requestSubmit();
-  const again = ["Try again", submitAgain];
   const reload = ["Reload", () => location.reload()];
 
   /* Sending the same answers twice stores them once, so nothing is lost by trying. */
   function sendAgain(why, send) {
-    trouble(`Not saved yet: ${why} Your answers are still on this page, and are sent again by themselves.`, ["Send now", send]);
-    againTimer = setTimeout(send, SEND_AGAIN_AFTER_MS[Math.min(attempts, SEND_AGAIN_AFTER_MS.length - 1)]);
-    submitsAgain = send === submitAgain;
+    const where = keep({ submitted: send === submitAgain }) ? "kept in this browser" : "still on this page";
+    const afterMs = SEND_AGAIN_AFTER_MS[Math.min(attempts, SEND_AGAIN_AFTER_MS.length - 1)];
+    wait(`Not saved yet: ${why} Your answers are ${where}, and are sent again by themselves.`, send, afterMs);
     attempts += 1;
+  }
+
+  function wait(why, send, ms) {
+    trouble(why, ["Send now", send]);
+    again = send;
+    againTimer = setTimeout(send, ms);
   }
 
   function stopSendingAgain() {
     clearTimeout(againTimer);
-    submitsAgain = false;
+    again = null;
   }
 
+  addEventListener("online", () => again?.());
+
   function signedOut() {
-    trouble("Not saved: you are signed out. Your answers are kept in this tab. Sign in to continue.", ["Sign in", reload[1]]);
+    trouble("Not saved: you are signed out. Your answers are kept in this browser. Sign in to continue.", ["Sign in", reload[1]]);
   }
 
   document.addEventListener("htmx:beforeRequest", ({ detail }) => {
@@ -205,16 +242,21 @@
     if (detail.xhr.getResponseHeader("HX-Retarget")) {
       detail.shouldSwap = true; // a refusal with its reason, shown above the answers
       detail.isError = false;
+      keep();
     } else if (new URL(detail.xhr.responseURL).pathname !== detail.pathInfo.finalRequestPath) {
       detail.shouldSwap = false; // sent on to the sign-in page
       signedOut();
     }
   });
 
+  document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+    if (prepared && detail.xhr.getResponseHeader("HX-Redirect")) keptAnswers.forget(prepared); // the server has them
+  });
+
   document.addEventListener("htmx:responseError", ({ detail }) => {
     if (UNAVAILABLE_STATUSES.includes(detail.xhr.status) && detail.elt === item()) sendAgain(UNAVAILABLE, submitAgain);
-    else if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this tab. Reload the page.", reload);
-    else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, again);
+    else if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this browser. Reload the page.", reload);
+    else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, ["Try again", submitAgain]);
   });
 
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
@@ -268,13 +310,13 @@
   }
 
   function submit() {
-    const missing = questions().filter((question) => !chosen(question));
-    if (!missing.length) return item().requestSubmit(document.querySelector("#item .submit"));
-    for (const question of missing) {
+    const without = missing();
+    if (!without.length) return item().requestSubmit(document.querySelector("#item .submit"));
+    for (const question of without) {
       question.classList.add("missing");
       question.querySelector(".error").textContent = "Answer this question.";
     }
-    return mark(missing[0]);
+    return mark(without[0]);
   }
 
   document.addEventListener("focusin", ({ target }) => {

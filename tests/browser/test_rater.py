@@ -344,12 +344,19 @@ def test_the_guidelines_open_over_the_rating_page_and_keep_their_place(
     expect(page.locator("#item .question").first).to_be_in_viewport()
 
 
+def open_stage(page: Page) -> tuple[str, int]:
+    """Open the rating page, and return the address of its summary and its stage."""
+    page.goto("/projects/demo/rate/")
+    page.wait_for_load_state()
+    address = page.locator("#item").get_attribute("action")
+    assert address is not None
+    return address, shown_stage(page)
+
+
 def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())
-    page.goto("/projects/demo/rate/")
-    page.wait_for_load_state()
-    address, stage = page.locator("#item").get_attribute("action"), shown_stage(page)
+    address, stage = open_stage(page)
     page.route(f"**{address}", lambda route: route.fulfill(status=503))
     page.keyboard.press("1")
     page.keyboard.press("Enter")
@@ -372,9 +379,7 @@ def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: Open
 def test_answers_changed_meanwhile_wait_for_their_rater(open_context: OpenContext, platform: Platform):
     page = open_context().new_page()
     sign_in(page, platform, platform.add_rater())
-    page.goto("/projects/demo/rate/")
-    page.wait_for_load_state()
-    address, stage = page.locator("#item").get_attribute("action"), shown_stage(page)
+    address, stage = open_stage(page)
     page.route(f"**{address}", lambda route: route.fulfill(status=503))
     page.keyboard.press("1")
     page.keyboard.press("Enter")
@@ -384,6 +389,69 @@ def test_answers_changed_meanwhile_wait_for_their_rater(open_context: OpenContex
     page.unroute(f"**{address}")
     page.get_by_role("button", name="Send", exact=True).click()
     wait_for_next_stage(page, address, stage)
+
+
+def test_answers_submitted_without_a_connection_are_sent_when_their_rater_returns(
+    open_context: OpenContext, platform: Platform
+):
+    context, rater = open_context(), platform.add_rater()
+    page = context.new_page()
+    sign_in(page, platform, rater)
+    address, stage = open_stage(page)
+    context.set_offline(True)
+    page.keyboard.press("2")
+    page.keyboard.press("C")
+    page.keyboard.type("no verb")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#trouble")).to_contain_text("Your answers are kept in this browser")
+    page.close()
+    context.set_offline(False)
+
+    other = context.new_page()
+    sign_in(other, platform, platform.add_rater())
+    open_stage(other)
+    expect(other.locator("#item input:checked")).to_have_count(0)
+
+    page = context.new_page()
+    sign_in(page, platform, rater)
+    page.goto(address)
+    expect(page.locator("#trouble")).to_contain_text("without a connection. They are being sent.")
+    wait_for_next_stage(page, address, stage)
+    expect(page.locator("#kept")).to_contain_text("are saved.")
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_answers_that_can_no_longer_be_saved_are_shown(open_context: OpenContext, platform: Platform):
+    context, rater = open_context(), platform.add_rater()
+    page = context.new_page()
+    sign_in(page, platform, rater)
+    open_stage(page)
+    summary = shown_summary(page)
+    context.set_offline(True)
+    page.keyboard.press("2")
+    page.close()
+    phone = open_context(viewport=PHONE).new_page()
+    sign_in(phone, platform, rater)
+    open_stage(phone)
+    phone.get_by_text("Skip…").click()
+    phone.get_by_role("button", name="Skip summary").click()
+    expect(phone.get_by_text("Summary skipped.")).to_be_visible()
+
+    context.set_offline(False)
+    page = context.new_page()
+    open_stage(page)
+    kept = page.get_by_role("region", name="Answers that are not saved")
+    expect(kept).to_contain_text(summary[:60])
+    expect(kept).to_contain_text("You skipped this summary")
+    expect(kept.get_by_role("listitem")).to_have_text("Comprehensible No")
+    kept.get_by_text("Remove…").click()
+    kept.get_by_role("button", name="Remove answers").click()
+    expect(kept).to_have_count(0)
+    page.reload()
+    expect(page.locator("#item")).to_be_visible()
+    assert page.evaluate("localStorage.length") == 0
 
 
 def test_an_acknowledged_rating_survives_a_killed_web_server(open_context: OpenContext, platform: Platform):

@@ -161,6 +161,29 @@ def test_a_draft_that_does_not_fit_the_open_stage_is_refused(rater, assignment, 
         save_draft(rater, assignment.pk, stage, given)
 
 
+def test_a_draft_of_stored_answers_changes_nothing(rater, assignment):
+    submit_stage(rater, assignment.pk, 1, gate())
+    save_draft(rater, assignment.pk, 1, gate())
+    submit_stage(rater, assignment.pk, 2, STAGE_2)
+    save_draft(rater, assignment.pk, 2, {**STAGE_2, "repetition": GivenAnswer("")})
+    with pytest.raises(StageClosed, match="locked"):
+        save_draft(rater, assignment.pk, 1, gate("no"))
+    submit_stage(rater, assignment.pk, 3, STAGE_3)
+    save_draft(rater, assignment.pk, 3, STAGE_3)
+    with pytest.raises(StageClosed, match="finished"):
+        save_draft(rater, assignment.pk, 3, {"attribution": GivenAnswer("no")})
+    assignment.refresh_from_db()
+    assert assignment.draft == {}
+    assert Answer.objects.count() == 6
+
+
+def test_a_draft_of_a_summary_whose_lease_ended_says_so(project, rater, assignment):
+    later = timezone.now() + timedelta(minutes=project.lease_minutes + 1)
+    assert take_assignment(make_rater(project), now=later) is not None
+    with pytest.raises(AssignmentGone, match="ran out"):
+        save_draft(rater, assignment.pk, 1, gate())
+
+
 def test_the_article_can_be_flagged_once_it_is_shown_and_unflagged(rater, assignment):
     with pytest.raises(NotAllowed):
         flag_article(rater, assignment.pk, "it is a list of links")

@@ -189,7 +189,7 @@ def test_a_draft_stores_no_rating(browser, assignment):
 def test_a_draft_for_a_stage_that_is_not_open_is_refused_in_plain_text(browser, assignment):
     response = browser.post(address(assignment, "rate_draft"), sheet(2, SECOND))
     assert response.status_code == 409
-    assert text_of(response) == "This stage is not open."
+    assert text_of(response) == "This stage is not open yet."
     assert response.headers["Content-Type"].startswith("text/plain")
 
 
