@@ -1,10 +1,11 @@
-"""Addresses of the API's projects, labels and exports."""
+"""Addresses of the API's projects, labels and exports, and of rating by the API."""
 
 from django.urls import path
 
 from annotation.audit import api as audit
 from annotation.exports import api as exports
 from annotation.projects import api
+from annotation.rating import api as rating
 
 urlpatterns = [
     path("projects/", api.project_list, name="api_projects"),
@@ -13,4 +14,12 @@ urlpatterns = [
     path("projects/<slug:slug>/exports/", exports.export_list, name="api_exports"),
     path("projects/<slug:slug>/exports/<slug:format_name>/", exports.export_detail, name="api_export"),
     path("projects/<slug:slug>/audit-log/", audit.audit_log, name="api_audit_log"),
+    path("projects/<slug:slug>/rating/next/", rating.next_item, name="api_rating_next"),
+    path("projects/<slug:slug>/rating/<int:assignment_id>/", rating.open_item, name="api_rating"),
+    path(
+        "projects/<slug:slug>/rating/<int:assignment_id>/stages/<int:stage>/",
+        rating.submit,
+        name="api_rating_stage",
+    ),
+    path("projects/<slug:slug>/rating/<int:assignment_id>/skip/", rating.skip, name="api_rating_skip"),
 ]

@@ -119,3 +119,5 @@ class ContradictoryAnswers(InvalidFields):
 
     The fields are question keys with the reason.
     """
+
+    status = 409

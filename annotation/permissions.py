@@ -175,6 +175,14 @@ def project_for(user: Person, slug: str, permission: Permission) -> Project:
     return project
 
 
+def rater_for(user: Person, slug: str) -> Rater:
+    """Return the person's rater in the project with this slug, who may rate. Raises as `project_for`."""
+    project = project_for(user, slug, Permission.RATE)
+    rater = Rater.objects.get(user=user.pk, project=project)
+    rater.project = project
+    return rater
+
+
 def require(user: Person, project: Project, permission: Permission) -> None:
     """Raise as `project_for` does unless `user` may do this in `project`."""
     _require(user, _standing(user, project), project, permission)

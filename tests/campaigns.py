@@ -170,6 +170,7 @@ def make_campaign(mark: str) -> Campaign:
         "flag_id": flag.pk,
         "question_key": "comprehensibility",
         "number": 1,
+        "stage": 1,
         "language": "en",
         "summary_id": gold.summary_id,
         "rater_id": raters["annotator"].pk,

@@ -17,7 +17,7 @@ from django.test import Client, override_settings
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from annotation.models import Project
+from annotation.models import ApiToken, Project
 from annotation.people.api_tokens import issue_api_token
 from metaeval.live import strangers
 from tests.addresses import ARGUMENTS, address_of, has_object, patterns
@@ -322,6 +322,10 @@ GET   api_labels                401     403       403        200     200     404
 GET   api_exports               401     403       403        200     200     404      404       404
 GET   api_export                401     403       403        403     200     404      404       404
 GET   api_audit_log             401     403       403        403     200     404      404       404
+POST  api_rating_next           401     200       200        403     403     404      404       404
+GET   api_rating                401     409       200        403     403     404      404       404
+PUT   api_rating_stage          401     409       200        403     403     404      404       404
+POST  api_rating_skip           401     409       204        403     403     404      404       404
 GET   api_runs                  401     403       403        200     200     404      404       404
 GET   api_run                   401     403       403        200     200     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
@@ -389,7 +393,8 @@ FORMS: dict[str, dict[str, object]] = {
     "two_factor": {"code": "000000", "current_password": "wrong"},
     "recovery_codes_new": {"current_password": "wrong"},
     "two_factor_off": {"current_password": "wrong"},
-    "token_new": {"label": "laptop", "days": "90"},
+    "token_new": {"label": "laptop", "scope": "read", "days": "90"},
+    "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
     "password_forgotten": {"name_or_email": "nobody"},
@@ -448,6 +453,9 @@ CONFLICT_IF_NOT_ASSIGNED = {
     "rate_keep",
     "rate_undo",
     "history_reopen",
+    "api_rating",
+    "api_rating_stage",
+    "api_rating_skip",
 }
 """Addresses that answer 409 for another rater's assignment and for a missing one."""
 OWN_REVIEW = ("round_review", "trainee")
@@ -538,7 +546,7 @@ class World:
     foreign: Campaign
     client: Client
     sessions: dict[str, str]
-    tokens: dict[str, str]
+    tokens: dict[str, dict[str, str]]
     seen: dict[tuple[str, str, str], Answer]
     snapshots: dict[int, object] = field(default_factory=dict)
 
@@ -557,7 +565,8 @@ class World:
         address = address or address_of(name, self.own.ids_for(name))
         snapshots = kept_snapshots(self.snapshots) if method == "GET" else nullcontext()
         with snapshots, transaction.atomic(), writes() as written:
-            response = send(address, FORMS.get(name, {}), headers=headers)
+            kind = {"content_type": "application/json"} if name.startswith("api_") and method != "GET" else {}
+            response = send(address, FORMS.get(name, {}), headers=headers, **kind)
             content = b"".join(response.streaming_content) if response.streaming else response.content
             transaction.set_rollback(True)
         return Answer(status_of(response), content.decode() + str(response.headers), written)
@@ -582,7 +591,9 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Worl
         for role, user in users.items():
             client.force_login(user)
             sessions[role] = client.cookies.pop("sessionid").value
-            tokens[role] = issue_api_token(user, "matrix")[1]
+            tokens[role] = {
+                scope: issue_api_token(user, "matrix", scope=scope)[1] for scope in ApiToken.Scope
+            }
         yield World(own, foreign, client, sessions, tokens, seen={})
         transaction.set_rollback(True)
 
@@ -676,8 +687,9 @@ def test_a_token_opens_the_same_addresses_as_the_session(world, askers):
     wrong = []
     for row in (row for row in ROWS if row.name.startswith("api_")):
         for role in set(askers(row)) & set(world.tokens):
-            token = world.tokens[role]
-            answer = world.ask("by token", "GET", row.name, Authorization=f"Bearer {token}")
+            is_rating = row.name.startswith("api_rating")
+            token = world.tokens[role][ApiToken.Scope.RATE if is_rating else ApiToken.Scope.READ]
+            answer = world.ask("by token", row.method, row.name, Authorization=f"Bearer {token}")
             if answer.status != row.expected[role]:
                 wrong.append((row.name, role, row.expected[role], answer.status))
     assert wrong == []

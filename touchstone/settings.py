@@ -312,7 +312,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",
-    "DESCRIPTION": "Projects, runs, scores, human labels, agreement and meta-evaluation, read-only.",
+    "DESCRIPTION": "Projects, runs, scores, human labels, agreement and meta-evaluation to read, and rating.",
     "VERSION": "0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],

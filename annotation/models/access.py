@@ -110,6 +110,10 @@ class SignOnIdentity(models.Model):
 class ApiToken(models.Model):
     """A personal API token. Only its hash is stored, so it is shown once."""
 
+    class Scope(models.TextChoices):
+        READ = "read", "Read results"
+        RATE = "rate", "Rate summaries"
+
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=80)
     token_hash = models.CharField(max_length=64, unique=True)
@@ -121,6 +125,7 @@ class ApiToken(models.Model):
         related_name="+",
         help_text="The only project that the token opens; empty for all of its owner's.",
     )
+    scope = models.CharField(max_length=4, choices=Scope, default=Scope.READ, db_default=Scope.READ)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)

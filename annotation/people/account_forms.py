@@ -97,15 +97,26 @@ class ApiTokenForm(forms.ModelForm):
 
     class Meta:
         model = ApiToken
-        fields = ("label", "project")
-        labels = {"label": "Purpose"}
+        fields = ("label", "scope", "project")
+        labels = {"label": "Purpose", "scope": "It may"}
+        widgets = {"scope": forms.RadioSelect}
         help_texts = {
             "label": "For example “notebook on my laptop”. It tells your tokens apart.",
-            "project": "Tokens only read. A token for one project opens no other.",
+            "scope": "A token for rating gives you summaries and takes your answers, and reads nothing else.",
+            "project": "A token for one project opens no other.",
         }
 
     def __init__(self, user: User, data: Mapping[str, str] | None = None) -> None:
         super().__init__(data, auto_id="token_%s", label_suffix="")
         project = cast(forms.ModelChoiceField, self.fields["project"])
-        project.queryset = projects_of_tokens(user)
+        reads, rates = (projects_of_tokens(user, scope) for scope in ApiToken.Scope)
+        project.queryset = reads | rates
         project.empty_label = "All your projects"
+        self.user = user
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        project, scope = cleaned.get("project"), cleaned.get("scope")
+        if project and scope and project not in projects_of_tokens(self.user, scope):
+            self.add_error("project", f"You may not {scope} in this project. Choose another one.")
+        return cleaned

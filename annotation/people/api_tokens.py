@@ -27,23 +27,31 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def projects_of_tokens(user: User) -> QuerySet[Project]:
-    """Return the projects that the user may read through the API."""
-    return projects_for(user, Permission.SEE_PROGRESS).order_by("name")
+SCOPES = {ApiToken.Scope.READ: Permission.SEE_PROGRESS, ApiToken.Scope.RATE: Permission.RATE}
+"""Scope of a token -> what its owner must be permitted in a project."""
+
+
+def projects_of_tokens(user: User, scope: str) -> QuerySet[Project]:
+    """Return the projects that a token of this scope opens to the user."""
+    return projects_for(user, SCOPES[ApiToken.Scope(scope)]).order_by("name")
 
 
 def issue_api_token(
-    user: User, label: str, days: int = USUAL_LIFETIME, project: Project | None = None
+    user: User,
+    label: str,
+    days: int = USUAL_LIFETIME,
+    project: Project | None = None,
+    scope: str = ApiToken.Scope.READ,
 ) -> tuple[ApiToken, str]:
     """Return a new API token and its text, which is not stored.
 
     It opens all of the user's projects, or one. Raises DomainError for another lifetime than LIFETIMES, and
-    NotAllowed for a project that the user may not read.
+    NotAllowed for a project in which the user may not do what the token is for.
     """
     if days not in LIFETIMES:
         raise DomainError(f"A token works for {', '.join(map(str, LIFETIMES))} days, not {days}.")
-    if project is not None and project not in projects_of_tokens(user):
-        raise NotAllowed("You may not read this project through the API. Choose another one.")
+    if project is not None and project not in projects_of_tokens(user, scope):
+        raise NotAllowed(f"You may not {scope} in {project.name} through the API. Choose another project.")
     text = secrets.token_urlsafe(32)
     with transaction.atomic():
         token = ApiToken.objects.create(
@@ -51,6 +59,7 @@ def issue_api_token(
             label=label,
             token_hash=token_hash(text),
             project=project,
+            scope=scope,
             expires_at=timezone.now() + timedelta(days=days),
         )
         record(Action.TOKEN_CREATED, None, token)

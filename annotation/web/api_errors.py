@@ -6,7 +6,13 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from annotation.errors import DomainError, NotSignedIn, TryAgainLater
+from annotation.errors import (
+    ContradictoryAnswers,
+    DomainError,
+    InvalidAnswers,
+    NotSignedIn,
+    TryAgainLater,
+)
 
 
 def domain_error_response(exception: Exception, context: dict[str, Any]) -> Response | None:
@@ -16,5 +22,8 @@ def domain_error_response(exception: Exception, context: dict[str, Any]) -> Resp
         return Response(detail, NotAuthenticated.status_code, headers={"WWW-Authenticate": challenge})
     if isinstance(exception, DomainError):
         later = {"Retry-After": str(exception.after_s)} if isinstance(exception, TryAgainLater) else None
-        return Response({"detail": str(exception)}, status=exception.status, headers=later)
+        told: dict[str, Any] = {"detail": str(exception)}
+        if isinstance(exception, InvalidAnswers | ContradictoryAnswers):
+            told["questions"] = exception.fields
+        return Response(told, status=exception.status, headers=later)
     return exception_handler(exception, context)

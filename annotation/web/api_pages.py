@@ -8,23 +8,48 @@ from django.db.models import F, QuerySet
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.utils.urls import remove_query_param, replace_query_param
+from rest_framework.views import APIView
 
 from annotation.errors import DomainError
+from annotation.models import ApiToken
 
 PAGE_ROWS = 200
 LARGEST_PAGE_ROWS = 1000
 LARGEST_OFFSET = 2**31 - 1  # what every database counts to
 LARGEST_KEYED_OFFSET = 10_000  # a database reads and drops every row before it
 
-read_only: Callable[[Callable[..., Any]], Any] = api_view(["GET", "HEAD"])
+
+class TokenReads(BasePermission):
+    """Refuses tokens of another scope. Sessions have none."""
+
+    scope = ApiToken.Scope.READ
+    message = "This token is for rating and reads nothing else. Use one that reads."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002
+        return not isinstance(request.auth, ApiToken) or request.auth.scope == self.scope
+
+
+class TokenRates(TokenReads):
+    scope = ApiToken.Scope.RATE
+    message = "This token only reads. Create one for rating on your account page."
+
+
+def read_only(view: Callable[..., Any]) -> Any:
+    """Make an API view that reads, for whoever is signed in."""
+    return api_view(["GET", "HEAD"])(permission_classes([IsAuthenticated, TokenReads])(view))
 
 
 def open_read_only(view: Callable[..., Any]) -> Any:
     """Make a read-only API view that checks by itself whether one has to be signed in."""
-    return read_only(permission_classes([AllowAny])(view))
+    return api_view(["GET", "HEAD"])(permission_classes([TokenReads])(view))
+
+
+def rates(method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make an API view for raters, by a session or a token that rates."""
+    return lambda view: api_view([method])(permission_classes([IsAuthenticated, TokenRates])(view))
 
 
 class OneOf(serializers.ChoiceField):
@@ -84,9 +109,31 @@ class ProjectPage(Page):
 
 class Refusal(serializers.Serializer):
     detail = serializers.CharField(help_text="The error message.")
+    questions = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Key of a question to what is wrong with its answer.",
+    )
 
 
 REFUSALS = {400: Refusal, 401: Refusal, 403: Refusal, 404: Refusal}
+
+
+def read_body(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:
+    """Return the request's JSON as `kind` declares it. Raises DomainError for anything else in it."""
+    body = request.data
+    if not isinstance(body, dict):
+        raise DomainError("expected a JSON object")
+    fields = kind().fields
+    wrong = [
+        f"unknown field '{name}'; expected one of {', '.join(fields)}" for name in body if name not in fields
+    ]
+    read = kind(data=body)
+    if not read.is_valid():
+        wrong += [f"{name}: {_told(errors)}" for name, errors in read.errors.items()]
+    if wrong:
+        raise DomainError("; ".join(sorted(wrong)))
+    return read.validated_data
 
 
 def read_query(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:

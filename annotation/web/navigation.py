@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from annotation.models import Project, Rater
-from annotation.permissions import Permission, project_for
+from annotation.permissions import Permission, project_for, rater_for
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,9 @@ def enter_project(request: HttpRequest, project: Project) -> None:
 
 
 def open_as_rater(request: HttpRequest, slug: str) -> Rater:
-    """Return the person's rater in the project, checked by `open_project`."""
-    project = open_project(request, slug, Permission.RATE)
-    rater = Rater.objects.get(user=request.user.pk, project=project)
-    rater.project = project
+    """Return the person's rater in the project, checked by `rater_for`, and show the project as above."""
+    rater = rater_for(request.user, slug)
+    enter_project(request, rater.project)
     return rater
 
 

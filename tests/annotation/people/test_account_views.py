@@ -179,7 +179,7 @@ def test_an_invitation_page_is_not_cached_by_the_browser(visitor, project):
 
 
 def test_a_new_token_is_shown_once_and_works(browser, user):
-    page = text_of(browser.post(reverse("token_new"), {"label": "notebook", "days": 30}))
+    page = text_of(browser.post(reverse("token_new"), {"label": "notebook", "scope": "read", "days": 30}))
     token = re.search(r'readonly value="([^"]+)"', page)[1]
     assert token not in text_of(browser.get(reverse("account")))
     response = Client().get(reverse("api_schema"), headers={"Authorization": f"Bearer {token}"})
@@ -188,14 +188,14 @@ def test_a_new_token_is_shown_once_and_works(browser, user):
 
 
 def test_a_token_needs_a_label(browser):
-    assert browser.post(reverse("token_new"), {"label": " ", "days": 30}).status_code == 422
+    assert browser.post(reverse("token_new"), {"label": " ", "scope": "read", "days": 30}).status_code == 422
     assert not ApiToken.objects.exists()
 
 
 def test_a_token_is_listed_with_scope_expiry_and_last_use(browser, user):
     project = make_project(name="Weather reports")
     project.memberships.create(user=user, role="researcher")
-    sent = {"label": "notebook", "days": 30, "project": project.pk}
+    sent = {"label": "notebook", "scope": "read", "days": 30, "project": project.pk}
     assert browser.post(reverse("token_new"), sent).status_code == 200
     expiry = timezone.localtime() + timedelta(days=30)
     page = text_of(browser.get(reverse("account")))
@@ -207,7 +207,9 @@ def test_a_token_is_listed_with_scope_expiry_and_last_use(browser, user):
 
 def test_a_token_for_ever_or_for_another_project_is_refused(browser, project):
     for wrong in ({"days": 36500}, {"project": project.pk}):
-        refused = browser.post(reverse("token_new"), {"label": "notebook", "days": 30} | wrong)
+        refused = browser.post(
+            reverse("token_new"), {"label": "notebook", "scope": "read", "days": 30} | wrong
+        )
         assert refused.status_code == 422
         assert "Select a valid choice" in text_of(refused)
     assert not ApiToken.objects.exists()

@@ -109,7 +109,7 @@ def test_a_token_for_one_project_opens_no_other(client, user):
 
 
 def test_a_token_for_a_project_of_others_is_refused(user):
-    with pytest.raises(NotAllowed, match="may not read this project"):
+    with pytest.raises(NotAllowed, match="may not read in"):
         issue_api_token(user, "notebook", project=make_project())
     assert not ApiToken.objects.exists()
 
