@@ -19,6 +19,7 @@ from annotation.rating.history import (
     past_rating,
     possible_values,
 )
+from annotation.rating.own_figures import own_counts
 from annotation.rating.refusal_views import show_refusals
 from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.sheet_form import read_answer
@@ -46,11 +47,18 @@ class AnswerRow:
 
 @require_safe
 def history(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the rater's finished ratings, or with `shown=voided` only the voided ones."""
     rater = open_as_rater(request, slug)
-    page = IdsFirstPaginator(finished_ratings(rater), RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
+    only_voided = request.GET.get("shown") == "voided"
+    listed = finished_ratings(rater)
+    if only_voided:
+        listed = listed.filter(voided_at__isnull=False)
+    page = IdsFirstPaginator(listed, RATINGS_ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "ratings": [past_rating(rating) for rating in page],
+        "counts": own_counts(rater),
+        "only_voided": only_voided,
         "rounds": rater.rounds.filter(decided_at__isnull=False),
         "reopenable": reopenable_rating(rater),
         "may_stop": may_stop_rating(request.user, rater.project),

@@ -1,22 +1,27 @@
 """The pages of a rater's own ratings."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.gold.rounds import next_in_round, start_round
-from annotation.models import Answer, Rater, Rating
+from annotation.models import Answer, Project, Rater, Rating
 from annotation.people.members import suspend_rater
 from annotation.protocol import SEAHORSE
 from annotation.rating.assigning import take_assignment
 from annotation.rating.submitting import GivenAnswer, correct_answer
+from annotation.rating.voiding import void_rating
 from tests.annotation.rating.rating_steps import signed_in, submit_stage, text_of
 from tests.factories import (
     ALL_YES,
     make_article,
     make_gold,
+    make_member,
     make_project,
     make_rater,
     make_summary,
@@ -122,6 +127,102 @@ def test_the_history_needs_a_sign_in_and_membership(rater, project):
     for address in (listing(project), page_of(rating)):
         assert Client().get(address).headers["Location"].startswith(reverse("sign_in"))
         assert stranger.get(address).status_code == 404
+
+
+# ---- what counts
+
+
+def void(rating, reason):
+    project = rating.rater.project
+    void_rating(project, make_member(project, "manager"), rating.pk, reason)
+
+
+def figures_on(page):
+    """Return what the page says above the list, without its markup."""
+    return " ".join(re.sub("<[^>]+>", " ", page[: page.index('<ol class="ratings"')]).split())
+
+
+def test_voided_ratings_are_counted_and_listed_alone_with_their_reasons(browser, rater, project):
+    for text in ("IT COUNTS.", "IT IS VOIDED."):
+        make_summary(project, text=text)
+        rating = rate_next(rater)
+    assert "Voided" not in text_of(browser.get(listing(project)))
+    void(rating, "Rated the <wrong> town.")
+    page = text_of(browser.get(listing(project)))
+    assert "Count 1 Do not count 1" in figures_on(page)
+    assert "Does not count: Rated the &lt;wrong&gt; town." in page
+    alone = text_of(browser.get(listing(project), {"shown": "voided"}))
+    assert "1 voided, newest first" in alone
+    assert "IT IS VOIDED." in alone
+    assert "IT COUNTS." not in alone
+
+
+def test_the_next_page_of_voided_ratings_lists_voided_ones(browser, rater, project):
+    for _ in range(21):
+        make_summary(project)
+        rate_next(rater, {"comprehensibility": "no"})
+    make_summary(project, text="IT COUNTS.")
+    Rating.objects.update(voided_at=timezone.now(), void_reason="Too fast.")
+    rate_next(rater)
+    first = text_of(browser.get(listing(project), {"shown": "voided"}))
+    assert 'href="?shown=voided&amp;page=2"' in first
+    assert "IT COUNTS." not in first
+
+
+def test_without_voided_ratings_their_list_leads_back_to_all(browser, rater, project):
+    make_summary(project)
+    rate_next(rater)
+    page = text_of(browser.get(listing(project), {"shown": "voided"}))
+    assert "None of your ratings is voided." in page
+    assert f'href="{listing(project)}"' in page
+
+
+def test_ratings_of_gold_rounds_do_not_count(project):
+    rater = make_rater(project, status=Rater.Status.TRAINING)
+    make_gold(project, {"comprehensibility": "no"})
+    assignment = next_in_round(start_round(rater, "en"))
+    submit_stage(rater, assignment.pk, 1, {"comprehensibility": GivenAnswer("no")})
+    page = text_of(signed_in(rater.user).get(listing(project)))
+    assert "<b>0</b>" in page
+    assert "1 in gold rounds" in page
+
+
+def rate_two(project, *, is_check):
+    """Return the pages that a new rater sees after two ratings, the second a hidden check or not."""
+    rater = make_rater(project)
+    make_gold(project)
+    for _ in range(2):
+        make_summary(project)
+    rate_next(rater)
+    Project.objects.update(check_rate=int(is_check))
+    checked = rate_next(rater)
+    assert checked.is_check == is_check
+    browser = signed_in(rater.user)
+    pages = [browser.get(listing(project))]
+    void(checked, "Too fast.")
+    pages += [browser.get(listing(project), query) for query in ({}, {"shown": "voided"})]
+    return [figures_on(text_of(page)).replace(rater.user.username, "NAME") for page in pages]
+
+
+def test_no_figure_tells_a_hidden_check_from_another_rating(project):
+    ordinary, checked = (rate_two(project, is_check=is_check) for is_check in (False, True))
+    assert "Count 2 Do not count 0" in checked[0]
+    assert "Count 1 Do not count 1 1 voided" in checked[1]
+    assert checked == ordinary
+
+
+def test_a_check_does_not_count_once_its_answers_were_shown(browser, rater, project):
+    project.check_rate, project.check_feedback = 1, True
+    project.save()
+    make_summary(project)
+    make_gold(project)
+    rating = rate_next(rater)
+    assert rating.is_check
+    page = figures_on(text_of(browser.get(listing(project))))
+    assert "Count 0 Do not count 1 1 hidden check whose expected answers you have seen" in page
+    void(rating, "Too fast.")
+    page = figures_on(text_of(browser.get(listing(project))))
+    assert "Count 0 Do not count 1 1 voided" in page
 
 
 # ---- one rating
