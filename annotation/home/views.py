@@ -8,7 +8,6 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.demo.accounts import demo_accounts
@@ -16,6 +15,7 @@ from annotation.demo.tour import tour_of
 from annotation.models import Membership, Project, Rater, Rating, Role
 from annotation.permissions import may_create_project
 from annotation.progress.progress import Group, overall_progress
+from annotation.rating.desk import start_of_day
 
 
 @dataclass
@@ -44,9 +44,8 @@ def my_projects(user: User) -> list[MyProject]:
     progress = overall_progress([part.project for part in parts.values()])
     for pk, part in parts.items():
         part.progress = progress[pk]
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     today = dict(
-        Rating.objects.filter(rater__user=user, round__isnull=True, completed_at__gte=midnight)
+        Rating.objects.filter(rater__user=user, round__isnull=True, completed_at__gte=start_of_day())
         .values_list("rater")
         .annotate(Count("pk"))
     )

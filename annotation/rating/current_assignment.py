@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from django.utils import timezone
-
 from annotation.gold.qualified_languages import current_language, work_languages
 from annotation.gold.rounds import next_in_round, open_round
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, QualificationRound, Rater, Rating
 from annotation.rating.assigning import require_active, take_assignment
-from annotation.rating.desk import DailyGoal
+from annotation.rating.desk import DailyGoal, start_of_day
 
 
 def next_assignment(rater: Rater) -> Assignment | None:
@@ -27,8 +25,7 @@ def next_assignment(rater: Rater) -> Assignment | None:
 
 
 def daily_goal(rater: Rater) -> DailyGoal:
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    rated = Rating.objects.filter(rater=rater, round__isnull=True, completed_at__gte=midnight).count()
+    rated = Rating.objects.filter(rater=rater, round__isnull=True, completed_at__gte=start_of_day()).count()
     return DailyGoal(rated, rater.project.daily_goal)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Self, TypeVar
@@ -91,6 +91,12 @@ class DailyGoal:
 
     rated: int
     goal: int
+
+
+def start_of_day(ago: int = 0) -> datetime:
+    """Return the midnight, server time, that began today or the day so many days `ago`."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=ago)  # by the calendar, also where a day has 23 or 25 hours
 
 
 @dataclass
@@ -291,10 +297,9 @@ def desk_in_session(session_key: str, slug: str, assignment_id: int) -> FoundDes
 
 
 def _rows(statement: str, assignment_id: int, **values: Any) -> list[Sequence[Any]]:
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     values |= {
         "assignment": min(assignment_id, LARGEST_ID),
-        "midnight": database_value(Rating, "completed_at", midnight),
+        "midnight": database_value(Rating, "completed_at", start_of_day()),
     }
     with prepared_cursor() as cursor:
         cursor.execute(statement, values)

@@ -19,7 +19,7 @@ from annotation.rating.history import (
     past_rating,
     possible_values,
 )
-from annotation.rating.own_figures import own_counts
+from annotation.rating.own_figures import own_counts, own_pace
 from annotation.rating.refusal_views import show_refusals
 from annotation.rating.reopening import REOPENED, reopen_rating, reopenable_rating
 from annotation.rating.sheet_form import read_answer
@@ -58,6 +58,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "ratings": [past_rating(rating) for rating in page],
         "counts": own_counts(rater),
+        "pace": own_pace(rater),
         "only_voided": only_voided,
         "rounds": rater.rounds.filter(decided_at__isnull=False),
         "reopenable": reopenable_rating(rater),

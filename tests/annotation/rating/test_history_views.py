@@ -1,6 +1,7 @@
 """The pages of a rater's own ratings."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -8,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as date
 
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.models import Answer, Project, Rater, Rating
@@ -129,7 +131,40 @@ def test_the_history_needs_a_sign_in_and_membership(rater, project):
         assert stranger.get(address).status_code == 404
 
 
-# ---- what counts
+# ---- figures
+
+
+def test_the_page_shows_todays_ratings_of_the_goal_and_the_seven_days(browser, rater, project):
+    project.daily_goal = 12
+    project.save()
+    assert "Pace" not in text_of(browser.get(listing(project)))
+    for _ in range(3):
+        make_summary(project)
+        rate_next(rater, {"comprehensibility": "no"})
+    yesterday = timezone.now() - timedelta(days=1)
+    Rating.objects.filter(pk=Rating.objects.latest("pk").pk).update(completed_at=yesterday)
+    page = figures_on(text_of(browser.get(listing(project))))
+    assert "Today 2 of the daily goal of 12 In all 3 finished" in page
+    assert f"{date(yesterday, 'D j M')} 1 Today 2" in page
+    assert "median of your last 3 ratings here" in page
+
+
+def test_without_times_the_page_says_why_there_is_no_median(browser, rater, project):
+    make_summary(project)
+    rate_next(rater)
+    Rating.objects.update(stage_times=[])
+    page = figures_on(text_of(browser.get(listing(project))))
+    assert "Time for a rating – No times are stored" in page
+
+
+def test_no_other_raters_work_is_in_a_raters_figures(browser, rater, project):
+    make_summary(project)
+    rate_next(rater)
+    page = figures_on(text_of(browser.get(listing(project))))
+    for _ in range(2):
+        make_summary(project)
+        rate_next(make_rater(project))
+    assert figures_on(text_of(browser.get(listing(project)))) == page
 
 
 def void(rating, reason):
@@ -201,7 +236,8 @@ def rate_two(project, *, is_check):
     pages = [browser.get(listing(project))]
     void(checked, "Too fast.")
     pages += [browser.get(listing(project), query) for query in ({}, {"shown": "voided"})]
-    return [figures_on(text_of(page)).replace(rater.user.username, "NAME") for page in pages]
+    figures = [figures_on(text_of(page)).replace(rater.user.username, "NAME") for page in pages]
+    return [re.sub(r"\d+ s ", "TIME ", page) for page in figures]
 
 
 def test_no_figure_tells_a_hidden_check_from_another_rating(project):
