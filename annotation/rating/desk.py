@@ -92,6 +92,10 @@ class DailyGoal:
     rated: int
     goal: int
 
+    @property
+    def is_reached(self) -> bool:
+        return 0 < self.goal <= self.rated
+
 
 def start_of_day(ago: int = 0) -> datetime:
     """Return the midnight, server time, that began today or the day so many days `ago`."""

@@ -23,7 +23,7 @@ from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Rater, Rating
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, round_progress
-from annotation.rating.desk import Desk, desk_at
+from annotation.rating.desk import DailyGoal, Desk, desk_at, start_of_day
 from annotation.rating.desk_middleware import reads_desk
 from annotation.rating.refusal_views import leave, show_refusals
 from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_at
@@ -68,6 +68,7 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     if request.method != "POST":
         return _item_page(request, desk)
     sheet = read_sheet(request.POST)
+    counted_today = _is_counted_today(desk)
     try:
         desk = submit_at(
             desk,
@@ -86,7 +87,7 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
         raise
     if desk.assignment.state != Assignment.State.DONE:
         return _go_to(request, desk)
-    return _after_finishing(request, desk)
+    return _after_finishing(request, desk, counted_today=counted_today)
 
 
 def _sit_down(request: SignedInRequest, slug: str, assignment_id: int) -> Desk:
@@ -98,10 +99,18 @@ def _sit_down(request: SignedInRequest, slug: str, assignment_id: int) -> Desk:
     return desk_at(open_as_rater(request, slug), assignment_id)
 
 
-def _after_finishing(request: SignedInRequest, desk: Desk) -> HttpResponse:
+def _is_counted_today(desk: Desk) -> bool:
+    """Return whether the day has the desk's rating already: one of today that is re-opened."""
+    finished = desk.rating.completed_at if desk.rating else None
+    is_reopened = desk.assignment.state == Assignment.State.REOPENED
+    return is_reopened and finished is not None and finished >= start_of_day()
+
+
+def _after_finishing(request: SignedInRequest, desk: Desk, *, counted_today: bool) -> HttpResponse:
     """Respond with the next summary, or with the review of the round that has ended."""
     slug, round_, rating = desk.rater.project.slug, desk.assignment.round, desk.rating
     assert rating is not None
+    reaches_goal = desk.day.rated == desk.day.goal and not counted_today
     if round_ is not None:
         if round_.decided_at is not None:
             return leave(request, reverse("round_review", args=[slug, round_.number]))
@@ -109,22 +118,34 @@ def _after_finishing(request: SignedInRequest, desk: Desk) -> HttpResponse:
     elif desk.rater.status == Rater.Status.SUSPENDED:
         return leave(request, reverse("rate", args=[slug]))
     elif rating.gold_shown_at is not None:
+        if reaches_goal:
+            messages.success(request, _goal_reached(desk.day), extra_tags="goal")
         return leave(request, reverse("check_review", args=[slug, rating.pk]))
     else:
-        messages.success(request, _saved_message(desk, rating))
+        of_the_day = _goal_reached(desk.day) if reaches_goal else _so_far(desk.day)
+        saved = _saved_message(rating, "" if counted_today else of_the_day)
+        messages.success(request, saved, extra_tags="goal" if reaches_goal else "")
     return _go_to(request, desk.next) if desk.next else _go_on(request, desk.rater)
 
 
-def _saved_message(desk: Desk, rating: Rating) -> str:
-    day, project = desk.day, desk.rater.project
+def _saved_message(rating: Rating, of_the_day: str) -> str:
+    project = rating.rater.project
     return format_html(
         '{} <a href="{}">{}</a>',
-        f"Saved. Rating {day.rated} of {day.goal} today."
-        if day.rated <= day.goal
-        else f"Saved. Rating {day.rated} today; the daily goal is {day.goal}.",
+        f"Saved. {of_the_day}".strip(),
         reverse("history_rating", args=[project.slug, rating.pk]),
         "Correct it" if project.allow_corrections else "View it",
     )
+
+
+def _goal_reached(day: DailyGoal) -> str:
+    return f"You have reached today’s goal of {day.goal}. Thank you."
+
+
+def _so_far(day: DailyGoal) -> str:
+    if day.rated < day.goal:
+        return f"Rating {day.rated} of {day.goal} today."
+    return f"Rating {day.rated} today; the daily goal is {day.goal}."
 
 
 def _go_on(request: SignedInRequest, rater: Rater) -> HttpResponse:

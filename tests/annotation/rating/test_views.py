@@ -7,8 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.models import Answer, ArticleFlag, Assignment, Rating
+from annotation.models import Answer, ArticleFlag, Assignment, Project, Rating
 from annotation.rating.assigning import take_assignment
+from annotation.rating.reopening import reopen_rating
 from tests.annotation.rating.rating_steps import (
     FIRST,
     HTMX,
@@ -20,7 +21,14 @@ from tests.annotation.rating.rating_steps import (
     signed_in,
     text_of,
 )
-from tests.factories import make_article, make_project, make_rater, make_summary, publish_guidelines
+from tests.factories import (
+    make_article,
+    make_gold,
+    make_project,
+    make_rater,
+    make_summary,
+    publish_guidelines,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -126,6 +134,94 @@ def test_the_daily_count_continues_past_the_goal(browser, assignment):
     make_summary(project)
     response = browser.post(address(assignment), sheet(1, {"comprehensibility": "no"}), headers=HTMX)
     assert "Saved. Rating 1 today; the daily goal is 0." in text_of(response)
+
+
+GOAL_OF_TWO = "Saved. You have reached today’s goal of 2. Thank you."
+
+
+@pytest.fixture
+def near_the_goal(rater):
+    """Return a browser whose rater has rated one of a goal of two, with further summaries to rate."""
+    rater.project.daily_goal = 2
+    rater.project.save()
+    for _ in range(4):
+        make_summary(rater.project)
+    browser = signed_in(rater.user)
+    rate_next_by_hand(browser, rater)
+    return browser
+
+
+def rate_next_by_hand(browser, rater, **options):
+    """Rate the next summary on its page, by an answer that ends it, and return the response as text."""
+    form = sheet(1, {"comprehensibility": "no"})
+    return text_of(browser.post(address(take_assignment(rater)), form, **options))
+
+
+def test_the_rating_that_reaches_the_daily_goal_is_celebrated_once(near_the_goal, rater):
+    page = rate_next_by_hand(near_the_goal, rater, headers=HTMX)
+    assert f'<p class="message goal success">{GOAL_OF_TWO}' in page
+    assert 'class="share push reached"' in page
+    following = text_of(near_the_goal.post(address(take_assignment(rater)), sheet(1, FIRST), headers=HTMX))
+    assert 'class="share push reached"' in following
+    assert "message goal" not in following
+    submitted = near_the_goal.post(address(take_assignment(rater)), sheet(2, SECOND), headers=HTMX)
+    assert submitted.status_code == 200
+    last = text_of(near_the_goal.post(address(take_assignment(rater)), sheet(3, THIRD), headers=HTMX))
+    assert "Saved. Rating 3 today; the daily goal is 2." in last
+    assert "message goal" not in last
+
+
+def test_before_the_goal_the_share_is_not_marked_as_reached(near_the_goal, rater):
+    page = text_of(near_the_goal.get(address(take_assignment(rater))))
+    assert 'class="share push"' in page
+    assert "goal reached" not in page
+
+
+def test_the_goal_is_celebrated_without_htmx_too(near_the_goal, rater):
+    assert GOAL_OF_TWO in rate_next_by_hand(near_the_goal, rater, follow=True)
+
+
+def test_a_rating_that_is_sent_twice_is_celebrated_again_because_the_first_response_was_lost(
+    near_the_goal, rater
+):
+    item, form = address(take_assignment(rater)), sheet(1, {"comprehensibility": "no"})
+    for _ in range(2):
+        assert GOAL_OF_TWO in text_of(near_the_goal.post(item, form, headers=HTMX))
+
+
+def test_finishing_a_rating_of_today_anew_reaches_no_goal(near_the_goal, rater):
+    reopen_rating(rater, Rating.objects.get().pk)
+    page = rate_next_by_hand(near_the_goal, rater, headers=HTMX)
+    assert '<p class="message success">Saved. <a' in page
+    assert GOAL_OF_TWO in rate_next_by_hand(near_the_goal, rater, headers=HTMX)
+
+
+def test_finishing_a_rating_of_yesterday_anew_can_reach_the_goal(near_the_goal, rater):
+    rate_next_by_hand(near_the_goal, rater)
+    latest = Rating.objects.latest("pk")
+    Rating.objects.update(completed_at=timezone.now() - timedelta(days=2))
+    Rating.objects.filter(pk=latest.pk).update(completed_at=timezone.now() - timedelta(days=1))
+    Project.objects.update(daily_goal=1)
+    reopen_rating(rater, latest.pk)
+    assert "You have reached today’s goal of 1." in rate_next_by_hand(near_the_goal, rater, headers=HTMX)
+
+
+def test_a_check_that_reaches_the_goal_is_celebrated_above_its_expected_answers(browser, rater):
+    Project.objects.update(daily_goal=1, check_rate=1, check_feedback=True)
+    make_summary(rater.project)
+    make_gold(rater.project)
+    page = rate_next_by_hand(browser, rater, follow=True)
+    assert "Hidden check" in page
+    assert "You have reached today’s goal of 1. Thank you." in page
+
+
+def test_the_page_without_further_summaries_says_that_the_goal_is_reached(browser, rater):
+    Project.objects.update(daily_goal=1)
+    make_summary(rater.project)
+    page = rate_next_by_hand(browser, rater, follow=True)
+    assert "Nothing left to rate" in page
+    assert "You rated 1 today and have reached the goal of 1. Thank you." in page
+    assert "Saved. You have reached today’s goal of 1." in page
 
 
 def test_the_daily_count_leaves_out_yesterday(browser, assignment):
