@@ -147,6 +147,13 @@ class Desk:
         return current_answers(self.answers)
 
     @property
+    def is_counted_today(self) -> bool:
+        """Return whether `rated_today` has the desk's rating: it is re-opened and was finished today."""
+        finished = self.rating.completed_at if self.rating else None
+        is_reopened = self.assignment.state == Assignment.State.REOPENED
+        return is_reopened and finished is not None and finished >= start_of_day()
+
+    @property
     def day(self) -> DailyGoal:
         return DailyGoal(self.rated_today, self.rater.project.daily_goal)
 

@@ -68,11 +68,13 @@ def submit_at(
             return desk
         step = _step_of(desk, stage, given, now, keeps_contradictions=keeps_contradictions)
         was_reopened = desk.assignment.state == Assignment.State.REOPENED
+        counted_today = desk.is_counted_today
         with transaction.atomic():
             advanced = _advance(step)
             if advanced is not None:
                 rating = _store(step, was_reopened=was_reopened)
                 if not step.waiting:
+                    desk.rated_today += int(rating.round_id is None and not counted_today)
                     _finish(step, rating, takes_next=takes_next and not advanced.holds_more)
                 return desk
         desk = desk.again()
@@ -252,7 +254,6 @@ def _finish(step: _Step, rating: Rating, *, takes_next: bool) -> None:
     if round_ is not None:
         decide_when_finished(round_, step.now)
         return
-    desk.rated_today += 1
     desk.last_rating, desk.last_is_gold = rating, desk.is_gold
     desk.has_reopened = False
     if rating.is_check:

@@ -23,7 +23,7 @@ from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Rater, Rating
 from annotation.rating.assigning import skip_assignment
 from annotation.rating.current_assignment import daily_goal, next_assignment, round_progress
-from annotation.rating.desk import DailyGoal, Desk, desk_at, start_of_day
+from annotation.rating.desk import DailyGoal, Desk, desk_at
 from annotation.rating.desk_middleware import reads_desk
 from annotation.rating.refusal_views import leave, show_refusals
 from annotation.rating.reopening import REOPENED, keep_rating, reopen_rating, reopenable_at
@@ -68,7 +68,7 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     if request.method != "POST":
         return _item_page(request, desk)
     sheet = read_sheet(request.POST)
-    counted_today = _is_counted_today(desk)
+    counted_today = desk.is_counted_today
     try:
         desk = submit_at(
             desk,
@@ -99,13 +99,6 @@ def _sit_down(request: SignedInRequest, slug: str, assignment_id: int) -> Desk:
     return desk_at(open_as_rater(request, slug), assignment_id)
 
 
-def _is_counted_today(desk: Desk) -> bool:
-    """Return whether the day has the desk's rating already: one of today that is re-opened."""
-    finished = desk.rating.completed_at if desk.rating else None
-    is_reopened = desk.assignment.state == Assignment.State.REOPENED
-    return is_reopened and finished is not None and finished >= start_of_day()
-
-
 def _after_finishing(request: SignedInRequest, desk: Desk, *, counted_today: bool) -> HttpResponse:
     """Respond with the next summary, or with the review of the round that has ended."""
     slug, round_, rating = desk.rater.project.slug, desk.assignment.round, desk.rating
@@ -123,8 +116,9 @@ def _after_finishing(request: SignedInRequest, desk: Desk, *, counted_today: boo
         return leave(request, reverse("check_review", args=[slug, rating.pk]))
     else:
         of_the_day = _goal_reached(desk.day) if reaches_goal else _so_far(desk.day)
-        saved = _saved_message(rating, "" if counted_today else of_the_day)
-        messages.success(request, saved, extra_tags="goal" if reaches_goal else "")
+        messages.success(
+            request, _saved_message(rating, of_the_day), extra_tags="goal" if reaches_goal else ""
+        )
     return _go_to(request, desk.next) if desk.next else _go_on(request, desk.rater)
 
 
@@ -132,7 +126,7 @@ def _saved_message(rating: Rating, of_the_day: str) -> str:
     project = rating.rater.project
     return format_html(
         '{} <a href="{}">{}</a>',
-        f"Saved. {of_the_day}".strip(),
+        f"Saved. {of_the_day}",
         reverse("history_rating", args=[project.slug, rating.pk]),
         "Correct it" if project.allow_corrections else "View it",
     )

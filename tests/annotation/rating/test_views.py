@@ -192,7 +192,8 @@ def test_a_rating_that_is_sent_twice_is_celebrated_again_because_the_first_respo
 def test_finishing_a_rating_of_today_anew_reaches_no_goal(near_the_goal, rater):
     reopen_rating(rater, Rating.objects.get().pk)
     page = rate_next_by_hand(near_the_goal, rater, headers=HTMX)
-    assert '<p class="message success">Saved. <a' in page
+    assert "Saved. Rating 1 of 2 today." in page
+    assert "<b>1</b> of 2 today" in page
     assert GOAL_OF_TWO in rate_next_by_hand(near_the_goal, rater, headers=HTMX)
 
 
