@@ -1,0 +1,161 @@
+"""A client of Touchstone's API for Python 3.11 or later. It needs nothing but this file.
+
+    client = Touchstone("https://touchstone.example.org", token)
+    for row in client.rows("projects/demo/labels/", language="de"):
+        print(row["article"], row["system"], row["labels"])
+
+Addresses and parameters are those of Touchstone's docs/api.md, without `/api/` in front.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+JSON = dict[str, Any]
+
+BUSY = (429, 502, 503, 504)
+"""Statuses of a server that answers later."""
+
+
+class TouchstoneError(Exception):
+    """A refused request, or a server that could not be reached within `patience_s` (status 0)."""
+
+    def __init__(self, status: int, detail: str, questions: Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.questions = dict(questions or {})
+        """Key of a question to what is wrong with its answer."""
+        super().__init__(detail)
+
+
+class DataChanged(TouchstoneError):
+    """The project's data changed while a list was read, so its pages do not belong together."""
+
+
+class Touchstone:
+    """Touchstone as the owner of a token may use it.
+
+    A request that finds the server busy, computing or away is repeated for up to `patience_s` seconds, and
+    stores nothing twice.
+    """
+
+    def __init__(self, address: str, token: str, patience_s: float = 120, timeout_s: float = 60) -> None:
+        self.base = f"{address.rstrip('/')}/api/"
+        self.token = token
+        self.patience_s = patience_s
+        self.timeout_s = timeout_s
+
+    # ---- reading
+
+    def get(self, path: str, **parameters: Any) -> JSON:
+        """Return the JSON at this address. A list repeats its parameter. Raises TouchstoneError."""
+        return self._json("GET", self._address(path, parameters))
+
+    def rows(self, path: str, **parameters: Any) -> Iterator[JSON]:
+        """Iterate over all rows of a list, page by page. Raises TouchstoneError and DataChanged."""
+        address: str | None = self._address(path, parameters)
+        revision = None
+        while address:
+            page = self._json("GET", address)
+            if revision is not None and page.get("revision") != revision:
+                raise DataChanged(409, "The project's data changed meanwhile. Read the list again.")
+            revision = page.get("revision")
+            yield from page["results"]
+            address = page["next"]
+
+    def download(self, path: str, file: Path, **parameters: Any) -> None:
+        """Write an export to `file`, which is there only if all of it came. Raises TouchstoneError."""
+        part = file.with_name(f"{file.name}.part")
+
+        def write(answer: Any) -> None:
+            with part.open("wb") as out:
+                while block := answer.read(1 << 20):
+                    out.write(block)
+
+        self._send("GET", self._address(path, parameters), None, write)
+        part.replace(file)
+
+    # ---- rating, with a token that rates
+
+    def next_item(self, project: str, language: str = "") -> JSON | None:
+        """Return the rater's next summary at its open stage, None if there is none for now.
+
+        Raters of several languages name one once. Raises TouchstoneError.
+        """
+        body = {"language": language} if language else {}
+        return self._json("POST", self._address(f"projects/{project}/rating/next/"), body)["item"]
+
+    def submit(
+        self,
+        project: str,
+        item: Mapping[str, Any],
+        answers: Mapping[str, str],
+        comments: Mapping[str, str] | None = None,
+        *,
+        keep_contradictions: bool = False,
+    ) -> JSON | None:
+        """Submit the item's open stage. Return the item at its next stage, None if the rating is finished.
+
+        `answers` and `comments` map keys of questions to texts. Raises TouchstoneError, with `questions` for
+        answers that are invalid (400) or contradict each other (409).
+        """
+        comments = comments or {}
+        given = {key: {"value": value, "comment": comments.get(key, "")} for key, value in answers.items()}
+        path = f"projects/{project}/rating/{item['assignment']}/stages/{item['stage']}/"
+        body = {"answers": given, "keep_contradictions": keep_contradictions}
+        return self._json("PUT", self._address(path), body)["item"]
+
+    def skip(self, project: str, item: Mapping[str, Any]) -> None:
+        """Skip the summary for good. Raises TouchstoneError."""
+        path = f"projects/{project}/rating/{item['assignment']}/skip/"
+        self._send("POST", self._address(path), {}, lambda answer: answer.read())
+
+    # ---- requests
+
+    def _address(self, path: str, parameters: Mapping[str, Any] | None = None) -> str:
+        query = urlencode(parameters or {}, doseq=True)
+        return f"{self.base}{path}{'?' if query else ''}{query}"
+
+    def _json(self, method: str, address: str, body: JSON | None = None) -> JSON:
+        return self._send(method, address, body, json.load)
+
+    def _send(self, method: str, address: str, body: JSON | None, read: Callable[[Any], Any]) -> Any:
+        if not address.startswith(self.base):
+            raise TouchstoneError(
+                0, f"{address} is not an address of {self.base}, so it does not get the token."
+            )
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(address, content, headers, method=method)  # noqa: S310 - the address is checked above
+        request.add_unredirected_header("Authorization", f"Bearer {self.token}")
+        until = time.monotonic() + self.patience_s
+        pause_s = 1.0
+        while True:
+            try:
+                with urlopen(request, timeout=self.timeout_s) as answer:  # noqa: S310
+                    return read(answer)
+            except HTTPError as refusal:
+                found = _error_of(refusal)
+                wait_s = float(refusal.headers.get("Retry-After") or pause_s)
+                if refusal.code not in BUSY:
+                    raise found from None
+            except (OSError, HTTPException) as error:
+                found, wait_s = TouchstoneError(0, f"{self.base} could not be reached: {error}"), pause_s
+            if time.monotonic() + wait_s > until:
+                raise found
+            time.sleep(wait_s)
+            pause_s = min(2 * pause_s, 15.0)
+
+
+def _error_of(refusal: HTTPError) -> TouchstoneError:
+    try:
+        told = json.load(refusal)
+    except ValueError:
+        told = {}
+    detail = told.get("detail") or f"The server answered {refusal.code} {refusal.reason}."
+    return TouchstoneError(refusal.code, detail, told.get("questions"))
