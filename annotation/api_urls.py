@@ -4,6 +4,8 @@ from django.urls import path
 
 from annotation.audit import api as audit
 from annotation.exports import api as exports
+from annotation.imports import api as imports
+from annotation.people import api as people
 from annotation.projects import api
 from annotation.rating import api as rating
 
@@ -14,6 +16,9 @@ urlpatterns = [
     path("projects/<slug:slug>/exports/", exports.export_list, name="api_exports"),
     path("projects/<slug:slug>/exports/<slug:format_name>/", exports.export_detail, name="api_export"),
     path("projects/<slug:slug>/audit-log/", audit.audit_log, name="api_audit_log"),
+    path("projects/<slug:slug>/imports/", imports.import_new, name="api_imports"),
+    path("projects/<slug:slug>/imports/<int:job_id>/", imports.import_detail, name="api_import"),
+    path("projects/<slug:slug>/raters/", people.rater_new, name="api_raters"),
     path("projects/<slug:slug>/rating/next/", rating.next_item, name="api_rating_next"),
     path("projects/<slug:slug>/rating/<int:assignment_id>/", rating.open_item, name="api_rating"),
     path(

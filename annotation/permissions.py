@@ -218,8 +218,8 @@ def may_stop_rating(user: Person, project: Project) -> bool:
 
 
 def may_create_project(user: Person) -> bool:
-    """Return whether `user` is a superuser or manages a project."""
-    if not user.is_authenticated:
+    """Return whether `user` is a superuser or manages a project, without a token for one project only."""
+    if not user.is_authenticated or _only_project_id(user) is not None:
         return False
     return (
         bool(getattr(user, "is_superuser", False))

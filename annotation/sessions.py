@@ -10,7 +10,7 @@ from django.contrib.sessions.backends import db
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from annotation.models import Session
+from annotation.models import ApiToken, Session, token_hash
 
 SEEN_GRAIN = timedelta(minutes=10)
 """Precision of a session's last request, so that not every request writes."""
@@ -58,6 +58,15 @@ def mark_seen(stored: Session) -> None:
     now = timezone.now()
     if now - stored.seen_at > SEEN_GRAIN:
         Session.objects.filter(pk=stored.pk).update(seen_at=now)
+
+
+def bears_token(authorization: str) -> bool:
+    """Return whether a request's header of this name has an API token of somebody who may use Touchstone."""
+    keyword, _, token = authorization.partition(" ")
+    stored = ApiToken.objects.filter(
+        token_hash=token_hash(token.strip()), expires_at__gt=timezone.now(), user__is_active=True
+    )
+    return keyword.lower() == "bearer" and stored.exists()
 
 
 def is_signed_in(session_key: str) -> bool:

@@ -322,6 +322,10 @@ GET   api_labels                401     403       403        200     200     404
 GET   api_exports               401     403       403        200     200     404      404       404
 GET   api_export                401     403       403        403     200     404      404       404
 GET   api_audit_log             401     403       403        403     200     404      404       404
+POST  api_projects              401     403       403        403     201     403      201       201
+POST  api_imports               401     403       403        403     400     404      404       404
+GET   api_import                401     403       403        403     200     404      404       404
+POST  api_raters                401     403       403        403     201     404      404       404
 POST  api_rating_next           401     200       200        403     403     404      404       404
 GET   api_rating                401     409       200        403     403     404      404       404
 PUT   api_rating_stage          401     409       200        403     403     404      404       404
@@ -394,6 +398,8 @@ FORMS: dict[str, dict[str, object]] = {
     "recovery_codes_new": {"current_password": "wrong"},
     "two_factor_off": {"current_password": "wrong"},
     "token_new": {"label": "laptop", "scope": "read", "days": "90"},
+    "api_projects": {"name": "A new one", "questionnaire": "seahorse"},
+    "api_raters": {"username": "participant-7", "languages": ["en"]},
     "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
@@ -565,8 +571,10 @@ class World:
         address = address or address_of(name, self.own.ids_for(name))
         snapshots = kept_snapshots(self.snapshots) if method == "GET" else nullcontext()
         with snapshots, transaction.atomic(), writes() as written:
-            kind = {"content_type": "application/json"} if name.startswith("api_") and method != "GET" else {}
-            response = send(address, FORMS.get(name, {}), headers=headers, **kind)
+            is_json = name.startswith("api_") and name != "api_imports" and method != "GET"
+            kind = {"content_type": "application/json"} if is_json else {}
+            form = {} if name == "api_projects" and method == "GET" else FORMS.get(name, {})
+            response = send(address, form, headers=headers, **kind)
             content = b"".join(response.streaming_content) if response.streaming else response.content
             transaction.set_rollback(True)
         return Answer(status_of(response), content.decode() + str(response.headers), written)
@@ -687,8 +695,9 @@ def test_a_token_opens_the_same_addresses_as_the_session(world, askers):
     wrong = []
     for row in (row for row in ROWS if row.name.startswith("api_")):
         for role in set(askers(row)) & set(world.tokens):
-            is_rating = row.name.startswith("api_rating")
-            token = world.tokens[role][ApiToken.Scope.RATE if is_rating else ApiToken.Scope.READ]
+            changes = ApiToken.Scope.READ if row.method == "GET" else ApiToken.Scope.MANAGE
+            scope = ApiToken.Scope.RATE if row.name.startswith("api_rating") else changes
+            token = world.tokens[role][scope]
             answer = world.ask("by token", row.method, row.name, Authorization=f"Bearer {token}")
             if answer.status != row.expected[role]:
                 wrong.append((row.name, role, row.expected[role], answer.status))

@@ -105,7 +105,7 @@ two_factor password_forgotten password_reset api_schema
 project_new questionnaire_new set_up set_up_preview project_settings project_archive project_archived
 project_delete
 campaign_close results_publish api_exports
-rate rate_item api_rating rating_stop check_review history_rating guidelines
+rate rate_item api_rating api_import rating_stop check_review history_rating guidelines
 gold_answers gold_remove summary_withdraw rating_void import_rejects import_columns import_undo
 guidelines_draft guidelines_publish guidelines_discard guidelines_version
 member_remove rater_languages rater_suspend rater_remove rater_reinstate rater_without

@@ -81,16 +81,17 @@ class ArrivingRequest(HTTPRequestParser):
 
     def _limit(self) -> int:
         # gunicorn imports this module before Django has its models.
-        from annotation.sessions import is_signed_in
+        from annotation.sessions import bears_token, is_signed_in
 
         try:
             view = resolve(self.path.encode("latin-1").decode("utf-8", "replace")).func
         except Resolver404:
             return 0
-        cookies = parse_cookie(self.headers.get("COOKIE", ""))
+        session = parse_cookie(self.headers.get("COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
+        authorization = self.headers.get("AUTHORIZATION", "")
         close_old_connections()
         try:
-            return body_limit(view, lambda: is_signed_in(cookies.get(settings.SESSION_COOKIE_NAME, "")))
+            return body_limit(view, lambda: is_signed_in(session) or bears_token(authorization))
         except (DatabaseError, InterfaceError):
             return 0  # the application asks again, and says so
         finally:

@@ -26,6 +26,7 @@ class Action(TextChoices):
     INVITATION_ACCEPTED = "invitation_accepted", "Accepted invitation"
     MEMBER_ADDED = "member_added", "Added member"
     MEMBER_REMOVED = "member_removed", "Removed member"
+    RATER_ADDED = "rater_added", "Added rater"
     RATER_QUALIFIED = "rater_qualified", "Qualified rater"
     QUALIFICATION_WITHDRAWN = "qualification_withdrawn", "Required another round"
     ROUND_ALLOWED = "round_allowed", "Allowed another round"

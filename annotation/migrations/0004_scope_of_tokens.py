@@ -11,10 +11,10 @@ class Migration(migrations.Migration):
             model_name="apitoken",
             name="scope",
             field=models.CharField(
-                choices=[("read", "Read results"), ("rate", "Rate summaries")],
+                choices=[("read", "Read results"), ("rate", "Rate summaries"), ("manage", "Read and manage")],
                 db_default="read",
                 default="read",
-                max_length=4,
+                max_length=10,
             ),
         ),
     ]

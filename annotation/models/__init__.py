@@ -1,6 +1,6 @@
 """The models, one file per noun. Django imports all of them from here."""
 
-from annotation.models.access import ApiToken, Invitation, Membership, Role, SignOnIdentity
+from annotation.models.access import ApiToken, Invitation, Membership, Role, SignOnIdentity, token_hash
 from annotation.models.adjudications import Adjudication
 from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
@@ -62,4 +62,5 @@ __all__ = [
     "SignOnIdentity",
     "Summary",
     "System",
+    "token_hash",
 ]

@@ -1,5 +1,6 @@
 """Members of projects, invitations and API tokens."""
 
+import hashlib
 from typing import Self
 
 from django.conf import settings
@@ -107,12 +108,18 @@ class SignOnIdentity(models.Model):
         return f"{self.subject} at {self.issuer}"
 
 
+def token_hash(token: str) -> str:
+    """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
 class ApiToken(models.Model):
     """A personal API token. Only its hash is stored, so it is shown once."""
 
     class Scope(models.TextChoices):
         READ = "read", "Read results"
         RATE = "rate", "Rate summaries"
+        MANAGE = "manage", "Read and manage"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=80)
@@ -125,7 +132,7 @@ class ApiToken(models.Model):
         related_name="+",
         help_text="The only project that the token opens; empty for all of its owner's.",
     )
-    scope = models.CharField(max_length=4, choices=Scope, default=Scope.READ, db_default=Scope.READ)
+    scope = models.CharField(max_length=10, choices=Scope, default=Scope.READ, db_default=Scope.READ)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)

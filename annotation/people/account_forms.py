@@ -102,15 +102,15 @@ class ApiTokenForm(forms.ModelForm):
         widgets = {"scope": forms.RadioSelect}
         help_texts = {
             "label": "For example “notebook on my laptop”. It tells your tokens apart.",
-            "scope": "A token for rating gives you summaries and takes your answers, and reads nothing else.",
+            "scope": "A token that rates gets your summaries and sends your answers, and reads nothing else.",
             "project": "A token for one project opens no other.",
         }
 
     def __init__(self, user: User, data: Mapping[str, str] | None = None) -> None:
         super().__init__(data, auto_id="token_%s", label_suffix="")
         project = cast(forms.ModelChoiceField, self.fields["project"])
-        reads, rates = (projects_of_tokens(user, scope) for scope in ApiToken.Scope)
-        project.queryset = reads | rates
+        reads, rates, manages = (projects_of_tokens(user, scope) for scope in ApiToken.Scope)
+        project.queryset = reads | rates | manages
         project.empty_label = "All your projects"
         self.user = user
 

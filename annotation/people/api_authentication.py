@@ -8,8 +8,7 @@ from django.utils.formats import date_format
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from annotation.models import ApiToken
-from annotation.people.api_tokens import token_hash
+from annotation.models import ApiToken, token_hash
 from annotation.permissions import limit_to_project
 
 USE_GRAIN = timedelta(minutes=1)

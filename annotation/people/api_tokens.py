@@ -1,6 +1,5 @@
 """Personal API tokens: creating and deleting them, and what ends them."""
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -14,7 +13,7 @@ from django.utils import timezone
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import ApiToken, Project
+from annotation.models import ApiToken, Project, token_hash
 from annotation.permissions import Permission, projects_for
 
 LIFETIMES = (30, 90, 365)
@@ -22,12 +21,11 @@ LIFETIMES = (30, 90, 365)
 USUAL_LIFETIME = 90
 
 
-def token_hash(token: str) -> str:
-    """Return the stored hash of a token. It has 256 random bits, so it needs no salt."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-SCOPES = {ApiToken.Scope.READ: Permission.SEE_PROGRESS, ApiToken.Scope.RATE: Permission.RATE}
+SCOPES = {
+    ApiToken.Scope.READ: Permission.SEE_PROGRESS,
+    ApiToken.Scope.RATE: Permission.RATE,
+    ApiToken.Scope.MANAGE: Permission.MANAGE_PROJECT,
+}
 """Scope of a token -> what its owner must be permitted in a project."""
 
 

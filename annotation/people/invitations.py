@@ -12,8 +12,7 @@ from django.utils import timezone
 from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import Invitation, Membership, Project, Rater, Role
-from annotation.people.api_tokens import token_hash
+from annotation.models import Invitation, Membership, Project, Rater, Role, token_hash
 from annotation.people.members import add_rater
 
 INVITATION_LIFE = timedelta(days=14)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
-from annotation.errors import DomainError, NotAllowed
+from annotation.errors import DomainError, InvalidFields, NotAllowed
 from annotation.gold.checks import lift_suspensions
 from annotation.gold.qualified_languages import renew_status
 from annotation.models import (
@@ -25,7 +26,8 @@ from annotation.models import (
     Summary,
 )
 from annotation.open_places import recount_places, taken_places
-from annotation.permissions import may_stop_rating
+from annotation.permissions import Permission, may_stop_rating, require
+from annotation.texts.language_codes import is_language_code
 
 
 def remove_member(membership: Membership) -> None:
@@ -54,6 +56,33 @@ def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
     return Rater.objects.create(
         project=project, user=user, pseudonym=f"rater-{number}", languages=sorted(set(languages))
     )
+
+
+def create_rater(project: Project, manager: User, username: str, languages: Sequence[str]) -> Rater:
+    """Return a rater with a new account that has no password, so that only API tokens or a link open it.
+
+    Raises InvalidFields for a username that is taken or invalid, and for invalid language codes.
+    """
+    user = User(username=username)
+    user.set_unusable_password()
+    wrong: dict[str, str] = {}
+    try:
+        user.full_clean()
+    except ValidationError as invalid:
+        wrong = {name: " ".join(messages) for name, messages in invalid.message_dict.items()}
+    codes = [code for code in languages if not is_language_code(code)]
+    if codes or not languages:
+        wrong["languages"] = (
+            f"found {', '.join(codes) or 'none'}; expected language codes such as de or pt-BR"
+        )
+    if wrong:
+        raise InvalidFields(wrong)
+    require(manager, project, Permission.MANAGE_PEOPLE)
+    with transaction.atomic():
+        user.save()
+        rater = add_rater(project, user, languages)
+        record(Action.RATER_ADDED, project, rater, details={"languages": rater.languages})
+    return rater
 
 
 def suspend_rater(rater: Rater, reason: str = "") -> None:

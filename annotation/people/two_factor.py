@@ -22,8 +22,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
 from annotation.errors import DomainError, InvalidFields, NotAllowed
-from annotation.models import Membership, Role
-from annotation.people.api_tokens import token_hash
+from annotation.models import Membership, Role, token_hash
 from annotation.templatetags.figures import wait
 
 RECOVERY_CODES = 10

@@ -1,4 +1,4 @@
-"""The API's projects and their human labels, read-only."""
+"""The API's projects and their human labels."""
 
 from django.db.models import Exists, OuterRef
 from drf_spectacular.utils import extend_schema
@@ -7,23 +7,28 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.database.consistent_read import consistent_read
+from annotation.errors import NotAllowed
 from annotation.labels import counted_labels
 from annotation.models import Project, Question, Rating, Summary
-from annotation.permissions import Permission, project_for, projects_for
+from annotation.permissions import Permission, may_create_project, project_for, projects_for
 from annotation.progress.progress import progress_of
+from annotation.projects.settings import LONGEST_SLUG, create_project, known_questionnaires
 from annotation.web.api_pages import (
     REFUSALS,
     KeyedPageQuery,
     Page,
     PageQuery,
     ProjectPage,
+    for_members,
     keyed_page_of,
     one_of,
     page_of,
+    read_body,
     read_only,
     read_query,
 )
 from annotation.web.form_choices import article_languages
+from annotation.web.request_types import SignedInApiRequest
 
 
 class ProjectSerializer(serializers.ModelSerializer):
@@ -124,15 +129,51 @@ class LabelQuery(KeyedPageQuery):
     question = serializers.CharField(required=False)
 
 
+class NewProjectSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=Project._meta.get_field("name").max_length)
+    questionnaire = serializers.CharField(help_text="Key of a questionnaire: seahorse, yes-no or another.")
+    slug = serializers.SlugField(
+        max_length=LONGEST_SLUG,
+        required=False,
+        help_text="Address of the project. Made from the name if absent.",
+    )
+    redundancy = serializers.IntegerField(
+        default=1, min_value=1, max_value=100, help_text="Ratings that each summary gets."
+    )
+
+
 @extend_schema(
-    operation_id="projects_list", parameters=[PageQuery], responses={200: ProjectListSerializer, **REFUSALS}
+    methods=["GET"],
+    operation_id="projects_list",
+    parameters=[PageQuery],
+    responses={200: ProjectListSerializer, **REFUSALS},
 )
-@read_only
-def project_list(request: Request) -> Response:
-    """List the projects in which you are a manager or researcher."""
+@extend_schema(
+    methods=["POST"],
+    operation_id="projects_create",
+    request=NewProjectSerializer,
+    responses={201: ProjectSerializer, **REFUSALS},
+)
+@for_members("GET", "HEAD", "POST")
+def project_list(request: SignedInApiRequest) -> Response:
+    """List the projects in which you are a manager or researcher. POST creates one that you manage."""
+    if request.method == "POST":
+        return _new_project(request)
     query = read_query(request, PageQuery)
     rows = projects_for(request.user, Permission.SEE_PROGRESS).select_related("questionnaire")
     return Response(ProjectListSerializer(page_of(request, rows.order_by("slug"), query)).data)
+
+
+def _new_project(request: SignedInApiRequest) -> Response:
+    if not may_create_project(request.user):
+        raise NotAllowed("Only managers create projects, without a token for one project.")
+    body = read_body(request, NewProjectSerializer)
+    known = known_questionnaires()
+    key = one_of("questionnaire", body["questionnaire"], sorted(known))
+    project = create_project(
+        body["name"], known[key], request.user, slug=body.get("slug", ""), redundancy=body["redundancy"]
+    )
+    return Response(ProjectSerializer(project).data, status=201)
 
 
 @extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})

@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
@@ -22,34 +22,43 @@ LARGEST_OFFSET = 2**31 - 1  # what every database counts to
 LARGEST_KEYED_OFFSET = 10_000  # a database reads and drops every row before it
 
 
-class TokenReads(BasePermission):
-    """Refuses tokens of another scope. Sessions have none."""
-
-    scope = ApiToken.Scope.READ
-    message = "This token is for rating and reads nothing else. Use one that reads."
+class FittingToken(BasePermission):
+    """Refuses tokens that rate, and for changes those that only read. Sessions have no scope."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002
-        return not isinstance(request.auth, ApiToken) or request.auth.scope == self.scope
+        scopes = {ApiToken.Scope.MANAGE}
+        self.message = "This token changes nothing. Create one that manages on your account page."
+        if request.method in SAFE_METHODS:
+            scopes.add(ApiToken.Scope.READ)
+            self.message = "This token rates and reads nothing else. Use one that reads."
+        return not isinstance(request.auth, ApiToken) or request.auth.scope in scopes
 
 
-class TokenRates(TokenReads):
-    scope = ApiToken.Scope.RATE
-    message = "This token only reads. Create one for rating on your account page."
+class RatingToken(BasePermission):
+    """Refuses tokens that do not rate. Sessions have no scope."""
+
+    message = "This token does not rate. Create one that does on your account page."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002
+        return not isinstance(request.auth, ApiToken) or request.auth.scope == ApiToken.Scope.RATE
 
 
-def read_only(view: Callable[..., Any]) -> Any:
-    """Make an API view that reads, for whoever is signed in."""
-    return api_view(["GET", "HEAD"])(permission_classes([IsAuthenticated, TokenReads])(view))
+def for_members(*methods: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make an API view for whoever is signed in, by a session or a token whose scope fits the method."""
+    return lambda view: api_view(methods)(permission_classes([IsAuthenticated, FittingToken])(view))
+
+
+read_only: Callable[[Callable[..., Any]], Any] = for_members("GET", "HEAD")
 
 
 def open_read_only(view: Callable[..., Any]) -> Any:
     """Make a read-only API view that checks by itself whether one has to be signed in."""
-    return api_view(["GET", "HEAD"])(permission_classes([TokenReads])(view))
+    return api_view(["GET", "HEAD"])(permission_classes([FittingToken])(view))
 
 
 def rates(method: str) -> Callable[[Callable[..., Any]], Any]:
     """Make an API view for raters, by a session or a token that rates."""
-    return lambda view: api_view([method])(permission_classes([IsAuthenticated, TokenRates])(view))
+    return lambda view: api_view([method])(permission_classes([IsAuthenticated, RatingToken])(view))
 
 
 class OneOf(serializers.ChoiceField):
@@ -134,6 +143,13 @@ def read_body(request: Request, kind: type[serializers.Serializer]) -> dict[str,
     if wrong:
         raise DomainError("; ".join(sorted(wrong)))
     return read.validated_data
+
+
+def refuse_fields(errors: Mapping[str, Any]) -> None:
+    """Raise DomainError with the messages of each field, if there are any."""
+    wrong = [f"{name}: {_told(messages)}" for name, messages in errors.items()]
+    if wrong:
+        raise DomainError("; ".join(sorted(wrong)))
 
 
 def read_query(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:

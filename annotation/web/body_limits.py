@@ -29,11 +29,19 @@ def takes_files(view: View) -> View:
 
 def body_limit(view: View, is_signed_in: Callable[[], bool]) -> int:
     """Return how many bytes a request to the view may send. Asks who it is only where that matters."""
-    is_public = not getattr(view, "login_required", True)
+    has_files = getattr(view, "takes_files", False)
+    is_public = not (has_files or getattr(view, "login_required", True))
     if is_public or not is_signed_in():
         return STRANGERS_BYTES
     form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return form + MOST_FILES * settings.UPLOAD_MAX_BYTES if getattr(view, "takes_files", False) else form
+    return form + MOST_FILES * settings.UPLOAD_MAX_BYTES if has_files else form
+
+
+def _is_known(request: HttpRequest) -> bool:
+    # gunicorn's worker imports this module before Django has its models.
+    from annotation.sessions import bears_token
+
+    return request.user.is_authenticated or bears_token(request.headers.get("Authorization", ""))
 
 
 class NoFiles(FileUploadHandler):
@@ -64,6 +72,6 @@ class BodyLimitMiddleware(MiddlewareMixin):
         length = read_number(request.META.get("CONTENT_LENGTH") or "0")
         if length is None:
             return too_large(request)
-        if length <= STRANGERS_BYTES or length <= body_limit(view, lambda: request.user.is_authenticated):
+        if length <= STRANGERS_BYTES or length <= body_limit(view, lambda: _is_known(request)):
             return None
         return too_large(request)

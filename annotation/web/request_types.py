@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
+from rest_framework.request import Request
 
 
 class HtmxRequest(HttpRequest):
@@ -10,4 +11,8 @@ class HtmxRequest(HttpRequest):
 
 
 class SignedInRequest(HtmxRequest):
+    user: User
+
+
+class SignedInApiRequest(Request):
     user: User

@@ -8,13 +8,14 @@ Addresses and parameters are those of Touchstone's docs/api.md, without `/api/` 
 """
 
 import json
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
 JSON = dict[str, Any]
@@ -80,6 +81,40 @@ class Touchstone:
         self._send("GET", self._address(path, parameters), None, write)
         part.replace(file)
 
+    # ---- managing, with a token that manages
+
+    def create_project(self, name: str, questionnaire: str, **fields: Any) -> JSON:
+        """Create a project and return it. Fields are `slug` and `redundancy`. Raises TouchstoneError."""
+        body = {"name": name, "questionnaire": questionnaire, **fields}
+        return self._json("POST", self._address("projects/"), body)
+
+    def add_rater(self, project: str, username: str, languages: list[str], **fields: Any) -> JSON:
+        """Create an account that rates in the project; return its pseudonym and `token`.
+
+        Fields are `qualified` and `days`. Raises TouchstoneError.
+        """
+        body = {"username": username, "languages": languages, **fields}
+        return self._json("POST", self._address(f"projects/{project}/raters/"), body)
+
+    def import_file(
+        self, project: str, file: Path, kind: str, second_file: Path | None = None, **options: Any
+    ) -> JSON:
+        """Import a file of the format `kind`, and return the import once it has ended.
+
+        Options are those of the format, `dry_run` and `skip_bad`. Raises TouchstoneError with the first
+        problem of a file that was not imported.
+        """
+        files = {"file": file} | ({"second_file": second_file} if second_file else {})
+        content, content_type = _form({"format": kind, **options}, files)
+        path = f"projects/{project}/imports/"
+        job: JSON = self._send("POST", self._address(path), (content, content_type), json.load)
+        while job["status"] in ("queued", "running"):
+            time.sleep(1)
+            job = self.get(f"{path}{job['id']}/")
+        if job["status"] != "done":
+            raise TouchstoneError(400, _why_not(job))
+        return job
+
     # ---- rating, with a token that rates
 
     def next_item(self, project: str, language: str = "") -> JSON | None:
@@ -113,7 +148,7 @@ class Touchstone:
     def skip(self, project: str, item: Mapping[str, Any]) -> None:
         """Skip the summary for good. Raises TouchstoneError."""
         path = f"projects/{project}/rating/{item['assignment']}/skip/"
-        self._send("POST", self._address(path), {}, lambda answer: answer.read())
+        self._send("POST", self._address(path), None, lambda answer: answer.read())
 
     # ---- requests
 
@@ -122,16 +157,19 @@ class Touchstone:
         return f"{self.base}{path}{'?' if query else ''}{query}"
 
     def _json(self, method: str, address: str, body: JSON | None = None) -> JSON:
-        return self._send(method, address, body, json.load)
+        content = None if body is None else (json.dumps(body).encode(), "application/json")
+        return self._send(method, address, content, json.load)
 
-    def _send(self, method: str, address: str, body: JSON | None, read: Callable[[Any], Any]) -> Any:
+    def _send(
+        self, method: str, address: str, content: tuple[bytes, str] | None, read: Callable[[Any], Any]
+    ) -> Any:
         if not address.startswith(self.base):
             raise TouchstoneError(
                 0, f"{address} is not an address of {self.base}, so it does not get the token."
             )
-        content = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
-        request = Request(address, content, headers, method=method)  # noqa: S310 - the address is checked above
+        sent, kind = content or (None, "application/json")
+        headers = {"Content-Type": kind}
+        request = Request(address, sent, headers, method=method)  # noqa: S310 - the address is checked above
         request.add_unredirected_header("Authorization", f"Bearer {self.token}")
         until = time.monotonic() + self.patience_s
         pause_s = 1.0
@@ -150,6 +188,30 @@ class Touchstone:
                 raise found
             time.sleep(wait_s)
             pause_s = min(2 * pause_s, 15.0)
+
+
+def _form(fields: Mapping[str, Any], files: Mapping[str, Path]) -> tuple[bytes, str]:
+    """Return a multipart form and its content type."""
+    boundary = secrets.token_hex(16)
+    begin = f"--{boundary}\r\nContent-Disposition: form-data; name="
+    parts: list[bytes] = []
+    for name, value in fields.items():
+        parts.append(f'{begin}"{name}"\r\n\r\n{value}\r\n'.encode())
+    for name, file in files.items():
+        head = f'{begin}"{name}"; filename="{quote(file.name)}"\r\n\r\n'
+        parts += [head.encode(), file.read_bytes(), b"\r\n"]
+    return b"".join([*parts, f"--{boundary}--\r\n".encode()]), f"multipart/form-data; boundary={boundary}"
+
+
+def _why_not(job: JSON) -> str:
+    """Return why an import has not stored its file."""
+    if not job["problems"]:
+        return job["failure"] or f"The import was {job['status']}."
+    first = job["problems"][0]
+    return (
+        f"{first['file']}, line {first['line']}, {first['field']}: found {first['found']}, expected "
+        f"{first['expected']} ({job['problem_count']} problems)"
+    )
 
 
 def _error_of(refusal: HTTPError) -> TouchstoneError:

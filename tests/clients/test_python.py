@@ -1,13 +1,16 @@
 """The Python client against a server: reading whole lists, rating, and refusals."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from celery import current_app
 
-from annotation.models import ApiToken, Rating
+from annotation.models import ApiToken, AuditEntry, Rater, Rating, Summary
 from annotation.people.api_tokens import issue_api_token
+from scoring.runs.imported_scores import work_on_import
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
 from tests.factories import make_project, make_rater, make_summary, make_user
 
@@ -49,13 +52,11 @@ def researcher(project, connect):
     return connect(user, ApiToken.Scope.READ)
 
 
-def rate(rater, project, item):
+def rate(rater, slug, item):
     while item is not None:
         answers = {1: FIRST, 2: SECOND, 3: THIRD}[item["stage"]]
         assert [each["key"] for each in item["asked"]] == list(answers)
-        item = rater.submit(
-            project.slug, item, answers, {"grammar": "two commas"} if item["stage"] == 2 else None
-        )
+        item = rater.submit(slug, item, answers, {"grammar": "two commas"} if item["stage"] == 2 else None)
 
 
 def test_a_campaign_is_rated_and_read(project, rater, researcher, tmp_path):
@@ -63,7 +64,7 @@ def test_a_campaign_is_rated_and_read(project, rater, researcher, tmp_path):
         make_summary(project)
     rater.skip(project.slug, rater.next_item(project.slug))
     while item := rater.next_item(project.slug):
-        rate(rater, project, item)
+        rate(rater, project.slug, item)
     assert Rating.objects.filter(completed_at__isnull=False).count() == 2
 
     labels = list(researcher.rows(f"projects/{project.slug}/labels/", question="grammar", limit=1))
@@ -73,14 +74,85 @@ def test_a_campaign_is_rated_and_read(project, rater, researcher, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
 
 
+@pytest.fixture
+def worker(monkeypatch, settings, tmp_path, client_module):
+    """Work on imports as soon as they are queued."""
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+    monkeypatch.setattr(client_module.time, "sleep", lambda _: None)
+    monkeypatch.setattr(current_app, "send_task", lambda _, args, **__: work_on_import(*args))
+
+
+def test_a_campaign_is_run_without_a_browser(connect, worker, tmp_path, client_module):
+    user = make_user()
+    make_project().memberships.create(user=user, role="manager")
+    manager = connect(user, ApiToken.Scope.MANAGE)
+    slug = manager.create_project("By hand", "seahorse", redundancy=2)["slug"]
+    file = tmp_path / "news.jsonl"
+    article = {"article_id": "a1", "article": "The harbour froze over.", "language": "en"}
+    rows = [article | {"system": system, "summary": f"It froze, says {system}."} for system in "AB"]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    checked = manager.import_file(slug, file, "examples", dry_run=True)
+    assert (checked["counts"]["summaries"]["new"], Summary.objects.count()) == (2, 0)
+    manager.import_file(slug, file, "examples")
+
+    for number in (1, 2):
+        token = manager.add_rater(slug, f"participant-{number}", ["en"], qualified=True)["token"]
+        rater = client_module.Touchstone(manager.base.removesuffix("/api/"), token)
+        while item := rater.next_item(slug):
+            rate(rater, slug, item)
+    labels = list(manager.rows(f"projects/{slug}/labels/", question="grammar"))
+    assert [(row["system"], row["labels"][0]["value"], row["labels"][0]["ratings"]) for row in labels] == [
+        ("A", 0.0, 2),
+        ("B", 0.0, 2),
+    ]
+    added = AuditEntry.objects.filter(action="rater_added").values_list("actor_name", flat=True)
+    assert list(added) == [user.get_username()] * 2
+
+
+def test_a_file_that_is_not_imported_says_why(project, connect, worker, tmp_path, client_module):
+    user = make_user()
+    project.memberships.create(user=user, role="manager")
+    manager = connect(user, ApiToken.Scope.MANAGE)
+    file = tmp_path / "news.jsonl"
+    file.write_text('{"article_id": "a1", "article": 7, "language": "en"}', encoding="utf-8")
+    with pytest.raises(
+        client_module.TouchstoneError, match=r"news.jsonl, line 1, article: found 7, expected"
+    ):
+        manager.import_file(project.slug, file, "examples")
+    for wrong, message in (({"kind": "exampels"}, "did you mean|expected one of"), ({"limit": "x"}, "limit")):
+        with pytest.raises(client_module.TouchstoneError, match=message) as refused:
+            manager.import_file(project.slug, file, **{"kind": "examples"} | wrong)
+        assert refused.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("username", "languages", "message"),
+    [
+        ("taken", ["en"], "already exists"),
+        ("a b", ["en"], "valid username"),
+        ("new", ["english!"], "found english!"),
+    ],
+)
+def test_a_rater_who_cannot_be_added_is_refused(
+    project, connect, client_module, username, languages, message
+):
+    make_user("taken")
+    user = make_user()
+    project.memberships.create(user=user, role="manager")
+    manager = connect(user, ApiToken.Scope.MANAGE)
+    with pytest.raises(client_module.TouchstoneError, match=message):
+        manager.add_rater(project.slug, username, languages)
+    assert not Rater.objects.exists()
+
+
 def test_pages_of_different_revisions_are_not_combined(project, rater, researcher, client_module):
     for _ in range(3):
         make_summary(project)
-    rate(rater, project, rater.next_item(project.slug))
-    rate(rater, project, rater.next_item(project.slug))
+    rate(rater, project.slug, rater.next_item(project.slug))
+    rate(rater, project.slug, rater.next_item(project.slug))
     rows = researcher.rows(f"projects/{project.slug}/labels/", limit=1)
     next(rows)
-    rate(rater, project, rater.next_item(project.slug))
+    rate(rater, project.slug, rater.next_item(project.slug))
     with pytest.raises(client_module.DataChanged, match="changed meanwhile"):
         list(rows)
 
@@ -92,7 +164,7 @@ def test_refusals_say_what_is_wrong(project, rater, researcher, client_module):
         rater.submit(project.slug, item, {"comprehensibility": "maybe"})
     assert refused.value.status == 400
     assert "found 'maybe'" in refused.value.questions["comprehensibility"]
-    with pytest.raises(client_module.TouchstoneError, match="Create one for rating") as refused:
+    with pytest.raises(client_module.TouchstoneError, match="does not rate") as refused:
         researcher.next_item(project.slug)
     assert refused.value.status == 403
 

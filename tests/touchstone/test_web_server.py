@@ -24,6 +24,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from annotation.people.api_tokens import issue_api_token
 from annotation.web.body_limits import MOST_FILES
 from tests.factories import make_article, make_member, make_project, make_summary, make_system
 from tests.scoring.processes import PATIENCE_S, ROOT, surroundings, wait_for
@@ -161,11 +162,16 @@ def test_what_may_not_be_sent_is_refused_before_it_is_sent(server):
     assert refused(imports) == 413
     assert refused("/no/such/page/") == 404
     assert refused(reverse("guidelines", args=[project.slug]), **session) == 413
+    api_imports = reverse("api_imports", args=[project.slug])
+    token = {"Authorization": f"Bearer {issue_api_token(manager, 'script')[1]}"}
+    assert refused(api_imports, Authorization="Bearer another") == 413
+    assert refused(reverse("api_raters", args=[project.slug]), **token) == 413
 
-    with closing(server.send("POST", imports, b"", BIG, **session)) as connection:
-        connection.settimeout(1)
-        with pytest.raises(TimeoutError):  # it waits for the file
-            status(connection)
+    for path, headers in ((imports, session), (api_imports, token)):
+        with closing(server.send("POST", path, b"", BIG, **headers)) as connection:
+            connection.settimeout(1)
+            with pytest.raises(TimeoutError):  # it waits for the file
+                status(connection)
 
 
 def test_whoever_sends_all_of_a_refused_body_reads_the_answer(server):
@@ -443,7 +449,7 @@ def test_the_proxy_expects_files_where_views_take_them():
         if getattr(view, "takes_files", False)
     }
     (expected,) = re.findall(r"location ~ (\S+) {", CONFIGURATION.read_text())
-    assert len(taking) == 3
+    assert len(taking) == 4
     assert all(re.search(expected, path) for path in taking)
     assert not re.search(expected, "/projects/a-project/imports/1/")
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.UPLOAD_MAX_BYTES

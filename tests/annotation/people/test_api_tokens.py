@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed
-from annotation.models import ApiToken, AuditEntry
+from annotation.models import ApiToken, AuditEntry, Project
 from annotation.people.api_tokens import issue_api_token
 from tests.factories import PASSWORD, make_project, make_user
 
@@ -114,9 +114,21 @@ def test_a_token_for_a_project_of_others_is_refused(user):
     assert not ApiToken.objects.exists()
 
 
-def test_a_token_only_reads(client, token):
+def test_a_token_that_reads_changes_nothing(client, token):
     answer = client.post("/api/projects/", headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == 405
+    assert answer.status_code == 403
+    assert answer.json()["detail"].startswith("This token changes nothing.")
+
+
+def test_a_token_that_manages_one_project_creates_no_other(client, user):
+    project = make_project()
+    project.memberships.create(user=user, role="manager")
+    text = issue_api_token(user, "notebook", project=project, scope="manage")[1]
+    body = {"name": "Another", "questionnaire": "seahorse"}
+    headers = {"Authorization": f"Bearer {text}"}
+    refused = client.post("/api/projects/", body, "application/json", headers=headers)
+    assert (refused.status_code, Project.objects.count()) == (403, 1)
+    assert client.get(f"/api/projects/{project.slug}/", headers=headers).status_code == 200
 
 
 def test_a_new_password_and_closing_the_account_end_its_tokens(client, user, token):

@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.errors import DomainError, NotAllowed, NotFound
-from annotation.models import Invitation, Membership, Rater
-from annotation.people.api_tokens import token_hash
+from annotation.models import Invitation, Membership, Rater, token_hash
 from annotation.people.invitations import (
     Invitee,
     accept_invitation,

@@ -151,10 +151,10 @@ def test_a_skipped_summary_does_not_come_back(caller, project):
 
 def test_each_token_does_only_what_it_is_for(rater, project):
     project.memberships.create(user=rater.user, role="researcher")
-    reads, rates = (Caller(rater.user, project, scope) for scope in ApiToken.Scope)
+    reads, rates, manages = (Caller(rater.user, project, scope) for scope in ApiToken.Scope)
     make_summary(project)
-    assert reads.send("GET", "").status_code == 200
+    assert reads.send("GET", "").status_code == manages.send("GET", "").status_code == 200
     assert rates.next().status_code == 200
-    for refused in (reads.next(), rates.send("GET", ""), rates.send("GET", "agreement/")):
+    for refused in (reads.next(), manages.next(), rates.send("GET", ""), rates.send("GET", "agreement/")):
         assert refused.status_code == 403
-        assert "token" in refused.json()["detail"]
+        assert "This token" in refused.json()["detail"]
