@@ -87,6 +87,11 @@ class Scale:
         return None if low is None or high is None or low == high else (low, high)
 
     @property
+    def is_yes_no(self) -> bool:
+        """Return whether answers that count are Yes = 1 and No = 0."""
+        return self.kind == ScaleKind.NOMINAL and set((self.numbers or {}).values()) == {0.0, 1.0}
+
+    @property
     def expected(self) -> str:
         """Return the answers that the scale allows, for an error message."""
         if self.kind == ScaleKind.INTERVAL:

@@ -5,12 +5,13 @@ labels of each system in each language, and how the questions correlate.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from metaeval.snapshot.arrays import ALL, HumanRatings, Labels, Summaries
 from metaeval.stats.arrays import Bools, Ints
+from metaeval.stats.complete_articles import in_complete_articles
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.labels.label_mean import CUT, MeanEstimate, label_mean, within_ends
 from metaeval.stats.result import Result, or_none, reasons, value_and_ends
@@ -23,10 +24,23 @@ COUNTED = {
     "ratings": "Ratings",
 }
 """Kinds of counts -> their titles."""
-EVERY, COMPLETE = "every", "complete"
-ARTICLES = {EVERY: "every article", COMPLETE: "articles with all systems"}
+EVERY, COMPLETE, SUMMARISED = "every", "complete", "summarised"
+ARTICLES = {
+    EVERY: "every article",
+    COMPLETE: "articles with labels of all systems",
+    SUMMARISED: "articles with summaries by all systems",
+}
 """Choices of the articles in the systems' means -> labels."""
-LEFT_OUT = "articles without a labelled summary by each system"
+LEFT_OUT = {
+    COMPLETE: "articles without a labelled summary by each system",
+    SUMMARISED: "articles without a summary by each system of their language",
+}
+"""Choices of the articles -> those that are left out."""
+
+
+def place_of(language: str, dataset: str) -> str:
+    """Return a language and a dataset as one text."""
+    return " ".join(dict.fromkeys(each for each in (language, dataset) if each))
 
 
 @dataclass(frozen=True)
@@ -41,8 +55,7 @@ class Collected:
 
     @property
     def place(self) -> str:
-        """The language and dataset as one text."""
-        return " ".join(dict.fromkeys(each for each in (self.language, self.dataset) if each))
+        return place_of(self.language, self.dataset)
 
     def as_json(self) -> list[dict[str, object]]:
         """Return a row for each count."""
@@ -66,11 +79,11 @@ class MeanLabel:
 
     system: str
     group: str
-    """A language or a dataset; ALL for all together."""
+    """A language, a dataset or both; ALL for all together."""
     question: str
     estimate: MeanEstimate
     left_out: Mapping[str, int]
-    """LEFT_OUT -> articles."""
+    """One of LEFT_OUT -> articles."""
     definition: str
     warning: str
     """Full sentence on groups of raters that are mixed although they differ, also in the definition."""
@@ -140,31 +153,43 @@ def system_means(
 ) -> Iterator[MeanLabel]:
     """Yield the mean label of each system among the summaries (summaries,) of each of the `groups`.
 
-    A system without a labelled summary in a group has no mean there. With `articles` COMPLETE, only articles
-    count that have a labelled summary by each system of the group, so that all means are over the same
-    articles.
+    A system without a labelled summary in a group has no mean there. `articles` are those of `counted_in`.
     """
     labelled = ~np.isnan(labels.values)
     for group, members in groups.items():
-        counted, left_out = members & labelled, {}
-        if articles == COMPLETE:
-            counted, incomplete = _of_complete_articles(summaries, counted)
-            left_out = {LEFT_OUT: incomplete} if incomplete else {}
+        counted, left_out = counted_in(summaries, members & labelled, articles)
         for code in np.unique(summaries.systems[members & labelled]).tolist():
-            if code < 0:
-                continue
-            own = counted & (summaries.systems == code)
-            mean = label_mean(labels.values[own], summaries.articles[own], at_every_look=at_every_look)
-            estimate = within_ends(mean, labels.scale.ends)
-            yield MeanLabel(
-                summaries.system_names[code],
-                group,
-                labels.key,
-                estimate,
-                left_out,
-                f"{estimate.definition} {CUT} {labels.definition}",
-                labels.warning,
-            )
+            if code >= 0:
+                own = counted & (summaries.systems == code)
+                mean = mean_label(summaries, labels, own, at_every_look=at_every_look)
+                yield replace(mean, system=summaries.system_names[code], group=group, left_out=left_out)
+
+
+def mean_label(summaries: Summaries, labels: Labels, own: Bools, *, at_every_look: bool) -> MeanLabel:
+    """Return the mean label of the summaries `own` (summaries,), as one of all systems and groups."""
+    mean = label_mean(labels.values[own], summaries.articles[own], at_every_look=at_every_look)
+    estimate = within_ends(mean, labels.scale.ends)
+    definition = f"{estimate.definition} {CUT} {labels.definition}"
+    return MeanLabel(ALL, ALL, labels.key, estimate, {}, definition, labels.warning)
+
+
+def counted_in(summaries: Summaries, labelled: Bools, articles: str) -> tuple[Bools, dict[str, int]]:
+    """Return the `labelled` (summaries,) of the articles that count, and how many others are left out.
+
+    `articles` is one of ARTICLES. COMPLETE are those with a `labelled` summary by each system that has one,
+    so that all means are over the same articles; SUMMARISED those with a summary, labelled or not, by each
+    system of their language.
+    """
+    if articles == EVERY:
+        return labelled, {}
+    if articles == COMPLETE:
+        own, systems = summaries.articles[labelled], summaries.systems[labelled]
+        counted = labelled.copy()
+        counted[labelled] = in_complete_articles(own, systems, np.zeros_like(own))
+    else:
+        counted = labelled & summaries.is_of_complete_article
+    left_out = len(np.unique(summaries.articles[labelled])) - len(np.unique(summaries.articles[counted]))
+    return counted, {LEFT_OUT[articles]: left_out} if left_out else {}
 
 
 def question_correlations(
@@ -217,13 +242,3 @@ def _counts(summaries: Summaries, ratings: Ints, own: Bools) -> dict[str, int]:
         "rated_twice": int((ratings[own] > 1).sum()),
         "ratings": int(ratings[own].sum()),
     }
-
-
-def _of_complete_articles(summaries: Summaries, counted: Bools) -> tuple[Bools, int]:
-    """Return the `counted` (summaries,) of articles with one by each system, and the number of others."""
-    articles, systems = summaries.articles[counted], summaries.systems[counted]
-    known = (articles >= 0) & (systems >= 0)
-    pairs = np.unique(np.stack([articles[known], systems[known]]), axis=1)
-    found, n_systems = np.unique(pairs[0], return_counts=True)
-    complete = found[n_systems == len(np.unique(pairs[1]))]
-    return counted & np.isin(summaries.articles, complete), len(np.unique(articles)) - len(complete)

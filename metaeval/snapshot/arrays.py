@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from annotation import protocol
 from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.complete_articles import in_complete_articles
 from metaeval.stats.ranks import places_among_distinct
 from metaeval.stats.rows import Rows
 from scoring.contract.evaluator import GENERAL
@@ -84,6 +85,11 @@ class Summaries:
 
     def __len__(self) -> int:
         return len(self.articles)
+
+    @cached_property
+    def is_of_complete_article(self) -> Bools:
+        """Return whether each article has a summary by every system of its language, (summaries,)."""
+        return read_only(in_complete_articles(self.articles, self.systems, self.languages))
 
     def in_language(self, language: str) -> Bools:
         """Return the summaries of articles in `language`, or all for `ALL`, (summaries,)."""
@@ -264,8 +270,7 @@ class Labels:
     @property
     def is_yes_no(self) -> bool:
         """Return whether labels are means of Yes = 1 and No = 0, as ROC AUC needs."""
-        is_nominal = self.scale.kind == protocol.ScaleKind.NOMINAL
-        return is_nominal and set((self.scale.numbers or {}).values()) == {0.0, 1.0}
+        return self.scale.is_yes_no
 
 
 @dataclass(frozen=True, eq=False)

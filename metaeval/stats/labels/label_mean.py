@@ -14,6 +14,9 @@ from metaeval.stats.uncertainty.jackknife_interval import JackknifeSpread
 NO_LABEL = "no summary has a label"
 FEWER_THAN_TWO = "the summaries are of fewer than two articles"
 NO_SPREAD = "all values are equal, so their spread is unknown"
+EVEN_ARTICLES = "the mean of every article is the same, so their spread is unknown"
+ROUNDING = 1e-12
+"""Deviations below this share of the largest label are rounding errors."""
 ONE_LOOK = "95% t-interval, with the article as the unit that is drawn"
 EVERY_LOOK = (
     "95% always-valid interval, which holds however often one looks while articles come in, with the article"
@@ -61,8 +64,8 @@ def label_mean(
     articles : (n,) codes; negative = not known, which makes an article of its own.
 
     Undefined without any label. The interval is undefined with labels of fewer than two articles, and where
-    all labels are equal: an interval without width would claim that no other label is possible. At every look
-    it is also undefined until `degrees_at_every_look` finds enough articles.
+    all labels or the means of all articles are equal: an interval without width would claim that no other
+    label is possible. At every look it is also undefined until `degrees_at_every_look` finds enough articles.
 
     Raises ValueError for unequal lengths, infinite labels, codes that are not whole numbers.
 
@@ -85,12 +88,11 @@ def label_mean(
         return undefined_mean(0, 0, definition, NO_LABEL)
     value = float(label.mean())
     n_articles = int(cluster.max()) + 1
+    deviations = np.bincount(cluster, weights=label - value)
+    sums = deviations / len(label) * np.sqrt(n_articles / max(n_articles - 1, 1))
     reason = FEWER_THAN_TWO if n_articles < 2 else NO_SPREAD if np.ptp(label) == 0 else ""
-    sums = (
-        np.bincount(cluster, weights=label - value)
-        / len(label)
-        * np.sqrt(n_articles / max(n_articles - 1, 1))
-    )
+    if not reason and np.abs(deviations).max() <= ROUNDING * np.abs(label).max():
+        reason = EVEN_ARTICLES
     return MeanEstimate(
         value=value,
         labelled=len(label),

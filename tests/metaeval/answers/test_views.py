@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation import protocol
-from annotation.models import Article
+from annotation.models import Article, Summary
 from annotation.projects.closing import close_campaign
 from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import make_summaries, rate
@@ -54,8 +54,8 @@ def test_the_page_has_counts_means_and_correlations(researcher, rated):
 
 
 def test_choices_that_do_not_exist_are_refused(researcher, rated):
-    for query in ({"dataset": "xsum"}, {"articles": "some"}, {"coefficient": "roc_auc"}, {"group": "x"}):
-        assert get_page(researcher, rated, **query)[0] == 400, query
+    for name in ("dataset", "articles", "coefficient", "group", "rows", "unasked"):
+        assert get_page(researcher, rated, **{name: "roc_auc"})[0] == 400, name
 
 
 def test_articles_without_all_systems_are_named_when_they_are_left_out(researcher, rated):
@@ -76,8 +76,38 @@ def test_tables_are_files(researcher, rated):
     assert "Turkish, mlsum & 1 & 0 & 1" in printed, "five columns are two tables"
     assert "German" in file_of(researcher, rated, "systems", "tex").content.decode()
     assert "undefined" in file_of(researcher, rated, "questions", "md").content.decode()
+    by_place = file_of(researcher, rated, "all_questions", "tex", rows="place").content.decode()
+    assert "Turkish, mlsum, All systems & $1.000$" in by_place
+    rows = csv.DictReader(
+        io.StringIO(file_of(researcher, rated, "all_questions", "csv", rows="place").content.decode())
+    )
+    assert {(row["language"], row["dataset"], row["system"]) for row in rows} == {
+        ("de", "", "<a>"),
+        ("de", "", "b"),
+        ("de", "", "all systems"),
+        ("tr", "mlsum", "<a>"),
+        ("tr", "mlsum", "all systems"),
+        ("all", "all", "all systems"),
+    }
     assert file_of(researcher, rated, "nothing", "csv").status_code == 404
     assert file_of(researcher, rated, "systems", "exe").status_code == 404
+
+
+def test_questions_that_were_not_asked_can_count_as_no(researcher, rated):
+    summary = Summary.objects.get(project=rated, article__external_id="t1", system__name="b")
+    rate(summary, make_rater(rated), comprehensibility="no")
+
+    def mean_of_repetition(**query):
+        rows = csv.DictReader(
+            io.StringIO(file_of(researcher, rated, "all_questions", "csv", **query).content.decode())
+        )
+        return next(float(r["value"]) for r in rows if (r["system"], r["question"]) == ("b", "repetition"))
+
+    assert mean_of_repetition() == 1
+    assert mean_of_repetition(unasked="no") == 0.5
+    shown = get_page(researcher, rated, unasked="no")[1]
+    assert "A question that was not asked counts as No." in shown
+    assert "because an earlier answer ended the rating, counts as No." in shown, "the definition"
 
 
 def test_intervals_hold_at_every_look_until_the_campaign_is_closed(client, compared_at_length):

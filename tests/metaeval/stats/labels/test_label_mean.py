@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from metaeval.stats.labels.label_mean import FEWER_THAN_TWO, NO_LABEL, NO_SPREAD, label_mean
+from metaeval.stats.labels.label_mean import EVEN_ARTICLES, FEWER_THAN_TWO, NO_LABEL, NO_SPREAD, label_mean
 from metaeval.stats.uncertainty.always_valid import always_valid_interval
 
 some_labels = st.lists(st.sampled_from([1.0, 2.0, 2.5, 5.0]), min_size=2, max_size=30).filter(
@@ -47,10 +47,12 @@ def test_each_unknown_article_counts_as_its_own_article(labels):
         ([2.0], [0], 2.0, FEWER_THAN_TWO),
         ([2.0, 3.0], [4, 4], 2.5, FEWER_THAN_TWO),
         ([2.0, 2.0, 2.0], [0, 1, 2], 2.0, NO_SPREAD),
+        ([0.1, 0.7, 0.7, 0.1], [0, 0, 1, 1], 0.4, EVEN_ARTICLES),
     ],
 )
 def test_a_missing_interval_has_a_reason(labels, articles, value, reason):
     mean = label_mean(labels, articles)
+    assert label_mean(labels, articles, at_every_look=True).interval.reason == reason
     assert mean.value == pytest.approx(value, nan_ok=True)
     assert mean.reason == (reason if np.isnan(value) else "")
     assert np.isnan([mean.interval.low, mean.interval.high]).all()
