@@ -9,7 +9,7 @@ import numpy as np
 from annotation.models import Article, Project, Summary
 from metaeval.snapshot.arrays import ALL, Summaries, read_only
 from metaeval.snapshot.snapshot import Snapshot
-from metaeval.stats.arrays import Floats
+from metaeval.stats.arrays import Floats, Ints
 from scoring.contract.evaluator import GENERAL, Evaluator
 from scoring.contract.items import Item
 from scoring.evaluators.copy_rate import CopyRate
@@ -37,7 +37,8 @@ def summary_traits(project: Project, snapshot: Snapshot, language: str) -> Summa
 _kept: WeakKeyDictionary[Summaries, dict[str, SummaryTraits]] = WeakKeyDictionary()
 
 
-def _read(project: Project, snapshot: Snapshot, language: str) -> SummaryTraits:
+def read_items(project: Project, snapshot: Snapshot, language: str) -> tuple[Ints, list[Item]]:
+    """Return the places of the summaries in `language`, and each with its article."""
     summaries = Summary.objects.filter(project=project)
     articles = Article.objects.filter(project=project)
     if language != ALL:
@@ -49,7 +50,11 @@ def _read(project: Project, snapshot: Snapshot, language: str) -> SummaryTraits:
         ids.append(pk)
         items.append(Item(str(pk), text, article=texts[article_id]))
     _, places, among = np.intersect1d(snapshot.summary_ids, ids, assume_unique=True, return_indices=True)
-    wanted = [items[place] for place in among]
+    return places, [items[place] for place in among]
+
+
+def _read(project: Project, snapshot: Snapshot, language: str) -> SummaryTraits:
+    places, wanted = read_items(project, snapshot, language)
     lengths, copied = np.full((2, len(snapshot.summary_ids)), np.nan)
     lengths[places] = _scores(Length(Length.Params(unit="characters")), wanted)
     copied[places] = _scores(CopyRate(CopyRate.Params()), wanted)

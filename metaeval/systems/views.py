@@ -1,6 +1,6 @@
 """The systems page: the mean labels and mean scores of each system, and its files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from annotation.web.request_types import HtmxRequest
 from metaeval.charts.system_marks import legend_mark
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.report import comparison_table
+from metaeval.live.background import SOON
 from metaeval.live.choices import ComparisonChoices, Control
 from metaeval.live.controls import controls, picks
 from metaeval.live.news import answer, results_view, table_file
@@ -23,6 +24,7 @@ from metaeval.stats.check_choice import check_choice
 from metaeval.stats.result import each_once
 from metaeval.stats.uncertainty.intervals import ALWAYS_VALID
 from metaeval.systems.report import SystemFigure, label_figures, powered_figures, score_figures
+from metaeval.systems.texts import MEASURES, TEXT_TITLES, SystemTexts, measured_texts, system_texts, texts_key
 
 NOT_FOR_MEANS = ("level", "coefficient")
 """Choices of the comparison page that do not change a mean."""
@@ -48,6 +50,15 @@ class SystemRow:
     """One cell for each column; None if there is no mean."""
 
 
+@dataclass(frozen=True)
+class TextRow:
+    """The measures of one system's texts."""
+
+    name: str
+    mark: SafeString
+    texts: SystemTexts
+
+
 @dataclass(frozen=True, kw_only=True)
 class SystemsPage(ComparedPage):
     columns: Sequence[str]
@@ -67,6 +78,27 @@ class SystemsPage(ComparedPage):
     score_figures: Sequence[SystemFigure]
     """All means of the second table."""
     n_labelled: int
+    text_rows: Sequence[TextRow] | None
+    """Measures of the texts, by system; None while they are computed."""
+
+    @property
+    def waits(self) -> int:
+        return self.text_rows is None
+
+    @property
+    def text_columns(self) -> list[str]:
+        return list(TEXT_TITLES.values())
+
+    @property
+    def left_out_texts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return by title of a measure why it has no value for some summaries, and for how many."""
+        found: dict[str, dict[str, int]] = {}
+        for row in self.text_rows or ():
+            for name, result in row.texts.measured.items():
+                own = found.setdefault(MEASURES[name].title, {})
+                for reason, n in result.left_out.items():
+                    own[reason] = own.get(reason, 0) + n
+        return {title: own for title, own in found.items() if own}
 
     @property
     def test(self) -> str:
@@ -124,10 +156,11 @@ def systems_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
     )
 
 
-def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
+def whole_page(project: Project, choices: ComparisonChoices, wait_s: float | None = SOON) -> SystemsPage:
     """Return the page with one table, for its files. Without a chosen group of raters, all are mixed.
 
-    Raises as `systems_page`.
+    Measures of texts are left out if they take longer than `wait_s` seconds (None: no limit). Raises as
+    `systems_page`.
     """
     snapshot = snapshot_of(project)
     table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
@@ -138,7 +171,7 @@ def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
     questions = [(column.labels.key, column.labels.title) for column in table.columns]
     mean_figures = [each for column in (*means, *powered) for each in column]
     score_figures = [each for column in scores for each in column]
-    return SystemsPage(
+    page = SystemsPage(
         snapshot=snapshot,
         choices=choices,
         controls=[
@@ -158,9 +191,20 @@ def whole_page(project: Project, choices: ComparisonChoices) -> SystemsPage:
         score_figures=score_figures,
         seen=table.comparison.seen,
         definitions=each_once(
-            sentence for each in (*mean_figures, *score_figures) for sentence in each.definitions
+            [
+                *(sentence for each in (*mean_figures, *score_figures) for sentence in each.definitions),
+                *(each.definition for each in MEASURES.values()),
+            ]
         ),
         n_labelled=max((sum(each.estimate.labelled for each in column) for column in means), default=0),
+        text_rows=None,
+    )
+    measured = measured_texts(project, snapshot, wait_s)
+    if measured is None:
+        return page
+    found = system_texts(snapshot.summaries, measured, page.chosen_summaries)
+    return replace(
+        page, text_rows=[TextRow(each.system, _mark(snapshot, each.system), each) for each in found]
     )
 
 
@@ -205,7 +249,7 @@ def _rows(
     return [
         SystemRow(
             name,
-            mark_safe(legend_mark(snapshot.summaries.system_names.index(name))),  # noqa: S308 - a number
+            _mark(snapshot, name),
             [
                 SystemCell(column[place], helped[place] if helped else None) if column else None
                 for column, helped in zip(columns, powered, strict=True)
@@ -215,17 +259,30 @@ def _rows(
     ]
 
 
+def _mark(snapshot: Snapshot, system: str) -> SafeString:
+    return mark_safe(legend_mark(snapshot.summaries.system_names.index(system)))  # noqa: S308 - a number
+
+
 @results_view(ComparisonChoices)
 def systems(request: HtmxRequest, project: Project, choices: ComparisonChoices) -> HttpResponse:
-    return answer(request, project, "metaeval/systems/systems.html", partial(systems_page, project, choices))
+    waits_for = [texts_key(project, project.revision)]
+    page = partial(systems_page, project, choices)
+    return answer(request, project, "metaeval/systems/systems.html", page, waits_for)
 
 
 @results_view(ComparisonChoices)
 def systems_table(
     _request: HtmxRequest, project: Project, choices: ComparisonChoices, name: str, kind: str
 ) -> HttpResponse:
-    """Download mean labels, with and without scores, or mean scores: as CSV, LaTeX or Markdown."""
-    page = whole_page(project, choices)
+    """Download mean labels, with and without scores, mean scores, or measures of texts.
+
+    As CSV, LaTeX or Markdown.
+    """
+    page = whole_page(project, choices, wait_s=None if name == "texts" else SOON)
+    if name == "texts":
+        rows = [row for each in page.text_rows or () for row in each.texts.as_json()]
+        file = f"{project.slug}-system-texts"
+        return table_file(rows, file, kind, down="system", across=("what",), n="n", titles=TEXT_TITLES)
     tables: dict[str, tuple[Sequence[SystemFigure], Sequence[str]]] = {
         "labels": (page.mean_figures, ("dimension", "evaluator")),
         "scores": (page.score_figures, ("evaluator",)),

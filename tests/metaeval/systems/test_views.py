@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation import protocol
-from annotation.models import Project
+from annotation.models import Project, Summary
 from annotation.projects.closing import close_campaign
 from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary
@@ -45,6 +45,22 @@ def csv_rows(client, project, name, **query):
     answer = client.get(reverse("systems_table", args=[project.slug, name, "csv"]), query)
     assert answer["Content-Disposition"].startswith("attachment")
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_lengths_and_copying_are_a_table_and_a_file(researcher, judged):
+    Summary.objects.filter(system__name="poor").update(text="The text of")
+    judged.bump_revision()
+    assert "ROUGE-L with article" in get_page(researcher, judged)
+    rows = {(row["system"], row["what"]): row for row in csv_rows(researcher, judged, "texts")}
+    assert {what: rows["poor", what]["value"] for what in ("summaries", "length", "copied")} == {
+        "summaries": "6",
+        "length": "11",
+        "copied": "1.0",
+    }
+    chosen = csv_rows(researcher, judged, "texts", systems="good")
+    assert {row["system"] for row in chosen} == {"good"}
+    printed = researcher.get(reverse("systems_table", args=[judged.slug, "texts", "tex"])).content.decode()
+    assert "Summaries & Median length & ROUGE-L with article & 20\\% copy" in printed
 
 
 def test_systems_have_mean_labels_with_best_and_worst_marked(researcher, judged):
