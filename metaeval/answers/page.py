@@ -9,12 +9,16 @@ from annotation.templatetags.texts import language_name
 from metaeval.answers.question_means import ALL_SYSTEMS, BY_SYSTEM, ROWS, MeansRow, n_places, question_means
 from metaeval.answers.report import (
     ARTICLES,
+    CORRELATED,
     COUNTED,
     EVERY,
     LEFT_OUT,
+    OF_ANSWERS,
+    OF_LABELS,
     Collected,
     MeanLabel,
     QuestionCorrelation,
+    answer_correlations,
     collected,
     question_correlations,
     system_means,
@@ -51,6 +55,8 @@ class AnswersChoices(Choices):
     unasked: str = UNASKED_LEFT_OUT
     """The treatment of questions that were not asked, in the means."""
     coefficient: str = "pearson"
+    correlated: str = OF_LABELS
+    """OF_LABELS, or OF_ANSWERS."""
     group: str = ""
     labels: str = "mean"
     """The rule by which several raters' answers become one label."""
@@ -180,6 +186,7 @@ def whole_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
     check_choice("rows", choices.rows, tuple(ROWS))
     check_choice("unasked", choices.unasked, tuple(UNASKED))
     check_choice("coefficient", choices.coefficient, BETWEEN_QUESTIONS)
+    check_choice("correlated", choices.correlated, tuple(CORRELATED))
     labels = snapshot.labels(choices.group, choices.labels)
     in_means = _labels_in_means(snapshot, choices)
     shown = next((each for each in in_means if each.key == choices.question), in_means[0])
@@ -195,7 +202,10 @@ def whole_page(snapshot: Snapshot, choices: AnswersChoices) -> AnswersPage:
         articles=choices.articles,
         at_every_look=always,
     )
-    correlations = question_correlations(labels, choices.coefficient, chosen)
+    if choices.correlated == OF_ANSWERS:
+        correlations = answer_correlations(snapshot.human, labels, choices.coefficient, chosen, choices.group)
+    else:
+        correlations = question_correlations(labels, choices.coefficient, chosen)
     found = collected(summaries, snapshot.human, choices.group)
     return AnswersPage(
         snapshot=snapshot,
@@ -254,6 +264,7 @@ def _controls(
         Control("rows", "All questions by", rows, choices.rows),
         Control("unasked", "Questions not asked", unasked, choices.unasked),
         Control("coefficient", "Between questions", coefficients, choices.coefficient),
+        Control("correlated", "Correlate", list(CORRELATED.items()), choices.correlated),
         raters_control(snapshot, choices.group),
         labels_control(choices.labels),
     ]

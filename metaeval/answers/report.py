@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from metaeval.snapshot.arrays import ALL, HumanRatings, Labels, Summaries
-from metaeval.stats.arrays import Bools, Ints
+from metaeval.snapshot.arrays import ALL, HumanRatings, Labels, QuestionRatings, Summaries
+from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.complete_articles import in_complete_articles
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.labels.label_mean import CUT, MeanEstimate, label_mean, within_ends
@@ -103,15 +103,20 @@ class MeanLabel:
         }
 
 
+OF_LABELS, OF_ANSWERS = "labels", "answers"
+CORRELATED = {OF_LABELS: "labels of summaries", OF_ANSWERS: "answers of single ratings"}
+"""Choices of what is correlated between questions -> labels."""
+
+
 @dataclass(frozen=True)
 class QuestionCorrelation:
-    """The correlation of two questions' labels on the same summaries."""
+    """The correlation of two questions' labels on the same summaries, or of answers in the same ratings."""
 
     question: str
     other: str
     result: Result
     n: int
-    """Summaries with both labels."""
+    """Summaries with both labels, or ratings with both answers."""
     warning: str
     """Full sentences on groups of raters that are mixed although they differ."""
 
@@ -203,24 +208,58 @@ def question_correlations(
     ]
 
 
+def answer_correlations(
+    human: HumanRatings, questions: Sequence[Labels], coefficient: str, chosen: Bools, group: str = ""
+) -> list[QuestionCorrelation]:
+    """Return the coefficient of each two questions over the ratings with both answers.
+
+    They are ratings of the `chosen` (summaries,) by raters of `group`. Each rating counts once, also if a
+    summary has several: Figure 3 of SEAHORSE (Clark et al. 2023) has "the Pearson correlation between
+    responses". Answers without a number, such as Unsure, are left out. The warnings are those of `questions`.
+    """
+    numbers = {each.key: _numbers_of_ratings(human, human.on(each.key), chosen, group) for each in questions}
+    found = []
+    for place, first in enumerate(questions):
+        for second in questions[place + 1 :]:
+            (ratings, one), (others, other) = numbers[first.key], numbers[second.key]
+            _, left, right = np.intersect1d(ratings, others, assume_unique=True, return_indices=True)
+            found.append(_correlated(first, second, coefficient, one[left], other[right], OF_ANSWERS))
+    return found
+
+
+def _numbers_of_ratings(
+    human: HumanRatings, ratings: QuestionRatings, chosen: Bools, group: str
+) -> tuple[Ints, Floats]:
+    """Return a code of each counted rating, the same for every question, and the number of its answer."""
+    numbers = ratings.numbers[ratings.answers]
+    own = np.flatnonzero(human.of_group(ratings, group) & chosen[ratings.summaries] & ~np.isnan(numbers))
+    return ratings.summaries[own] * len(human.rater_groups) + ratings.raters[own], numbers[own]
+
+
 def _correlation(first: Labels, second: Labels, coefficient: str, chosen: Bools) -> QuestionCorrelation:
     both = chosen & ~np.isnan(first.values) & ~np.isnan(second.values)
-    used = COEFFICIENTS[coefficient]
-    value, _ = used.of(first.values[both], second.values[both])
+    return _correlated(first, second, coefficient, first.values[both], second.values[both], OF_LABELS)
+
+
+def _correlated(
+    first: Labels, second: Labels, coefficient: str, one: Floats, other: Floats, of: str
+) -> QuestionCorrelation:
+    """Return the coefficient of two questions' numbers, each (n,); `of` says what they are of."""
+    used, units = COEFFICIENTS[coefficient], "summaries" if of == OF_LABELS else "ratings"
+    value, _ = used.of(one, other)
+    reason = ""
+    if np.isnan(value) and len(one) < 2:
+        reason = f"fewer than two {units} with both {of}"
+    elif np.isnan(value):
+        constant = first if np.ptp(one) == 0 else second
+        reason = f"all {of} of {constant.title} are equal"
     result = Result(
         value=value,
-        definition=f"{used.label} between the labels of two questions, over all summaries with both labels.",
-        reason=_why_undefined(first, second, both) if np.isnan(value) else "",
+        definition=f"{used.label} between the {of} of two questions, over all {units} with both {of}.",
+        reason=reason,
     )
     warnings = [f"{each.title}: {each.warning}" for each in (first, second) if each.warning]
-    return QuestionCorrelation(first.key, second.key, result, int(both.sum()), " ".join(warnings))
-
-
-def _why_undefined(first: Labels, second: Labels, both: Bools) -> str:
-    if both.sum() < 2:
-        return "fewer than two summaries with both labels"
-    constant = next(each for each in (first, second) if np.ptp(each.values[both]) == 0)
-    return f"all labels of {constant.title} are equal"
+    return QuestionCorrelation(first.key, second.key, result, len(one), " ".join(warnings))
 
 
 def _ratings_of_summaries(summaries: Summaries, human: HumanRatings, group: str) -> Ints:

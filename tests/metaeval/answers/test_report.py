@@ -4,16 +4,27 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 from annotation import protocol
 from annotation.models import Article, Rater
 from metaeval.answers.report import (
     COMPLETE,
+    answer_correlations,
     collected,
     question_correlations,
     system_means,
 )
-from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.arrays import (
+    ALL,
+    HumanRatings,
+    QuestionRatings,
+    answer_codes,
+    answers_as_numbers,
+)
+from metaeval.snapshot.label_rules import labels_by
 from metaeval.snapshot.snapshot import snapshot_of
 from tests.factories import make_project, make_rater
 from tests.metaeval.rated_projects import make_summaries, rate
@@ -98,6 +109,40 @@ def test_questions_correlate_over_summaries_with_both_labels(project):
     missing = found["comprehensibility", "grammar"]
     assert math.isnan(missing.result.value)
     assert missing.result.reason == "fewer than two summaries with both labels"
+
+
+def test_answers_correlate_over_the_ratings_that_have_both(project):
+    snapshot = snapshot_of(project)
+    everything = np.ones(len(snapshot.summaries), bool)
+    found = {
+        (each.question, each.other): each
+        for each in answer_correlations(snapshot.human, snapshot.labels(), "pearson", everything)
+    }
+    both = found["comprehensibility", "repetition"]
+    sheets = [(1, 1), (0, 0), (1, 1), (1, 1), (0, 0), (1, 1), (0, 0), (0, 1)]
+    assert both.n == len(sheets)
+    assert both.result.value == pytest.approx(stats.pearsonr(*zip(*sheets, strict=True)).statistic)
+    assert found["comprehensibility", "grammar"].result.reason == "fewer than two ratings with both answers"
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("yn-"), st.sampled_from("yn-")), max_size=20))
+def test_answers_of_one_rater_per_summary_correlate_like_labels(sheets):
+    sheets = list({summary: sheet for summary, *sheet in sheets}.items())
+    words = {"y": "yes", "n": "no", "-": "unsure"}
+    asked = protocol.SEAHORSE.questions[:2]
+    ratings = []
+    for place, question in enumerate(asked):
+        values, answers = answer_codes(
+            question.scale, answers_as_numbers(question.scale, [words[sheet[place]] for _, sheet in sheets])
+        )
+        summaries = np.array([summary for summary, _ in sheets], dtype=np.int64)
+        ratings.append(QuestionRatings(question, values, summaries, np.zeros_like(summaries), answers))
+    human = HumanRatings(tuple(ratings), ("",), "ratings", "Wording.")
+    labels = [labels_by("mean", human, each, 4) for each in ratings]
+    (of_answers,) = answer_correlations(human, labels, "pearson", np.ones(4, bool))
+    (of_labels,) = question_correlations(labels, "pearson", np.ones(4, bool))
+    assert of_answers.n == of_labels.n
+    assert of_answers.result.value == pytest.approx(of_labels.result.value, nan_ok=True)
 
 
 def test_equal_labels_make_a_correlation_undefined_by_name(project):

@@ -54,7 +54,7 @@ def test_the_page_has_counts_means_and_correlations(researcher, rated):
 
 
 def test_choices_that_do_not_exist_are_refused(researcher, rated):
-    for name in ("dataset", "articles", "coefficient", "group", "rows", "unasked"):
+    for name in ("dataset", "articles", "coefficient", "group", "rows", "unasked", "correlated"):
         assert get_page(researcher, rated, **{name: "roc_auc"})[0] == 400, name
 
 
@@ -91,6 +91,11 @@ def test_tables_are_files(researcher, rated):
     }
     assert file_of(researcher, rated, "nothing", "csv").status_code == 404
     assert file_of(researcher, rated, "systems", "exe").status_code == 404
+
+
+def test_correlations_can_be_of_single_answers(researcher, rated):
+    printed = file_of(researcher, rated, "questions", "md", correlated="answers").content.decode()
+    assert "fewer than two ratings with both answers" in printed
 
 
 def test_questions_that_were_not_asked_can_count_as_no(researcher, rated):
