@@ -14,6 +14,9 @@ OWN_SCALE = "own"
 BY_STATE = "by_state"
 """The interval that holds at every look until the campaign is closed, then the one for a single look."""
 ALWAYS_VALID, ARTICLES = "always_valid", "articles"
+BY_LANGUAGE, BY_DATASET, BY_WEEK = "language", "dataset", "week"
+PARTS = {BY_LANGUAGE: "language", BY_DATASET: "dataset", BY_WEEK: "week"}
+"""Choices of the parts in which agreement is told apart -> labels."""
 OVER_ARTICLES = (ALWAYS_VALID, ARTICLES)
 """The intervals that take articles as independent, each with all its summaries."""
 

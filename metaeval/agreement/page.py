@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from dataclasses import dataclass, replace
+from urllib.parse import quote, urlencode
 
 from annotation import protocol
-from annotation.templatetags.texts import answer_label, language_name
+from annotation.templatetags.texts import answer_label
 from metaeval.agreement.intervals import VALUE_UNDEFINED
 from metaeval.agreement.method import (
     ALWAYS_VALID,
     ARTICLES,
+    BY_LANGUAGE,
     BY_STATE,
+    BY_WEEK,
     INTERVALS,
     OVER_ARTICLES,
     OWN_SCALE,
+    PARTS,
     AgreementMethod,
 )
+from metaeval.agreement.parts import SECOND_PER_WEEK, part_title
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, answer_totals
 from metaeval.agreement.report import AgreementFigure, QuestionAgreement, question_agreements
 from metaeval.agreement.skewed_answers import CommonAnswer, commonest_answer
@@ -27,7 +31,7 @@ from metaeval.export.chart import Chart
 from metaeval.live.choices import AgreementChoices, Control
 from metaeval.live.controls import raters_control
 from metaeval.live.results_page import ResultsPage
-from metaeval.snapshot.arrays import ALL
+from metaeval.snapshot.arrays import ALL, Summaries
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.agreement.krippendorff import SCALES
@@ -152,25 +156,30 @@ class AgreementPage(ResultsPage):
         return self.choices.address(interval=BY_STATE)
 
 
-def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPage:
+def agreement_page(
+    snapshot: Snapshot, choices: AgreementChoices, in_parts: Summaries | None = None
+) -> AgreementPage:
     """Return the page for these choices. Raises DomainError for a choice that does not exist.
 
-    With several languages, each has a column with the chosen statistic. With one language, the columns are
-    `HEADLINES` and the chosen statistic. Details are of the chosen question, or of the first one if that is
-    gone.
+    With several languages, each has a column with the chosen statistic; so have datasets or weeks, for which
+    `in_parts` are the summaries of `summaries_by`. With one, the columns are `HEADLINES` and the chosen
+    statistic. Details are of the chosen question, or of the first one if that is gone; they are told apart
+    by language alone.
 
     Where groups of raters differ beyond chance and none is chosen, each has a row of its own for every
     question, and there are no details: a mixture of both would be nobody's answers.
     """
     check_choice("statistic", choices.statistic, tuple(STATISTICS))
     check_choice("language", choices.language, (ALL, *snapshot.summaries.language_names))
+    if choices.by != BY_LANGUAGE:
+        choices = replace(choices, language=ALL)
     method = _method(snapshot, choices)
-    summaries, human = snapshot.summaries, snapshot.human
+    summaries, human = in_parts or snapshot.summaries, snapshot.human
     apart = groups_apart(summaries, human, choices.group)
     is_split = bool(apart)
     of_groups = [question_agreements(summaries, human, group) for group in apart or (choices.group,)]
     shown = [each for of_question in zip(*of_groups, strict=True) for each in of_question]
-    columns = _columns(snapshot, choices)
+    columns = _columns(summaries, choices)
     commonest = [commonest_answer(each, ALL) for each in shown]
     table = [_figures(each, columns, method) for each in shown]
     in_table = [figure for figures in table for figure in figures]
@@ -198,19 +207,26 @@ def agreement_page(snapshot: Snapshot, choices: AgreementChoices) -> AgreementPa
         hidden=[most for most in commonest if most and most.hides_agreement],
         no_interval=each_once(each.reason for each in intervals if each and _shown(each) == NO_INTERVAL),
         drawn=drawn,
-        definitions=_definitions(defined, _needed_definition(method) if drawn and drawn.needed else ""),
+        definitions=_definitions(
+            defined,
+            SECOND_PER_WEEK if choices.by == BY_WEEK else "",
+            _needed_definition(method) if drawn and drawn.needed else "",
+        ),
         n_rated_twice=max(each.in_language(ALL).n_units for each in shown),
         is_split_by_group=is_split,
     )
 
 
-def agreement_titles(snapshot: Snapshot) -> dict[str, str]:
-    """Return the titles of questions, and of statistics by language, for a printed table."""
+def agreement_titles(snapshot: Snapshot, summaries: Summaries, by: str) -> dict[str, str]:
+    """Return the titles of questions, and of statistics by language, dataset or week, for a printed table.
+
+    `summaries` are those of `summaries_by`.
+    """
     titles = {ratings.question.key: ratings.question.title for ratings in snapshot.human.questions}
     for name, statistic in STATISTICS.items():
         titles[f"{ALL} {name}"] = statistic.label
-        for language in snapshot.summaries.language_names:
-            titles[f"{language} {name}"] = f"{statistic.label}, {language_name(language)}"
+        for part in summaries.language_names:
+            titles[f"{part} {name}"] = f"{statistic.label}, {part_title(part, by)}"
     return titles
 
 
@@ -218,11 +234,11 @@ def _method(snapshot: Snapshot, choices: AgreementChoices) -> AgreementMethod:
     return AgreementMethod(choices.scale, choices.interval).in_state(is_live=snapshot.is_live)
 
 
-def _columns(snapshot: Snapshot, choices: AgreementChoices) -> list[Column]:
-    names = snapshot.summaries.language_names
+def _columns(summaries: Summaries, choices: AgreementChoices) -> list[Column]:
+    names = summaries.language_names
     if len(names) > 1:
-        each = [(language_name(name), name, choices.statistic) for name in names]
-        return [("All languages", ALL, choices.statistic), *each]
+        each = [(part_title(name, choices.by), name, choices.statistic) for name in names]
+        return [(f"All {PARTS[choices.by]}s", ALL, choices.statistic), *each]
     shown = [name for name in STATISTICS if name in (*HEADLINES, choices.statistic)]
     return [(STATISTICS[name].label, ALL, name) for name in shown]
 
@@ -251,6 +267,7 @@ def _controls(snapshot: Snapshot, choices: AgreementChoices) -> list[Control]:
     ]
     return [
         Control("statistic", "Statistic", statistics, choices.statistic),
+        Control("by", "By", list(PARTS.items()), choices.by),
         Control("interval", "95% interval", intervals, choices.interval),
         Control("scale", "Scale for α, AC, κ", scales, choices.scale),
         raters_control(snapshot, choices.group),
@@ -263,11 +280,16 @@ def _cell(
     """Return a cell; `chosen` is the question whose details the page shows."""
     of_group = f"-{group}" if group != choices.group else ""
     return HeatCell(
-        id=f"figure-{figure.question.key}-{figure.language}-{figure.statistic}{of_group}",
+        id=f"figure-{figure.question.key}-{quote(figure.language)}-{figure.statistic}{of_group}",
         value=figure.agreement.value,
         below=figure.agreement.reason or f"n {figure.agreement.units:,}",
         heat=heat(figure.agreement.value),
-        address=choices.address(question=figure.question.key, language=figure.language, group=group),
+        address=choices.address(
+            question=figure.question.key,
+            # Details are told apart by language alone.
+            language=figure.language if choices.by == BY_LANGUAGE else ALL,
+            group=group,
+        ),
         is_chosen=figure.question == chosen and figure.language == choices.language,
         interval=_shown(figure.agreement.interval),
     )
@@ -347,7 +369,7 @@ def _needed_definition(method: AgreementMethod) -> str:
     )
 
 
-def _definitions(figures: Sequence[AgreementFigure], needed: str) -> list[str]:
+def _definitions(figures: Sequence[AgreementFigure], *more: str) -> list[str]:
     """Return the definition of every statistic, then what they have in common."""
     intervals = [figure.agreement.interval for figure in figures]
     return each_once(
@@ -356,7 +378,7 @@ def _definitions(figures: Sequence[AgreementFigure], needed: str) -> list[str]:
             *(interval.definition for interval in intervals if interval),
             *(figure.whose for figure in figures),
             *(figure.warning for figure in figures),
-            needed,
+            *more,
         ]
     )
 

@@ -92,6 +92,8 @@ class AgreementChoices(Choices):
     question: str = ""
     language: str = ALL
     """The selected cell's language, beside its `question`."""
+    by: str = "language"
+    """The columns: languages, datasets or weeks."""
 
 
 @dataclass(frozen=True)
