@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from django.utils.timezone import localtime
+from django.db.models import Window
+from django.db.models.functions import RowNumber
+from django.utils.timezone import get_current_timezone
 
 from annotation.models import Project, Rating
 from annotation.templatetags.texts import language_name
@@ -42,13 +44,12 @@ def _by_week(project: Project, snapshot: Snapshot) -> Summaries:
     From then on a summary counts in agreement. Were each rating in its own week, ratings of a summary from
     two weeks would not be compared; were it the last one's week, past weeks would lose summaries.
     """
-    times = Rating.objects.countable().filter(summary__project=project).order_by("summary_id", "completed_at")
-    rows = list(times.values_list("summary_id", "completed_at"))
-    ids = whole_numbers(pk for pk, _ in rows)
-    second = np.flatnonzero((ids[1:] == ids[:-1]) & (np.diff(ids[:-1], prepend=-1) != 0)) + 1
-    places = places_of(ids[second], snapshot.summary_ids)
-    weeks = [f"{localtime(rows[row][1]):%G-W%V}" for row in second.tolist()]
-    names = sorted(set(weeks))
+    order = Window(RowNumber(), partition_by="summary_id", order_by=["completed_at", "pk"])
+    second = Rating.objects.countable().filter(summary__project=project).annotate(place=order).filter(place=2)
+    rows, zone = second.values_list("summary_id", "completed_at"), get_current_timezone()
+    week_of = {pk: f"{moment.astimezone(zone):%G-W%V}" for pk, moment in rows.iterator(chunk_size=10_000)}
+    names = sorted(set(week_of.values()))
+    places = places_of(whole_numbers(week_of), snapshot.summary_ids)
     of_summaries: Ints = np.full(len(snapshot.summaries), -1)
-    of_summaries[places[places >= 0]] = codes(weeks, names)[places >= 0]
+    of_summaries[places[places >= 0]] = codes(list(week_of.values()), names)[places >= 0]
     return replace(snapshot.summaries, languages=read_only(of_summaries), language_names=tuple(names))
