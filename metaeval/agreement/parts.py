@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from django.db.models import Window
 from django.db.models.functions import RowNumber
-from django.utils.timezone import get_current_timezone
+from django.utils.timezone import get_current_timezone, localtime
 
 from annotation.models import Project, Rating
 from annotation.templatetags.texts import language_name
@@ -47,7 +47,7 @@ def _by_week(project: Project, snapshot: Snapshot) -> Summaries:
     order = Window(RowNumber(), partition_by="summary_id", order_by=["completed_at", "pk"])
     second = Rating.objects.countable().filter(summary__project=project).annotate(place=order).filter(place=2)
     rows, zone = second.values_list("summary_id", "completed_at"), get_current_timezone()
-    week_of = {pk: f"{moment.astimezone(zone):%G-W%V}" for pk, moment in rows.iterator(chunk_size=10_000)}
+    week_of = {pk: f"{localtime(moment, zone):%G-W%V}" for pk, moment in rows.iterator(chunk_size=10_000)}
     names = sorted(set(week_of.values()))
     places = places_of(whole_numbers(week_of), snapshot.summary_ids)
     of_summaries: Ints = np.full(len(snapshot.summaries), -1)
