@@ -22,8 +22,13 @@ from metaeval.agreement.method import (
 )
 from metaeval.agreement.parts import SECOND_PER_WEEK, part_title
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, answer_totals
-from metaeval.agreement.report import AgreementFigure, QuestionAgreement, question_agreements
-from metaeval.agreement.skewed_answers import CommonAnswer, commonest_answer
+from metaeval.agreement.report import (
+    AgreementFigure,
+    CommonAnswer,
+    QuestionAgreement,
+    commonest_answer,
+    question_agreements,
+)
 from metaeval.agreement.statistics import STATISTICS
 from metaeval.charts import answer_columns
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from annotation import protocol
 from annotation.models import Project
+from annotation.templatetags.texts import answer_label
 from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, RatingsPerUnitByLanguage, ratings_per_unit
 from metaeval.agreement.statistics import STATISTICS, agreements, scale_of
@@ -14,7 +17,14 @@ from metaeval.snapshot.arrays import ALL, HumanRatings, QuestionRatings, Summari
 from metaeval.snapshot.rater_groups import warning_of_mixing
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
+from metaeval.stats.method import NONE
 from metaeval.stats.result import Agreement, reasons, value_and_ends
+from metaeval.templatetags.results import figure as shown_figure
+
+SKEWED = 0.75
+"""Answers are skewed from this share of the most frequent answer. They keep agreement beyond chance low."""
+GAP = 0.25
+"""The page explains alpha if pairwise agreement exceeds it by this much."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +171,58 @@ def question_agreements(summaries: Summaries, human: HumanRatings, group: str) -
     """Return the agreement on each question. Raises DomainError for an unknown group."""
     check_choice("group", group, human.group_choices)
     return [QuestionAgreement(summaries, human, ratings, group) for ratings in human.questions]
+
+
+@dataclass(frozen=True)
+class CommonAnswer:
+    """The most frequent answer to summaries with two ratings or more."""
+
+    question: protocol.Question
+    answer: str
+    share: float
+    alpha: float
+    ac: float
+    pairwise: float
+
+    @property
+    def note(self) -> str:
+        return f"{self.share:.0%} of answers are {self.answer}"
+
+    @property
+    def hides_agreement(self) -> bool:
+        """Return whether skewed answers keep alpha far below pairwise agreement."""
+        is_nominal = self.question.scale.kind == protocol.ScaleKind.NOMINAL
+        return is_nominal and self.share >= SKEWED and self.pairwise - self.alpha >= GAP
+
+    @property
+    def explained(self) -> str:
+        """One explanation for readers; empty if there is nothing to explain."""
+        if not self.hides_agreement:
+            return ""
+        return (
+            f"Two raters agree in {self.pairwise:.0%} of pairs, yet α is {shown_figure(self.alpha)}. Because"
+            f" {self.share:.0%} of the answers are {self.answer}, random answers would agree nearly as often."
+            f" Gwet's AC1, which expects less chance agreement on such answers, is {shown_figure(self.ac)}."
+        )
+
+
+def commonest_answer(agreement: QuestionAgreement, language: str) -> CommonAnswer | None:
+    """Return the most frequent answer; None if no summary has two ratings."""
+    totals = agreement.in_language(language).totals
+    if not totals.sum():
+        return None
+    alpha, ac, pairwise = agreement.figures(
+        language, ("krippendorff_alpha", "gwet_ac", "pairwise_agreement"), AgreementMethod(interval=NONE)
+    )
+    most = int(np.argmax(totals))
+    return CommonAnswer(
+        agreement.question,
+        answer_label(agreement.ratings.values[most]),
+        float(totals[most] / totals.sum()),
+        alpha.agreement.value,
+        ac.agreement.value,
+        pairwise.agreement.value,
+    )
 
 
 def _whose(human: HumanRatings, question: protocol.Question, group: str) -> str:
