@@ -111,6 +111,8 @@ class ApiTokenForm(forms.ModelForm):
         project = cast(forms.ModelChoiceField, self.fields["project"])
         reads, rates, manages = (projects_of_tokens(user, scope) for scope in ApiToken.Scope)
         project.queryset = reads | rates | manages
+        if rates.exists() and not reads.exists():
+            self.initial["scope"] = ApiToken.Scope.RATE
         project.empty_label = "All your projects"
         self.user = user
 

@@ -13,7 +13,7 @@ from annotation.models import ApiToken, Invitation, Membership, Rater, Role
 from annotation.people.api_tokens import issue_api_token
 from annotation.people.invitations import invite
 from tests.annotation.rating.rating_steps import signed_in, text_of
-from tests.factories import PASSWORD, make_project, make_user
+from tests.factories import PASSWORD, make_project, make_rater, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -185,6 +185,24 @@ def test_a_new_token_is_shown_once_and_works(browser, user):
     response = Client().get(reverse("api_schema"), headers={"Authorization": f"Bearer {token}"})
     assert response.status_code == 200
     assert ApiToken.objects.get().user == user
+
+
+def test_a_rater_is_offered_a_token_that_rates(browser, user):
+    def offered():
+        return re.search(r'value="(\w+)"[^>]+ checked', text_of(browser.get(reverse("account"))))[1]
+
+    assert offered() == "read"
+    make_rater(make_project(), user=user)
+    assert offered() == "rate"
+
+
+def test_a_token_for_a_project_in_which_its_owner_may_not_rate_is_refused(browser, user):
+    project = make_project()
+    project.memberships.create(user=user, role="researcher")
+    sent = {"label": "our page", "scope": "rate", "days": 30, "project": project.pk}
+    refused = browser.post(reverse("token_new"), sent)
+    assert refused.status_code == 422
+    assert "You may not rate in this project. Choose another one." in text_of(refused)
 
 
 def test_a_token_needs_a_label(browser):
