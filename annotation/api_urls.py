@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotation.audit import api as audit
 from annotation.exports import api as exports
+from annotation.guidelines import api as guidelines
 from annotation.imports import api as imports
 from annotation.people import api as people
 from annotation.projects import api
@@ -19,6 +20,8 @@ urlpatterns = [
     path("projects/<slug:slug>/imports/", imports.import_new, name="api_imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.import_detail, name="api_import"),
     path("projects/<slug:slug>/raters/", people.rater_new, name="api_raters"),
+    path("projects/<slug:slug>/rating/guidelines/", guidelines.guidelines, name="api_guidelines"),
+    path("projects/<slug:slug>/rating/rounds/", rating.round_new, name="api_rounds"),
     path("projects/<slug:slug>/rating/next/", rating.next_item, name="api_rating_next"),
     path("projects/<slug:slug>/rating/<int:assignment_id>/", rating.open_item, name="api_rating"),
     path(

@@ -326,6 +326,9 @@ POST  api_projects              401     403       403        403     201     403
 POST  api_imports               401     403       403        403     400     404      404       404
 GET   api_import                401     403       403        403     200     404      404       404
 POST  api_raters                401     403       403        403     201     404      404       404
+GET   api_guidelines            401     200       200        403     403     404      404       404
+POST  api_guidelines            401     400       400        403     403     404      404       404
+POST  api_rounds                401     200       403        403     403     404      404       404
 POST  api_rating_next           401     200       200        403     403     404      404       404
 GET   api_rating                401     409       200        403     403     404      404       404
 PUT   api_rating_stage          401     409       200        403     403     404      404       404
@@ -464,6 +467,15 @@ CONFLICT_IF_NOT_ASSIGNED = {
     "api_rating_skip",
 }
 """Addresses that answer 409 for another rater's assignment and for a missing one."""
+RATED_BY_API = {
+    "api_guidelines",
+    "api_rounds",
+    "api_rating_next",
+    "api_rating",
+    "api_rating_stage",
+    "api_rating_skip",
+}
+"""Addresses for tokens that rate."""
 OWN_REVIEW = ("round_review", "trainee")
 """The page with explained gold answers, and the role that may see them after answering."""
 
@@ -696,7 +708,7 @@ def test_a_token_opens_the_same_addresses_as_the_session(world, askers):
     for row in (row for row in ROWS if row.name.startswith("api_")):
         for role in set(askers(row)) & set(world.tokens):
             changes = ApiToken.Scope.READ if row.method == "GET" else ApiToken.Scope.MANAGE
-            scope = ApiToken.Scope.RATE if row.name.startswith("api_rating") else changes
+            scope = ApiToken.Scope.RATE if row.name in RATED_BY_API else changes
             token = world.tokens[role][scope]
             answer = world.ask("by token", row.method, row.name, Authorization=f"Bearer {token}")
             if answer.status != row.expected[role]:

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from annotation.errors import DomainError
 from annotation.gold.qualified_languages import choose_language, current_language, work_languages
+from annotation.gold.rounds import start_round
 from annotation.models import Assignment
 from annotation.permissions import rater_for
 from annotation.rating.assigning import skip_assignment
@@ -87,9 +88,20 @@ def next_item(request: Request, slug: str) -> Response:
     reason = (
         "Nothing is left to rate at the moment."
         if work_languages(rater)
-        else "You rate gold summaries first. Start a round on the rating page, then ask again."
+        else "You rate a round of gold summaries first. Start one, then ask again."
     )
     return Response({"item": None, "reason": reason})
+
+
+@extend_schema(operation_id="rating_round", request=None, responses={200: NextSerializer, **CONFLICTS})
+@rates("POST")
+def round_new(request: Request, slug: str) -> Response:
+    """Start a gold round in the language in which you work, and return its first summary."""
+    rater = rater_for(request.user, slug)
+    start_round(rater, current_language(rater))
+    assignment = next_assignment(rater)
+    assert assignment is not None  # a round has at least one summary
+    return _shown(desk_at(rater, assignment.pk))
 
 
 @extend_schema(operation_id="rating_retrieve", responses={200: NextSerializer, **CONFLICTS})

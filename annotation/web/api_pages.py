@@ -56,9 +56,9 @@ def open_read_only(view: Callable[..., Any]) -> Any:
     return api_view(["GET", "HEAD"])(permission_classes([FittingToken])(view))
 
 
-def rates(method: str) -> Callable[[Callable[..., Any]], Any]:
+def rates(*methods: str) -> Callable[[Callable[..., Any]], Any]:
     """Make an API view for raters, by a session or a token that rates."""
-    return lambda view: api_view([method])(permission_classes([IsAuthenticated, RatingToken])(view))
+    return lambda view: api_view(methods)(permission_classes([IsAuthenticated, RatingToken])(view))
 
 
 class OneOf(serializers.ChoiceField):

@@ -117,6 +117,22 @@ class Touchstone:
 
     # ---- rating, with a token that rates
 
+    def guidelines(self, project: str) -> list[JSON]:
+        """Return the guidelines that the rater follows, each with its `text`. Raises TouchstoneError."""
+        return self.get(f"projects/{project}/rating/guidelines/")["versions"]
+
+    def confirm_guidelines(self, project: str) -> None:
+        """Confirm that the rater has read their guidelines. Raises TouchstoneError."""
+        versions = [each["id"] for each in self.guidelines(project) if not each["confirmed_at"]]
+        if versions:
+            self._json(
+                "POST", self._address(f"projects/{project}/rating/guidelines/"), {"versions": versions}
+            )
+
+    def start_round(self, project: str) -> JSON:
+        """Start a gold round and return its first summary. Raises TouchstoneError."""
+        return self._json("POST", self._address(f"projects/{project}/rating/rounds/"), {})["item"]
+
     def next_item(self, project: str, language: str = "") -> JSON | None:
         """Return the rater's next summary at its open stage, None if there is none for now.
 

@@ -8,7 +8,7 @@ from django.test import Client
 from annotation.models import Answer, ApiToken, Assignment, Rating
 from annotation.people.api_tokens import issue_api_token
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
-from tests.factories import make_gold, make_project, make_rater, make_summary
+from tests.factories import make_gold, make_project, make_rater, make_summary, publish_guidelines
 
 pytestmark = pytest.mark.django_db
 
@@ -132,13 +132,32 @@ def test_a_rater_of_several_languages_names_one_once():
     assert caller.next().json()["item"]["language"] == "de"
 
 
-def test_a_trainee_is_told_to_start_a_round():
+def test_a_trainee_rates_a_round_first():
     project = make_project()
-    make_gold(project)
-    rater = make_rater(project, status="training")
-    answer = Caller(rater.user, project).next().json()
+    gold = make_gold(project, {"comprehensibility": "no"}).summary
+    caller = Caller(make_rater(project, status="training").user, project)
+    answer = caller.next().json()
     assert answer["item"] is None
-    assert "Start a round" in answer["reason"]
+    assert "Start one" in answer["reason"]
+    started = caller.send("POST", "rating/rounds/").json()["item"]
+    assert (started["summary"], started["in_gold_round"]) == (gold.text, True)
+    assert caller.next().json()["item"] == started
+    last = caller.submit(started["assignment"], 1, {"comprehensibility": "no"})
+    assert last.json() == {"item": None, "reason": "The rating is finished."}
+    assert caller.next().json()["reason"] == "Nothing is left to rate at the moment."
+
+
+def test_guidelines_are_read_and_confirmed_first(caller, project):
+    make_summary(project)
+    version = publish_guidelines(project, text="Read *slowly*.")
+    refused = caller.next()
+    assert (refused.status_code, "confirm the guidelines" in refused.json()["detail"]) == (409, True)
+    (shown,) = caller.send("GET", "rating/guidelines/").json()["versions"]
+    assert (shown["text"], shown["languages"], shown["confirmed_at"]) == ("Read *slowly*.", ["en"], None)
+    assert caller.send("POST", "rating/guidelines/", {"versions": [version.pk + 1]}).status_code == 400
+    assert caller.next().status_code == 409
+    assert caller.send("POST", "rating/guidelines/", {"versions": [shown["id"]]}).status_code == 200
+    assert caller.next().json()["item"]["stage"] == 1
 
 
 def test_a_skipped_summary_does_not_come_back(caller, project):
