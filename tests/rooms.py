@@ -81,6 +81,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "guidelines": "rules and examples for raters, in versions",
         "summaries": "finding and showing summaries",
         "progress": "how far a project is",
+        "correspondence": "messages between raters and managers",
         "exports": "rows into files; formats and filters",
         "audit": "who did what, when and why",
         "web": "navigation, middleware, API pages",

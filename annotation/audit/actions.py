@@ -35,6 +35,7 @@ class Action(TextChoices):
     RATER_REMOVED = "rater_removed", "Removed rater"
     RATER_REINSTATED = "rater_reinstated", "Reinstated rater"
     RATER_LANGUAGES_CHANGED = "rater_languages_changed", "Changed languages"
+    RATERS_WRITTEN_TO = "raters_written_to", "Wrote to raters"
     # data
     FILE_IMPORTED = "file_imported", "Imported file"
     IMPORT_UNDONE = "import_undone", "Undid import"

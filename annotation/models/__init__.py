@@ -6,6 +6,7 @@ from annotation.models.articles import Article, Summary, System
 from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
+from annotation.models.correspondence import RaterMessage
 from annotation.models.failures import FailureField
 from annotation.models.gold import (
     CheckSuspension,
@@ -55,6 +56,7 @@ __all__ = [
     "Question",
     "Questionnaire",
     "Rater",
+    "RaterMessage",
     "Rating",
     "Rerating",
     "Role",
