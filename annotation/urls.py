@@ -7,6 +7,7 @@ from django.urls import path
 
 from annotation.audit import views as audit
 from annotation.contradictions import views as contradictions
+from annotation.correspondence import views as correspondence
 from annotation.demo.views import demo_enter
 from annotation.exports import views as exports
 from annotation.gold import qualification_views as qualification
@@ -44,6 +45,7 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("history/<int:rating_id>/", history_views.history_rating, "history_rating"),
     ("history/<int:rating_id>/reopen/", history_views.history_reopen, "history_reopen"),
     ("history/<int:rating_id>/<slug:question_key>/", history_views.history_correct, "history_correct"),
+    ("messages/", correspondence.own_messages, "own_messages"),
     ("guidelines/", reading_views.guidelines, "guidelines"),
     # managers
     ("", progress.progress, "progress"),
@@ -95,6 +97,8 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/invitations/<int:invitation_id>/revoke/", people.invitation_revoke, "invitation_revoke"),
     ("people/members/<int:membership_id>/remove/", people.member_remove, "member_remove"),
     ("people/accounts/<int:user_id>/password-link/", password_views.password_link, "password_link"),
+    ("people/messages/", correspondence.messages_to_all, "messages_to_all"),
+    ("people/raters/<int:rater_id>/messages/", correspondence.rater_messages, "rater_messages"),
     ("people/raters/<int:rater_id>/languages/", people.rater_languages, "rater_languages"),
     ("people/raters/<int:rater_id>/qualification/", qualification.rater_qualification, "rater_qualification"),
     ("people/raters/<int:rater_id>/qualify/", qualification.rater_qualify, "rater_qualify"),

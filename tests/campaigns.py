@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.adjudication.decisions import DecidedAnswer, decide_answers
+from annotation.correspondence.messages import write_to_managers, write_to_rater
 from annotation.gold.rounds import next_in_round, start_round
 from annotation.guidelines.following import confirm_guidelines
 from annotation.guidelines.versions import save_draft, start_draft
@@ -130,6 +131,10 @@ def make_campaign(mark: str) -> Campaign:
     decide_answers(project, users["manager"], summaries[0].pk, decided)
 
     flag = ArticleFlag.objects.create(assignment=finished.assignment, reason=f"{mark}-flag")
+    write_to_managers(raters["annotator"].user, raters["annotator"], "Which question is meant?")
+    write_to_rater(users["manager"], raters["annotator"], "The second one.")
+    reserved = make_rater(project, user=make_user(f"{mark}-reserved-name"), status=Rater.Status.SUSPENDED)
+    write_to_managers(reserved.user, reserved, f"{mark}-message")
     run = plan_run(project, "length", {}, user=users["manager"])
     work_on_run(run.pk)
     Score.objects.filter(run=run).update(value=float(SCORE), explanation=f"{mark}-score")
@@ -210,6 +215,7 @@ def make_campaign(mark: str) -> Campaign:
         "rater_qualify": {"rater_id": raters["trainee"].pk},
         "rater_allow_round": {"rater_id": raters["trainee"].pk},
         "rater_reinstate": {"rater_id": raters["removed"].pk},
+        "rater_messages": {"rater_id": reserved.pk},
         "gold_restore": {"summary_id": retired.summary_id},
         "comparison_table": {"kind": "csv"},
         "agreement_table": {"kind": "csv"},

@@ -20,6 +20,7 @@ from annotation.models import (
     Membership,
     Project,
     Rater,
+    RaterMessage,
     Rating,
     Rerating,
     Summary,
@@ -133,6 +134,15 @@ class MoreRows:
                 accepted_at=accepted and self.now,
                 expires_at=self.now + timedelta(days=1),
             )
+        for correspondent in (self.annotator.pk, self.special["rater_messages"]["rater_id"]):
+            for from_manager in (False, True):
+                RaterMessage.objects.create(
+                    rater_id=correspondent,
+                    from_manager=from_manager,
+                    author=make_user(),
+                    text=f"message {number}",
+                    written_at=self.now,
+                )
         AuditEntry.objects.create(
             project=self.project, actor=self.manager, actor_name="x", action="rater_removed", object="y"
         )

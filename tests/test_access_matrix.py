@@ -99,6 +99,8 @@ GET   history                    in     200       200        403     403     404
 GET   history_rating             in     404       200        403     403     404      404       404
 POST  history_reopen             in     409       302        403     403     404      404       404
 POST  history_correct            in     404       302        403     403     404      404       404
+GET   own_messages               in     200       200        403     403     404      404       404
+POST  own_messages               in     302       302        403     403     404      404       404
 GET   guidelines                 in     200       200        403     403     404      404       404
 POST  guidelines                 in     302       302        403     403     404      404       404
 
@@ -168,6 +170,10 @@ POST  invitation_revoke          in     403       403        403     302     404
 GET   member_remove              in     403       403        403     200     404      404       404
 POST  member_remove              in     403       403        403     302     404      404       404
 POST  password_link              in     403       403        403     200     404      404       404
+GET   rater_messages             in     403       403        403     200     404      404       404
+POST  rater_messages             in     403       403        403     302     404      404       404
+GET   messages_to_all            in     403       403        403     200     404      404       404
+POST  messages_to_all            in     403       403        403     302     404      404       404
 GET   rater_languages            in     403       403        403     200     404      404       404
 POST  rater_languages            in     403       403        403     302     404      404       404
 GET   rater_suspend              in     403       403        403     200     404      404       404
@@ -425,6 +431,9 @@ FORMS: dict[str, dict[str, object]] = {
     "project_settings": {"name": ""},
     "people": {"role": "researcher"},
     "rater_languages": {"other_languages": "tr"},
+    "own_messages": {"text": "Which question is meant?"},
+    "rater_messages": {"text": "The second one."},
+    "messages_to_all": {"text": "Thank you all.", "confirmed": "2"},
     "rater_suspend": {"reason": "Away."},
     "rater_remove": {"reason": "Answers at random."},
     "rater_reinstate": {"reason": "Talked."},
@@ -481,6 +490,8 @@ OWN_REVIEW = ("round_review", "trainee")
 
 ALLOWED_WRITES = {
     ("GET", "rate"),  # it reserves the rater's next summary
+    ("GET", "own_messages"),  # it marks messages as read
+    ("GET", "rater_messages"),
     ("GET", "export_file"),  # the audit log records it
     ("GET", "api_export"),
     ("POST", "rate_flag"),  # it also stores the answers in its form
@@ -514,6 +525,7 @@ SECRETS = (
     "file",
     "draft",
     "decision",
+    "message",
 )
 
 

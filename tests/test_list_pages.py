@@ -30,6 +30,7 @@ LISTS = {
     "rate_languages": "languages of a rater",
     "round_review": "summaries of a gold round",
     "history": "ratings of a rater",
+    "own_messages": "messages",
     "progress": "languages, datasets, systems",
     "summaries": "summaries",
     "summary": "ratings, references and flags of a summary",
@@ -46,6 +47,8 @@ LISTS = {
     "audit_log_csv": "entries",
     "people": "members and raters",
     "invitations": "invitations",
+    "rater_messages": "messages",
+    "messages_to_all": "languages of raters",
     "rater_qualification": "languages, rounds, suspensions",
     "runs": "runs",
     "run": "reasons for missing scores",
@@ -130,6 +133,7 @@ AS = {
     "rate_languages": "trainee",
     "round_review": "trainee",
     "history": "annotator",
+    "own_messages": "annotator",
     "export_file": "manager",
 }
 """Address -> who asks, unless it is the manager."""

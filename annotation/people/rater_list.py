@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Prefetch
 
 from annotation.gold.qualified_languages import qualified_raters
-from annotation.models import AuditEntry, CheckSuspension, Project, QualificationRound, Rater
+from annotation.models import AuditEntry, CheckSuspension, Project, QualificationRound, Rater, RaterMessage
 from annotation.people.members import reasons_of
 from annotation.progress.progress import work_by_rater
 
@@ -23,6 +23,8 @@ class ListedRater:
     """Languages in which the rater is qualified."""
     stopped: AuditEntry | None
     """The latest suspension or removal."""
+    unread: int
+    """Messages of the rater that no manager has opened."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def rater_rows(project: Project, sort: str) -> tuple[list[ListedRater], dict[str
     if chosen not in _KEYS or sort.startswith("--"):
         sort = chosen = "name"
     work, qualified, reasons = work_by_rater(project), qualified_raters(project), reasons_of(project)
+    unread = RaterMessage.objects.unread_by_managers(project)
     raters = project.raters.select_related("user").prefetch_related(
         Prefetch("rounds", QualificationRound.objects.order_by("number")),
         Prefetch("check_suspensions", CheckSuspension.objects.filter(lifted_at__isnull=True)),
@@ -73,6 +76,7 @@ def rater_rows(project: Project, sort: str) -> tuple[list[ListedRater], dict[str
             *work.get(rater.pk, (0, None)),
             qualified=qualified.get(rater.pk, set()),
             stopped=reasons.get(rater.pseudonym),
+            unread=unread.get(rater.pk, 0),
         )
         for rater in raters
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import Article, ArticleFlag, Assignment, Project, Rater, Rating, Summary
+from annotation.models import Article, ArticleFlag, Assignment, Project, Rater, RaterMessage, Rating, Summary
 
 FORECAST_DAYS = 7
 LONGEST_FORECAST = 3650  # days
@@ -138,6 +138,8 @@ class Progress:
     """The latest open flags."""
     flag_count: int
     """The number of open flags."""
+    unread: dict[int, int]
+    """Rater id -> the number of messages that no manager has opened, for raters who have some."""
 
     @property
     def ratings(self) -> int:
@@ -155,6 +157,15 @@ class Progress:
     def suspended(self) -> list[str]:
         """Return the pseudonyms of suspended raters."""
         return [row.rater.pseudonym for row in self.raters if row.rater.status == Rater.Status.SUSPENDED]
+
+    @property
+    def unread_messages(self) -> int:
+        return sum(self.unread.values())
+
+    @property
+    def writers(self) -> list[Rater]:
+        """Return the raters with unread messages."""
+        return [row.rater for row in self.raters if row.rater.pk in self.unread]
 
     @property
     def started(self) -> bool:
@@ -175,12 +186,14 @@ Cell = tuple[str, str, str]
 def progress_version(project: Project) -> str:
     """Return a text that changes whenever a figure of `progress_of` may have changed. Cheap."""
     statuses = project.raters.order_by("status").values_list("status").annotate(Count("pk"))
+    unread = RaterMessage.objects.unread_by_managers(project)
     return ".".join(
         (
             str(project.revision),
             str(_leases(project).count()),
             "/".join(map(str, _flags(project).aggregate(Count("pk"), Max("pk")).values())),
             "".join(f"{status[0]}{count}" for status, count in statuses),
+            "/".join(f"{rater}-{count}" for rater, count in unread.items()),
             str(timezone.localdate().toordinal()),
         )
     )
@@ -223,6 +236,7 @@ def progress_of(project: Project) -> Progress:
             ]
         ),
         flag_count=flags.count(),
+        unread=RaterMessage.objects.unread_by_managers(project),
     )
 
 

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
-from annotation.models import Project, Rater
-from annotation.permissions import Permission, project_for, rater_for
+from annotation.models import Project, Rater, RaterMessage
+from annotation.permissions import Permission, Person, project_for, rater_for
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,17 @@ class Section:
     """URL names of other pages in the section, with all addresses below them."""
     is_in: Callable[[Project], bool] = lambda _: True
     """True if the project has this section."""
+    unread: Callable[[Person, Project], int] = lambda _person, _project: 0
+    """The number of messages in the section that the person has not opened."""
 
 
 def _has_guidelines(project: Project) -> bool:
     return project.guidelines.published().exists()
+
+
+def _unread_by_rater(person: Person, project: Project) -> int:
+    unread = RaterMessage.objects.unread(from_manager=True)
+    return unread.filter(rater__project=project, rater__user=person.pk).count()
 
 
 @dataclass(frozen=True)
@@ -32,11 +39,13 @@ class Link:
     url_name: str
     address: str
     is_current: bool
+    unread: int
 
 
 SECTIONS = (
     Section("Rate", "rate", Permission.RATE),
     Section("My ratings", "history", Permission.RATE),
+    Section("Messages", "own_messages", Permission.RATE, unread=_unread_by_rater),
     Section("Guidelines", "guidelines", Permission.RATE, is_in=_has_guidelines),
     Section("Progress", "progress", Permission.SEE_PROGRESS),
     Section(
@@ -115,5 +124,12 @@ def sections_for(request: HttpRequest, project: Project) -> list[Link]:
     around = [each for own in addresses.values() for each in own if request.path.startswith(each)]
     current = max(around, key=len, default=None)
     return [
-        Link(section.title, section.url_name, own[0], current in own) for section, own in addresses.items()
+        Link(
+            section.title,
+            section.url_name,
+            own[0],
+            current in own,
+            section.unread(request.user, project),
+        )
+        for section, own in addresses.items()
     ]

@@ -76,6 +76,8 @@ PAGES = {
     "exports": ("demo-manager", "/projects/demo/exports/"),
     "audit-log": ("demo-manager", "/projects/demo/audit-log/"),
     "people": ("demo-manager", "/projects/demo/people/"),
+    "messages-to-all": ("demo-manager", "/projects/demo/people/messages/"),
+    "rater-messages": ("demo-manager", "/projects/demo/people/raters/7/messages/"),
     "invitations": ("demo-manager", "/projects/demo/people/invitations/"),
     "qualification": ("demo-manager", "/projects/demo/people/raters/7/qualification/"),
     "set-up": ("demo-manager", "/projects/demo/set-up/"),
@@ -91,6 +93,7 @@ PAGES = {
     "rate-languages": ("demo-annotator", "/projects/demo/rate/languages/"),
     "guidelines": ("demo-annotator", "/projects/demo/guidelines/"),
     "history": ("demo-annotator", "/projects/demo/history/"),
+    "messages": ("demo-annotator", "/projects/demo/messages/"),
     "gold-round": ("demo-newcomer", "/projects/demo/rate/"),
     "refused": ("demo-annotator", "/projects/demo/people/"),
 }
