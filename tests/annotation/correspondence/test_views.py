@@ -60,7 +60,7 @@ def test_texts_are_escaped_paragraphs_in_their_own_direction(project, manager, r
         assert MARKUP not in page
         assert f"<p>{escape(MARKUP)}</p>" in page
         assert "<p>A second line.</p>" in page
-        assert '<div dir="auto">' in page
+        assert '<div class="message-text" dir="auto">' in page
 
 
 def test_a_rater_writes_and_managers_see_it_until_one_opens_it(project, manager, rater):
