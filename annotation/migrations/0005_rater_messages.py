@@ -6,28 +6,55 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0004_scope_of_tokens'),
+        ("annotation", "0004_scope_of_tokens"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='RaterMessage',
+            name="RaterMessage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('from_manager', models.BooleanField()),
-                ('text', models.TextField(max_length=2000)),
-                ('written_at', models.DateTimeField()),
-                ('read_at', models.DateTimeField(help_text='First opened by the other side.', null=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='annotation.rater')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("from_manager", models.BooleanField()),
+                ("text", models.TextField(max_length=2000)),
+                ("written_at", models.DateTimeField()),
+                ("read_at", models.DateTimeField(help_text="First opened by the other side.", null=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "rater",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="messages",
+                        to="annotation.rater",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-written_at', '-pk'],
-                'indexes': [models.Index(condition=models.Q(('read_at__isnull', True)), fields=['rater', 'from_manager'], name='message_unread')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='message_not_empty')],
+                "ordering": ["-written_at", "-pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("read_at__isnull", True)), fields=["rater"], name="message_unread"
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("text", ""), _negated=True), name="message_not_empty"
+                    )
+                ],
             },
         ),
     ]

@@ -42,7 +42,7 @@ class RaterMessage(models.Model):
         ordering = ["-written_at", "-pk"]
         indexes = [
             models.Index(
-                fields=["rater", "from_manager"],
+                fields=["rater"],
                 condition=Q(read_at__isnull=True),
                 name="message_unread",
             ),

@@ -6,7 +6,7 @@ from django.utils.html import escape
 
 from annotation.correspondence.messages import MESSAGES_A_DAY, write_to_managers, write_to_rater
 from annotation.models import Rater, RaterMessage
-from annotation.people.members import remove_rater
+from annotation.people.members import remove_rater, suspend_rater
 from annotation.progress.progress import progress_version
 from annotation.rating.assigning import take_assignment
 from tests.annotation.rating.rating_steps import FIRST, HTMX, address, sheet, signed_in
@@ -102,6 +102,16 @@ def test_a_refused_message_stays_in_the_form(project, rater):
     assert "20 messages today" in response.content.decode()
     assert "One more.</textarea>" in response.content.decode()
     assert signed_in(rater.user).post(target, {"text": " "}).status_code == 422
+
+
+def test_suspended_raters_are_led_to_the_page_and_write_there(project, rater):
+    suspend_rater(rater)
+    target = reverse("own_messages", args=[project.slug])
+    browser = signed_in(rater.user)
+    refused = browser.get(reverse("rate", args=[project.slug]))
+    assert f'href="{target}">Write to managers' in refused.content.decode()
+    assert browser.post(target, {"text": "Why?"}).status_code == 302
+    assert rater.messages.get().text == "Why?"
 
 
 def test_a_removed_rater_has_a_page_without_a_form(project, manager, rater):
