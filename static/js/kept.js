@@ -31,7 +31,7 @@ globalThis.keptAnswers = (() => {
     }) === true;
   }
 
-  const read = (key) => JSON.parse(stored((storage) => storage.getItem(key)) || "null");
+  const read = (key) => stored((storage) => JSON.parse(storage.getItem(key)));
   const forget = (key) => stored((storage) => storage.removeItem(key));
 
   /* Return what is kept of this stage of this summary, or null. */

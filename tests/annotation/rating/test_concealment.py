@@ -243,8 +243,8 @@ def test_a_silent_check_and_ordinary_work_get_the_same_responses(project):
     assert heard[0] == heard[1]
 
 
-PASSING = r'value="\w{64}"|"x-csrftoken": "\w{64}"|\d\d:\d\d|datetime="[^"]*"|<b>\d+ s</b>'
-"""Tokens and times, which differ between any two responses."""
+PASSING = r'value="\w{64}"|"x-csrftoken": "\w{64}"|\d\d:\d\d|datetime="[^"]*"|<b>\d+ s</b>|data-user="\d+"'
+"""Tokens, times and accounts, which differ between any two responses."""
 
 
 def responses_to_a_rating(rater: Rater, summary: Summary) -> list[str]:

@@ -24,7 +24,7 @@ def project(db):
 @pytest.fixture
 def rated(project):
     """Return a project with two raters who agree on every second summary; the first one's times are known."""
-    summaries = make_summaries(project, ["x", "y"], ["s", "t"])
+    summaries = make_summaries(project, ["x", "y"], ["s", "t", "u"])
     first, second = make_rater(project, pseudonym="rater-1"), make_rater(project, pseudonym="rater-2")
     rate_all((summary, first, {"comprehensibility": "yes"}) for summary in summaries)
     rate_all(
