@@ -164,6 +164,7 @@ def parameters_of_the_api() -> dict[str, set[str]]:
     return {
         path: {each["name"] for each in operations["get"].get("parameters", []) if each["in"] == "query"}
         for path, operations in paths.items()
+        if "get" in operations
     }
 
 

@@ -129,7 +129,7 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
             yield route
 
 
-RATERS_OWN = re.compile(r"/(rate|rounds|checks|history|guidelines)/")
+RATERS_OWN = re.compile(r"/(rate|rating|rounds|checks|history|guidelines)/")
 
 
 def paths(slug: str, numbers: set[int]) -> list[str]:
@@ -155,8 +155,17 @@ def paths(slug: str, numbers: set[int]) -> list[str]:
     return sorted(found - {reverse("sign_out")})  # signing out would end the test
 
 
-def requests_to_try(path: str, stage: int) -> list[tuple[str, dict[str, str], dict[str, str]]]:
+def requests_to_try(path: str, stage: int) -> list[tuple[str, dict[str, object], dict[str, str]]]:
     """Return (method, form, headers) of every request to try; no form may open the article."""
+    if path.startswith("/api/"):
+        jump, off_scale = (
+            {"answers": {key: {"value": value} for key in answers(asked)}}
+            for asked, value in ((3, "yes"), (stage, "maybe"))
+        )
+        return [
+            ("get", {}, {}),
+            *[(method, form, {}) for method in ("post", "put") for form in ({}, jump, off_scale)],
+        ]
     anywhere = [("get", {}, {}), ("get", {}, HTMX), ("post", {}, {})]
     if not RATERS_OWN.search(path):
         return anywhere
@@ -191,7 +200,9 @@ def leaks(
             continue
         for method, form, headers in requests_to_try(path, assignment.stage):
             with transaction.atomic():
-                response = getattr(client, method)(path, form, headers=headers)
+                is_json = path.startswith("/api/") and method != "get"
+                kind = {"content_type": "application/json"} if is_json else {}
+                response = getattr(client, method)(path, form, headers=headers, **kind)
                 body = b"".join(response).decode()
                 transaction.set_rollback(True)
             said = body + str(dict(response.headers)) + str(response.cookies)
