@@ -61,8 +61,10 @@ def add_rater(project: Project, user: User, languages: Sequence[str]) -> Rater:
 def create_rater(project: Project, manager: User, username: str, languages: Sequence[str]) -> Rater:
     """Return a rater with a new account that has no password, so that only API tokens or a link open it.
 
-    Raises InvalidFields for a username that is taken or invalid, and for invalid language codes.
+    Raises NotAllowed or NotFound unless `manager` manages the project's people, and InvalidFields for a
+    username that is taken or invalid and for invalid language codes.
     """
+    require(manager, project, Permission.MANAGE_PEOPLE)
     user = User(username=username)
     user.set_unusable_password()
     wrong: dict[str, str] = {}
@@ -77,7 +79,6 @@ def create_rater(project: Project, manager: User, username: str, languages: Sequ
         )
     if wrong:
         raise InvalidFields(wrong)
-    require(manager, project, Permission.MANAGE_PEOPLE)
     with transaction.atomic():
         user.save()
         rater = add_rater(project, user, languages)
