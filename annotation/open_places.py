@@ -1,7 +1,8 @@
 """The number of ratings that a summary still needs, which only this module sets, and who may give them."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +13,11 @@ from django.db.models.functions import Coalesce, Greatest
 
 from annotation.database.joined_rows import ModelColumns, prepared_cursor
 from annotation.database.portions import portions
+from annotation.errors import DomainError
 from annotation.models import Article, Assignment, Project, Rater, Rating, Summary
 
+SHUFFLE_KEYS = 2**31
+ORDER_IS_FIXED = "The first summary was given out, so the order can no longer change."
 ARTICLE_GAP = 10
 """Summaries that a rater gets before another one of the same article, while there is a choice."""
 
@@ -144,9 +148,43 @@ def wanted_ratings(project: Project, article_id: str, system: str) -> int:
     return project.extra_redundancy if share < project.extra_share else project.redundancy
 
 
-def shuffle_key(project: Project, article_id: str, system: str) -> int:
-    """Return the summary's position in the order of assignment, unrelated to the order of the file."""
-    return int.from_bytes(_digest(project, article_id, system)[8:12], "big") >> 1
+def shuffle_key(project: Project, article_id: str, system: str, weight: float = 1.0) -> int:
+    """Return the summary's position in the order of assignment, unrelated to the order of the file.
+
+    It is uniform from 0 to below SHUFFLE_KEYS. With another `weight` than 1 (above 0), each summary that
+    comes next is one of those left with a probability that is proportional to its weight.
+    """
+    key = int.from_bytes(_digest(project, article_id, system)[8:12], "big") >> 1
+    if weight == 1:
+        return key
+    place = (key + 0.5) / SHUFFLE_KEYS
+    return int(-math.expm1(math.log1p(-place) / weight) * SHUFFLE_KEYS)
+
+
+def draw_by_weight(project: Project, weights: Mapping[int, float]) -> None:
+    """Give summaries, by primary key, these weights and the positions that follow from them.
+
+    Must be in a transaction. Raises DomainError if anything was given out or rated before: only draws from
+    the first one on have known probabilities.
+    """
+    for ids in portions(sorted(weights)):
+        rows = Summary.objects.filter(project=project, pk__in=ids).select_related("article", "system")
+        found = list(rows.select_for_update(of=("self",)).order_by("pk").defer("text", "article__text"))
+        for each in found:
+            each.draw_weight = weights[each.pk]
+            each.shuffle_key = shuffle_key(
+                project, each.article.external_id, each.system.name, each.draw_weight
+            )
+        Summary.objects.bulk_update(found, ["draw_weight", "shuffle_key"])
+    # After the locks, so that no claim comes in between.
+    if work_has_begun(project):
+        raise DomainError(ORDER_IS_FIXED)
+
+
+def work_has_begun(project: Project) -> bool:
+    """Return whether a summary was ever given out or rated, gold rounds aside."""
+    given = Assignment.objects.filter(summary__project=project, round__isnull=True)
+    return given.exists() or Rating.objects.filter(summary__project=project, round__isnull=True).exists()
 
 
 def _digest(project: Project, article_id: str, system: str) -> bytes:

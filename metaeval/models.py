@@ -1,4 +1,4 @@
-"""Tags of disagreements between people and evaluators, and preregistrations of comparisons."""
+"""Tags of disagreements, preregistrations of comparisons, and which summaries are rated first."""
 
 from typing import Self
 
@@ -115,3 +115,18 @@ class Preregistration(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first_name} {self.get_claim_display()} {self.second_name}"
+
+
+class Priority(models.Model):
+    """Summaries of a project are drawn with weights that follow from scores of these evaluators."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="priority")
+    question_key = models.CharField(max_length=60)
+    evaluators = models.JSONField(help_text="Labels of the setups, which may be deleted.")
+    set_at = models.DateTimeField()
+    set_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.evaluators)} on {self.question_key}"

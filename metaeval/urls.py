@@ -17,6 +17,7 @@ from metaeval.learning_curves import making_views as new_curves
 from metaeval.learning_curves import views as curves
 from metaeval.planning import views as planning
 from metaeval.preregistrations import views as preregistrations
+from metaeval.priority import views as priority
 from metaeval.raters import views as raters
 from metaeval.rechecks import views as rechecks
 from metaeval.systems import views as systems
@@ -37,6 +38,7 @@ JUDGES = f"{PROJECT}/judges"
 JUDGE = f"{JUDGES}/<int:judge_id>"
 VERSION = f"{JUDGE}/versions/<int:number>"
 PREREGISTRATIONS = f"{PROJECT}/preregistrations"
+PRIORITY = f"{PROJECT}/priority"
 RATERS = f"{PROJECT}/raters"
 RECHECKS = f"{PROJECT}/rechecks"
 TRAININGS = f"{PROJECT}/trainings"
@@ -75,6 +77,9 @@ urlpatterns = [
     path(f"{CARD}/{FIGURE}", card.evaluator_card_figure, name="evaluator_card_figure"),
     path(f"{PROJECT}/planning/", planning.planning, name="planning"),
     path(f"{PROJECT}/planning/table.<slug:kind>", planning.planning_table, name="planning_table"),
+    path(f"{PRIORITY}/", priority.priority, name="priority"),
+    path(f"{PRIORITY}/remove/", priority.priority_remove, name="priority_remove"),
+    path(f"{PRIORITY}/draws.csv", priority.priority_csv, name="priority_csv"),
     path(f"{PREREGISTRATIONS}/", preregistrations.preregistrations, name="preregistrations"),
     path(f"{PREREGISTRATIONS}/table.csv", preregistrations.preregistrations_csv, name="preregistrations_csv"),
     path(f"{PREREGISTRATIONS}/new/", preregistrations.preregistration_new, name="preregistration_new"),

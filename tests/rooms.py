@@ -19,6 +19,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "raters": "one rater against the others",
         "planning": "how many more ratings it takes",
         "preregistrations": "comparisons stated before their results",
+        "priority": "which summaries are rated first",
         "systems": "means of systems",
         "answers": "what raters answered, by language and system",
         "adjudication": "where raters disagree, decided",
@@ -31,7 +32,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "charts": "drawings as SVG",
         "templatetags": "numbers as pages write them",
         "snapshot": "rows of the database as arrays",
-        "models": "tags of disagreements, preregistrations",
+        "models": "tags of disagreements, preregistrations, priorities",
         "stats": "statistics; no Django",
     },
     "scoring": {

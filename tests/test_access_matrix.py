@@ -139,6 +139,10 @@ GET   set_up                     in     403       403        403     200     404
 GET   set_up_preview             in     403       403        403     200     404      404       404
 GET   project_settings           in     403       403        403     200     404      404       404
 POST  project_settings           in     403       403        403     422     404      404       404
+GET   priority                   in     403       403        403     200     404      404       404
+POST  priority                   in     403       403        403     302     404      404       404
+POST  priority_remove            in     403       403        403     302     404      404       404
+GET   priority_csv               in     403       403        403     200     404      404       404
 GET   guidelines_settings        in     403       403        403     200     404      404       404
 POST  guidelines_settings        in     403       403        403     422     404      404       404
 POST  guidelines_default         in     403       403        403     302     404      404       404

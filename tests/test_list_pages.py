@@ -69,6 +69,7 @@ LISTS = {
     "systems_table": "systems and setups",
     "evaluator_card": "languages and systems",
     "disagreements": "summaries",
+    "priority_csv": "summaries",
     "preregistrations": "preregistrations",
     "preregistrations_csv": "preregistrations",
     "rechecks_of_setup": "rechecks",
@@ -105,7 +106,7 @@ LISTS = {
 OTHERS = """
 favicon sign_in sign_in_code admin_sign_in oidc_return invitation
 two_factor password_forgotten password_reset api_schema
-project_new questionnaire_new set_up set_up_preview project_settings project_archive project_archived
+project_new questionnaire_new set_up set_up_preview project_settings priority project_archive project_archived
 project_delete
 campaign_close results_publish api_exports
 rate rate_item api_rating api_import api_guidelines rating_stop check_review history_rating guidelines

@@ -70,5 +70,7 @@ class Action(TextChoices):
     KEY_REMOVED = "key_removed", "Removed endpoint key"
     RUN_DELETED = "run_deleted", "Deleted run"
     COMPARISON_PREREGISTERED = "comparison_preregistered", "Preregistered comparison"
+    PRIORITY_SET = "priority_set", "Put uncertain summaries first"
+    PRIORITY_REMOVED = "priority_removed", "Put summaries in random order"
     PREREGISTRATION_WITHDRAWN = "preregistration_withdrawn", "Withdrew preregistration"
     SEALED_LABELS_OPENED = "sealed_labels_opened", "Opened sealed labels"

@@ -114,6 +114,12 @@ class Summary(Imported):
     ratings_wanted = models.PositiveSmallIntegerField(default=1)
     open_places = models.PositiveSmallIntegerField(default=1)
     shuffle_key = models.PositiveIntegerField(default=0)
+    draw_weight = models.FloatField(
+        default=1.0,
+        db_default=1.0,
+        editable=False,
+        help_text="Weight of the summary among those that are left whenever the next one is drawn.",
+    )
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -75,7 +75,7 @@ SECTIONS = (
     Section("Import", "imports", Permission.MANAGE_PROJECT),
     Section("Export", "exports", Permission.EXPORT_SCORES),
     Section("People", "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),
-    Section("Settings", "project_settings", Permission.MANAGE_PROJECT, further=("set_up",)),
+    Section("Settings", "project_settings", Permission.MANAGE_PROJECT, further=("set_up", "priority")),
     Section(
         "Archive",
         "project_archived",

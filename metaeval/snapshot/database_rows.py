@@ -11,7 +11,9 @@ from django.db.models import OuterRef, Q, Subquery
 from annotation import protocol
 from annotation.adjudication.decisions import settled_answers
 from annotation.labels import answered
-from annotation.models import Article, Project, Question, Rater, Rating, Summary, System
+from annotation.models import Article, Assignment, Project, Question, Rater, Rating, Summary, System
+from annotation.open_places import SHUFFLE_KEYS
+from metaeval.models import Priority
 from metaeval.snapshot.arrays import (
     Decisions,
     QuestionRatings,
@@ -23,6 +25,7 @@ from metaeval.snapshot.arrays import (
 )
 from metaeval.snapshot.changes import Changes
 from metaeval.stats.arrays import Bools, Floats, Ints
+from metaeval.stats.labels.draw_chances import draw_chances
 
 
 def columns(rows: Iterable[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
@@ -125,6 +128,32 @@ def _summaries(project: Project, article_ids: Ints, article_codes: Ints, systems
         language_names=tuple(languages),
         dataset_names=tuple(datasets),
     )
+
+
+def read_draw_chances(project: Project, rows: SummaryRows) -> Floats | None:
+    """Return `draw_chances` of the summaries, (summaries,), by language; None unless some come earlier.
+
+    Summaries that were imported with all their ratings were never drawn, and have a chance of 1. Once every
+    summary was drawn, the order no longer matters.
+    """
+    if not Priority.objects.filter(project=project).exists():
+        return None
+    of_project = Summary.objects.filter(project=project)
+    drawn = Assignment.objects.filter(summary__project=project, round__isnull=True)
+    ids, keys, weights = columns(of_project.order_by("pk").values_list("pk", "shuffle_key", "draw_weight"), 3)
+    belongs = np.isin(whole_numbers(ids), rows.ids)
+    was_drawn = np.isin(rows.ids, whole_numbers(drawn.values_list("summary", flat=True).distinct()))
+    has_places = of_project.filter(open_places__gt=0).exclude(article__text="").values_list("pk", flat=True)
+    is_waiting = np.isin(rows.ids, whole_numbers(has_places)) & ~was_drawn
+    if not is_waiting.any():
+        return None
+    places, weight = np.array(keys)[belongs] / SHUFFLE_KEYS, np.array(weights)[belongs]
+    chances = np.ones(len(rows.ids))
+    languages = rows.summaries.languages
+    for language in np.unique(languages):
+        own = (languages == language) & (was_drawn | is_waiting)
+        chances[own] = draw_chances(places[own], weight[own], is_waiting[own])
+    return read_only(chances)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from metaeval.snapshot.database_rows import (
     latest_rating_at,
     question_ratings,
     read_decisions,
+    read_draw_chances,
     read_ratings,
     read_summaries,
     renewed_ratings,
@@ -37,10 +38,14 @@ from metaeval.snapshot.label_rules import LABEL_RULES, labels_by
 from metaeval.snapshot.published import public_name, published_evaluators
 from metaeval.snapshot.rater_groups import warning_of_mixing
 from metaeval.snapshot.scores import ScoresOfSetups, read_evaluators, read_scores, renewed_scores
-from metaeval.stats.arrays import Ints
+from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.check_choice import check_choice
 
 KEPT_PROJECTS = 4
+UNEVEN = (
+    "Summaries on which evaluators leave more doubt were drawn earlier, so those labelled so far are no even"
+    " sample; only means of systems are weighted for that."
+)
 
 Request = TypeVar("Request", bound=Hashable)
 Result = TypeVar("Result")
@@ -72,6 +77,8 @@ class Snapshot:
     for which the sealed part was opened is among `evaluators`, too."""
     without_scores: tuple[str, ...]
     """Labels of the others."""
+    draw_chances: Floats | None = None
+    """(summaries,) of `draw_chances`; None if no summary came earlier than others on purpose."""
     is_published: bool = False
     """True if it holds only what anybody may know; articles' ids, which the database has, are not."""
 
@@ -96,7 +103,8 @@ class Snapshot:
     def _labels_on(self, ratings: QuestionRatings, group: str, rule: str) -> Labels:
         labels = labels_by(rule, self.human, ratings, len(self.summaries), group)
         warning = warning_of_mixing(self.summaries, self.human, group, ratings.question.key)
-        definition = f"{labels.definition} {warning}".rstrip()
+        uneven = "" if self.draw_chances is None else UNEVEN
+        definition = " ".join(each for each in (labels.definition, uneven, warning) if each)
         return replace(labels, definition=definition, warning=warning)
 
     @cached_property
@@ -248,4 +256,5 @@ def _snapshot(project: Project, revision: int, parts: _Parts) -> Snapshot:
         evaluators=read.evaluators,
         tried=read.tried,
         without_scores=read.without_scores,
+        draw_chances=read_draw_chances(project, parts.summaries),
     )

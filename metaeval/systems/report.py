@@ -9,7 +9,7 @@ from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.levels import SYSTEM_MEAN_DECIMALS
 from metaeval.stats.labels.label_mean import CUT, MeanEstimate, label_mean, within_ends
-from metaeval.stats.labels.prediction_powered import prediction_powered
+from metaeval.stats.labels.prediction_powered import drawn_prediction_powered, prediction_powered
 from metaeval.stats.result import reasons, value_and_ends
 
 SCORE_MEAN = (
@@ -62,9 +62,9 @@ class SystemFigure:
 
 
 def label_figures(
-    comparison: Comparison, labels: Labels, *, at_every_look: bool = False
+    comparison: Comparison, labels: Labels, chances: Floats | None = None, *, at_every_look: bool = False
 ) -> list[SystemFigure]:
-    """Return the mean label of each system, from labels alone."""
+    """Return the mean label of each system, from labels alone, weighted if there are `draw_chances`."""
     articles = comparison.summaries.articles
     return _figures(
         comparison,
@@ -72,31 +72,47 @@ def label_figures(
         "labels",
         None,
         lambda own: within_ends(
-            label_mean(labels.values[own], articles[own], at_every_look=at_every_look), labels.scale.ends
+            label_mean(
+                labels.values[own],
+                articles[own],
+                chances=None if chances is None else chances[own],
+                at_every_look=at_every_look,
+            ),
+            labels.scale.ends,
         ),
         labels,
     )
 
 
 def powered_figures(
-    comparison: Comparison, labels: Labels, evaluator: SetupScores, *, at_every_look: bool = False
+    comparison: Comparison,
+    labels: Labels,
+    evaluator: SetupScores,
+    chances: Floats | None = None,
+    *,
+    at_every_look: bool = False,
 ) -> list[SystemFigure]:
-    """Return the prediction-powered mean label of each system; empty if the evaluator has no scores."""
+    """Return the prediction-powered mean label of each system; empty if the evaluator has no scores.
+
+    Labels are weighted if there are `draw_chances`.
+    """
     scores = evaluator.on(labels.dimension)
     if scores is None:
         return []
     values = scores.values
+
+    def powered(own: Bools) -> MeanEstimate:
+        rows = comparison.summaries.rows(own, labels, values[own])
+        if chances is None:
+            return prediction_powered(rows, at_every_look=at_every_look)
+        return drawn_prediction_powered(rows, chances[own], at_every_look=at_every_look)
+
     return _figures(
         comparison,
         labels.dimension,
         "labels and scores",
         evaluator,
-        lambda own: within_ends(
-            prediction_powered(
-                comparison.summaries.rows(own, labels, values[own]), at_every_look=at_every_look
-            ),
-            labels.scale.ends,
-        ),
+        lambda own: within_ends(powered(own), labels.scale.ends),
         labels,
     )
 

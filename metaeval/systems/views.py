@@ -164,8 +164,8 @@ def whole_page(project: Project, choices: ComparisonChoices, wait_s: float | Non
     """
     snapshot = snapshot_of(project)
     table = comparison_table(snapshot, choices, choices.method(is_live=snapshot.is_live))
-    means, powered = _means(table, choices)
-    scores = _scores(table, choices)
+    means, powered = _means(table, choices, snapshot)
+    scores = _scores(table, choices, snapshot)
     shown = _question(table, choices)
     evaluators = [(each.key, each.label) for each in table.comparison.evaluators]
     questions = [(column.labels.key, column.labels.title) for column in table.columns]
@@ -209,7 +209,7 @@ def whole_page(project: Project, choices: ComparisonChoices, wait_s: float | Non
 
 
 def _means(
-    table: ComparisonTable, choices: ComparisonChoices
+    table: ComparisonTable, choices: ComparisonChoices, snapshot: Snapshot
 ) -> tuple[list[list[SystemFigure]], list[list[SystemFigure]]]:
     """Return by dimension the means of labels, and the prediction-powered means."""
     comparison = table.comparison
@@ -217,21 +217,24 @@ def _means(
     check_choice("evaluator", choices.evaluator, ("", *keys))
     helper = next((each for each in comparison.evaluators if each.key == choices.evaluator), None)
     labels = [column.labels for column in table.columns]
-    always = table.method.interval == ALWAYS_VALID
+    chances, always = snapshot.draw_chances, table.method.interval == ALWAYS_VALID
     powered = [
-        powered_figures(comparison, each, helper, at_every_look=always) if helper else [] for each in labels
+        powered_figures(comparison, each, helper, chances, at_every_look=always) if helper else []
+        for each in labels
     ]
-    return [label_figures(comparison, each, at_every_look=always) for each in labels], powered
+    return [label_figures(comparison, each, chances, at_every_look=always) for each in labels], powered
 
 
-def _scores(table: ComparisonTable, choices: ComparisonChoices) -> list[list[SystemFigure]]:
+def _scores(
+    table: ComparisonTable, choices: ComparisonChoices, snapshot: Snapshot
+) -> list[list[SystemFigure]]:
     """Return the means on the chosen dimension: of labels, then of each evaluator's scores."""
     labels = _question(table, choices)
     by_evaluator = (
         score_figures(table.comparison, labels.dimension, each) for each in table.comparison.evaluators
     )
     always = table.method.interval == ALWAYS_VALID
-    means = label_figures(table.comparison, labels, at_every_look=always)
+    means = label_figures(table.comparison, labels, snapshot.draw_chances, at_every_look=always)
     return [means, *(each for each in by_evaluator if each)]
 
 

@@ -37,6 +37,7 @@ PAGES = {
     "evaluator-card": ("demo-researcher", "/projects/demo/card/?evaluator=2"),
     "systems": ("demo-researcher", "/projects/demo/systems/?evaluator=2"),
     "answers": ("demo-researcher", "/projects/demo/answers/"),
+    "priority": ("demo-manager", "/projects/demo/priority/"),
     "planning": ("demo-researcher", "/projects/demo/planning/"),
     "timeline": ("demo-researcher", "/projects/demo/comparison/timeline/"),
     "preregistrations": ("demo-researcher", "/projects/demo/preregistrations/"),

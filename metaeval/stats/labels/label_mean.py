@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from metaeval.stats.arrays import Floats, Ints, code_vector, number_vector, refuse_unequal_lengths
+from metaeval.stats.labels.draw_chances import chance_vector
 from metaeval.stats.result import Interval, Result
 from metaeval.stats.uncertainty.always_valid import always_valid_quantile, degrees_at_every_look
 from metaeval.stats.uncertainty.jackknife_interval import JackknifeSpread
@@ -22,6 +23,8 @@ EVERY_LOOK = (
     "95% always-valid interval, which holds however often one looks while articles come in, with the article"
     " as the unit that is drawn; the mixture of Wang & Ramdas (2024) with Satterthwaite's degrees of freedom"
 )
+AT_RANDOM = "it takes the labelled summaries for a random draw from those of the system"
+BY_CHANCES = "each labelled summary counts as often as one over the chance that it was drawn by now"
 CUT = "Intervals are cut at the ends of the scale."
 """The definition of `within_ends`."""
 
@@ -50,18 +53,25 @@ def undefined_mean(labelled: int, scored_only: int, definition: str, reason: str
 
 
 def label_mean(
-    labels: npt.ArrayLike, articles: npt.ArrayLike, *, at_every_look: bool = False
+    labels: npt.ArrayLike,
+    articles: npt.ArrayLike,
+    *,
+    chances: npt.ArrayLike | None = None,
+    at_every_look: bool = False,
 ) -> MeanEstimate:
     """Return the mean label with a 95% interval, clustered by article.
 
-    Mean m = sum of y_i / n; variance V = G / (G - 1) * sum over articles of (sum of the article's y_i - m)^2
-    / n^2, with G articles; interval m +- t(G - 1, 0.975) * root of V. With one label for each article this is
-    the usual interval of a mean. The one `at_every_look` has the quantile of `always_valid_quantile` instead.
+    Mean m = sum of w_i y_i, with w_i = 1 / n; variance V = G / (G - 1) * sum over articles of (sum of the
+    article's w_i (y_i - m))^2, with G articles; interval m +- t(G - 1, 0.975) * root of V. With one label for
+    each article this is the usual interval of a mean. With `chances` p_i, w_i = (1 / p_i) / sum of 1 / p_j.
+    The interval `at_every_look` has the quantile of `always_valid_quantile` instead.
 
     Parameters
     ----------
     labels : (n,) nan for none; those are left out.
     articles : (n,) codes; negative = not known, which makes an article of its own.
+    chances : (n,) of `draw_chances`: above 0 and at most 1, or nan for a summary that was not drawn, which is
+        left out. None if all have the same.
 
     Undefined without any label. The interval is undefined with labels of fewer than two articles, and where
     all labels or the means of all articles are equal: an interval without width would claim that no other
@@ -70,7 +80,8 @@ def label_mean(
     Raises ValueError for unequal lengths, infinite labels, codes that are not whole numbers.
 
     Source: the t-interval; for clusters K.-Y. Liang and S. L. Zeger, "Longitudinal data analysis using
-    generalized linear models", Biometrika 73(1), 1986, with the factor G / (G - 1).
+    generalized linear models", Biometrika 73(1), 1986, with the factor G / (G - 1). Of the weights: J. Hajek,
+    comment in "Foundations of statistical inference" (eds. Godambe and Sprott), 1971.
 
     >>> mean = label_mean([1.0, 2.0, 3.0, float("nan")], [0, 1, 2, 3])
     >>> mean.value, round(mean.interval.low, 3), mean.labelled
@@ -78,17 +89,18 @@ def label_mean(
     """
     label, article = number_vector("labels", labels), code_vector("articles", articles)
     refuse_unequal_lengths(labels=label, articles=article)
-    has_label = ~np.isnan(label)
-    label, cluster = label[has_label], clusters(article[has_label])
+    chance = chance_vector(chances, len(label))
+    has_label = ~np.isnan(label) & ~np.isnan(chance)
+    label, cluster, weight = label[has_label], clusters(article[has_label]), 1 / chance[has_label]
     definition = (
-        f"Mean of the labels. Interval: {EVERY_LOOK if at_every_look else ONE_LOOK}; it takes the labelled"
-        " summaries for a random draw from those of the system."
+        f"Mean of the labels. Interval: {EVERY_LOOK if at_every_look else ONE_LOOK};"
+        f" {AT_RANDOM if chances is None else BY_CHANCES}."
     )
     if not len(label):
         return undefined_mean(0, 0, definition, NO_LABEL)
-    value = float(label.mean())
+    value = float(np.average(label, weights=weight))
     n_articles = int(cluster.max()) + 1
-    deviations = np.bincount(cluster, weights=label - value)
+    deviations = np.bincount(cluster, weights=weight * (label - value)) / weight.mean()
     sums = deviations / len(label) * np.sqrt(n_articles / max(n_articles - 1, 1))
     reason = FEWER_THAN_TWO if n_articles < 2 else NO_SPREAD if np.ptp(label) == 0 else ""
     if not reason and np.abs(deviations).max() <= ROUNDING * np.abs(label).max():

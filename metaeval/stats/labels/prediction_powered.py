@@ -3,13 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from metaeval.stats.arrays import Floats
+from metaeval.stats.labels.draw_chances import chance_vector
 from metaeval.stats.labels.label_mean import (
+    AT_RANDOM,
+    BY_CHANCES,
     EVERY_LOOK,
     FEWER_THAN_TWO,
     NO_SPREAD,
     ONE_LOOK,
+    ROUNDING,
     MeanEstimate,
     clustered_interval,
     clusters,
@@ -111,5 +116,83 @@ def _definition(power: float, at_every_look: bool) -> str:
         "Prediction-powered estimate (Angelopoulos et al. 2023; PPI++): λ times the mean score of the"
         " summaries that have no label, plus the mean of label − λ · score over those that have both, with"
         f" the λ that gives the least variance{tuned}. Interval: {EVERY_LOOK if at_every_look else ONE_LOOK};"
-        " it takes the labelled summaries for a random draw from those of the system."
+        f" {AT_RANDOM}."
+    )
+
+
+def drawn_prediction_powered(
+    rows: Rows, chances: npt.ArrayLike, *, at_every_look: bool = False
+) -> MeanEstimate:
+    """Return the mean label, estimated from labels that came with unequal `chances` and from all scores.
+
+    The weighted mean of (label - power * score), with weights w_i of one over the chance that add up to 1,
+    corrects power times the mean score of all N:
+    m = power * mean of f over the N + sum of w_i (y_i - power * f_i) over the n. Its variance is that of a
+    sum of one term for each article: of its w_i (y_i - their mean), less power times its
+    w_i (f_i - their mean), plus power times its (f - mean of all) / N. The power gives the least sum of
+    squares of the terms. Those of labels are multiplied by the root of G / (G - 2), with G articles among the
+    n, and the interval is m +- t(G - 2, 0.975) * root of the sum of their squares.
+
+    Parameters
+    ----------
+    rows : as for `prediction_powered`.
+    chances : (n,) as for `label_mean`.
+
+    Undefined without any summary with a label, a score and a chance, or of fewer than three articles. The
+    interval is undefined where all labels are equal. Where scores tell nothing (all are equal, or every
+    summary has a label), the power is 0.
+
+    Source: T. Zrnic and E. J. Candes, "Active statistical inference", ICML 2024 (arXiv 2403.03208), with
+    the weighted mean in place of the sum of weights over N, and their power tuning.
+
+    >>> labels, scores = [1.0, 2.0, 3.0, 2.0, None, None], [0.1, 0.2, 0.3, 0.3, 0.1, 0.1]
+    >>> rows = Rows(labels, scores, articles=range(6), systems=[0] * 6)
+    >>> round(drawn_prediction_powered(rows, [0.5, 0.5, 0.9, 0.9, None, None]).value, 3)
+    1.738
+    """
+    label, score = rows.labels, rows.scores
+    chance, article = chance_vector(chances, len(label)), clusters(rows.articles)
+    scored = ~np.isnan(score)
+    labelled = scored & ~np.isnan(label) & ~np.isnan(chance)
+    y, n_scored_only = label[labelled], int((scored & np.isnan(label)).sum())
+    if not len(y):
+        return undefined_mean(0, n_scored_only, _drawn_definition(np.nan, at_every_look), NO_PAIR)
+    n_articles = len(np.unique(article[labelled]))
+    if n_articles < 3:
+        definition = _drawn_definition(np.nan, at_every_look)
+        return undefined_mean(len(y), n_scored_only, definition, TOO_FEW_TO_TUNE)
+    weight = 1 / chance[labelled] / np.sum(1 / chance[labelled])
+    mean_label, mean_score = float(weight @ y), float(weight @ score[labelled])
+    of_all = np.where(scored, score - score[scored].mean(), 0) / scored.sum()
+    of_labels, of_scores = np.zeros(len(label)), np.zeros(len(label))
+    of_labels[labelled] = weight * (y - mean_label)
+    of_scores[labelled] = weight * (score[labelled] - mean_score)
+    label_terms, score_terms, all_terms = (
+        np.bincount(article, weights=each) for each in (of_labels, of_scores, of_all)
+    )
+    difference = score_terms - all_terms
+    size = float(difference @ difference)
+    power = (
+        float(difference @ label_terms) / size if size > ROUNDING * float(score_terms @ score_terms) else 0.0
+    )
+    value = mean_label - power * (mean_score - float(score[scored].mean()))
+    sums = (label_terms - power * score_terms) * np.sqrt(n_articles / (n_articles - 2)) + power * all_terms
+    definition = _drawn_definition(power, at_every_look)
+    return MeanEstimate(
+        value=value,
+        labelled=len(y),
+        scored_only=n_scored_only,
+        interval=Interval(np.nan, np.nan, definition, NO_SPREAD)
+        if np.ptp(y) == 0
+        else clustered_interval(value, sums, n_articles - 2, definition, at_every_look=at_every_look),
+        definition=definition,
+    )
+
+
+def _drawn_definition(power: float, at_every_look: bool) -> str:
+    tuned = "" if np.isnan(power) else f" = {power:.3g}"
+    return (
+        "Active inference (Zrnic & Candès 2024): λ times the mean score of all summaries, plus the weighted"
+        f" mean of label − λ · score, with the λ that gives the least variance{tuned}. Interval:"
+        f" {EVERY_LOOK if at_every_look else ONE_LOOK}; {BY_CHANCES}."
     )

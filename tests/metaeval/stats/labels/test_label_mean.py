@@ -80,3 +80,24 @@ def test_at_every_look_there_is_no_interval_before_ten_articles_carry_its_error(
     rare = label_mean([1.0] * 3 + [0.0] * 60, range(63), at_every_look=True)
     assert rare.interval.reason == "too early: fewer than 10 articles carry the standard error"
     assert rare.value == pytest.approx(3 / 63)
+
+
+@given(some_labels)
+def test_equal_chances_change_nothing(labels):
+    plain = label_mean(labels, range(len(labels)))
+    even = label_mean(labels, range(len(labels)), chances=[0.25] * len(labels))
+    assert even.value == pytest.approx(plain.value)
+    assert (even.interval.low, even.interval.high) == pytest.approx((plain.interval.low, plain.interval.high))
+
+
+def test_a_label_counts_as_often_as_one_over_its_chance():
+    mean = label_mean([1.0, 3.0, 9.0], [0, 1, 2], chances=[1.0, 0.25, np.nan])
+    assert mean.value == pytest.approx((1 + 4 * 3) / 5)
+    assert mean.labelled == 2
+    assert "one over the chance" in mean.definition
+
+
+@pytest.mark.parametrize("chances", [[0.0, 1.0], [1.0, 1.5], [1.0]])
+def test_impossible_chances_are_refused(chances):
+    with pytest.raises(ValueError, match="chances"):
+        label_mean([1.0, 2.0], [0, 1], chances=chances)

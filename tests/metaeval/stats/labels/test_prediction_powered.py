@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from metaeval.stats.labels.draw_chances import draw_chances, draw_weights
 from metaeval.stats.labels.label_mean import FEWER_THAN_TWO, NO_SPREAD, label_mean
-from metaeval.stats.labels.prediction_powered import TOO_FEW_TO_TUNE, prediction_powered
+from metaeval.stats.labels.prediction_powered import (
+    TOO_FEW_TO_TUNE,
+    drawn_prediction_powered,
+    prediction_powered,
+)
+from metaeval.stats.rows import Rows
 from metaeval.stats.scores.complete_rows import NO_PAIR
 from tests.metaeval.stats.simple_rows import make_rows
 
@@ -157,3 +163,43 @@ def test_at_every_look_the_interval_is_wider_around_the_same_value():
     assert always.value == once.value
     assert always.interval.low < once.interval.low < once.interval.high < always.interval.high
     assert "always-valid" in always.definition
+
+
+def drawn_rows(rng, n=400, drawn=80):
+    """Return rows whose doubtful summaries came first, their chances, and the mean of all labels."""
+    chance_of_yes = rng.beta(0.4, 0.4, n)
+    labels = (rng.random(n) < chance_of_yes).astype(float)
+    weights = draw_weights([chance_of_yes])
+    places = -np.expm1(np.log1p(-rng.random(n)) / weights)
+    is_waiting = np.ones(n, dtype=bool)
+    is_waiting[np.argsort(places)[:drawn]] = False
+    known = np.where(is_waiting, np.nan, labels)
+    rows = Rows(known, chance_of_yes, np.arange(n), np.zeros(n, dtype=int))
+    return rows, draw_chances(places, weights, is_waiting), labels.mean()
+
+
+def test_the_drawn_mean_is_right_on_average_and_its_interval_holds():
+    rng, errors, held = np.random.default_rng(3), [], []
+    for _ in range(300):
+        rows, chances, truth = drawn_rows(rng)
+        estimate = drawn_prediction_powered(rows, chances)
+        errors.append(estimate.value - truth)
+        held.append(estimate.interval.low <= truth <= estimate.interval.high)
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(len(errors))
+    assert np.mean(held) > 0.93
+
+
+def test_equal_scores_leave_the_weighted_mean_of_the_labels():
+    labels, articles = [1.0, 3.0, 2.0, 4.0, np.nan], range(5)
+    chances = [0.5, 0.5, 1.0, 0.25, np.nan]
+    rows = Rows(labels, [2.0] * 5, articles, [0] * 5)
+    alone = label_mean(labels, articles, chances=chances)
+    assert drawn_prediction_powered(rows, chances).value == pytest.approx(alone.value)
+
+
+def test_too_few_drawn_articles_have_no_mean():
+    rows = Rows([1.0, 2.0, np.nan], [0.1, 0.2, 0.3], [0, 1, 2], [0] * 3)
+    few = drawn_prediction_powered(rows, [0.5, 0.5, np.nan])
+    assert (few.reason, few.labelled) == (TOO_FEW_TO_TUNE, 2)
+    none = drawn_prediction_powered(rows, [np.nan] * 3)
+    assert (none.reason, none.labelled) == (NO_PAIR, 0)
