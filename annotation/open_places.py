@@ -83,10 +83,8 @@ def claim_place(rater: Rater, languages: Sequence[str], *, spread: bool) -> Summ
         meant.update(zip(_stand_ins(len(languages)), languages, strict=True))
         with prepared_cursor() as cursor:
             cursor.execute(statement, [meant.get(value, value) for value in values])
-            row = cursor.fetchone()
-        if row is not None:
-            claimed = CLAIMED.in_row(row)
-            claimed.article = ITS_ARTICLE.in_row(row, CLAIMED.width)
+            claimed = _claimed(cursor.fetchone())
+        if claimed is not None:
             return claimed
         if not connection.features.has_select_for_update:
             return None
@@ -95,7 +93,27 @@ def claim_place(rater: Rater, languages: Sequence[str], *, spread: bool) -> Summ
         waits = True
 
 
+def next_in_turn(rater: Rater, languages: Sequence[str], *, spread: bool, most: int) -> list[int]:
+    """Return the primary keys of the summaries that `claim_place` would take next, at most `most`."""
+    return list(_in_turn(rater, languages, spread=spread).values_list("pk", flat=True)[:most])
+
+
+def claim_place_of(summary_id: int) -> Summary | None:
+    """Take an open place of this summary, as `claim_place`, or return None if it has none left."""
+    with prepared_cursor() as cursor:
+        cursor.execute(CLAIM.format(first="%s"), [summary_id])
+        return _claimed(cursor.fetchone())
+
+
 RATER, PROJECT = -1, -2  # stand-ins for ids
+
+
+def _claimed(row: tuple[Any, ...] | None) -> Summary | None:
+    if row is None:
+        return None
+    claimed = CLAIMED.in_row(row)
+    claimed.article = ITS_ARTICLE.in_row(row, CLAIMED.width)
+    return claimed
 
 
 def _stand_ins(languages: int) -> list[str]:

@@ -414,6 +414,8 @@ FORMS: dict[str, dict[str, object]] = {
     "api_projects": {"name": "A new one", "questionnaire": "seahorse"},
     "api_raters": {"username": "participant-7", "languages": ["en"]},
     "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
+    "rate_skip": {"reason": "hard"},
+    "api_rating_skip": {"reason": "hard"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
     "password_forgotten": {"name_or_email": "nobody"},

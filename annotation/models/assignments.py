@@ -47,6 +47,13 @@ class Assignment(models.Model):
         RELEASED = "released", "released"
         SKIPPED = "skipped", "skipped"
 
+    class SkipReason(models.TextChoices):
+        LANGUAGE = "language", "I do not know the language well enough"
+        TEXT = "text", "The text is broken or incomplete"
+        HARD = "hard", "I cannot judge it"
+        CONTENT = "content", "The content disturbs me"
+        OTHER = "other", "Another reason"
+
     HELD = (State.OPEN, State.REOPENED)
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="assignments")
@@ -56,6 +63,14 @@ class Assignment(models.Model):
     )
     is_check = models.BooleanField(default=False)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    skip_reason = models.CharField(
+        max_length=10,
+        choices=SkipReason,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of a skipped one.",
+    )
     stage = models.PositiveSmallIntegerField(default=1)
     stage_opened_at = models.DateTimeField()
     leased_until = models.DateTimeField()

@@ -136,6 +136,11 @@ class Project(models.Model):
     articles_once = models.BooleanField(
         default=False, help_text="No rater gets a second summary of an article."
     )
+    pair_evenly = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Each two raters share about the same number of summaries.",
+    )
     contradiction_notice = models.BooleanField(
         default=False, help_text="Raters are asked once to check answers that contradict each other."
     )

@@ -88,6 +88,7 @@ class SettingsForm(forms.ModelForm):
             "extra_redundancy": "Ratings of these",
             "lease_minutes": "Minutes per summary",
             "articles_once": "Each article once",
+            "pair_evenly": "Pair raters evenly",
             "contradiction_notice": "Notice of contradictions",
             "gold_round_size": "First round",
             "gold_retry_size": "Later rounds",
@@ -109,6 +110,10 @@ class SettingsForm(forms.ModelForm):
             "articles_once": (
                 "No rater gets a second summary of an article, so an article needs as many raters as it has "
                 "ratings. Otherwise at least ten other summaries come first, while there are any."
+            ),
+            "pair_evenly": (
+                "Where summaries get several ratings, each two raters share about as many summaries, "
+                "whenever they work."
             ),
             "contradiction_notice": "Raters are asked once to review contradictory answers.",
             "gold_round_size": "Gold summaries.",

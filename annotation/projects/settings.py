@@ -44,6 +44,7 @@ SETTINGS = (
     *BOUNDS,
     "allow_corrections",
     "articles_once",
+    "pair_evenly",
     "contradiction_notice",
     "gold_threshold",
     "gold_thresholds",

@@ -15,7 +15,7 @@ from annotation.rating.current_assignment import next_assignment
 from annotation.rating.desk import Desk, GivenAnswer, desk_at
 from annotation.rating.shown_item import shown_item
 from annotation.rating.submitting import submit_at
-from annotation.web.api_pages import REFUSALS, Refusal, rates, read_body
+from annotation.web.api_pages import REFUSALS, OneOf, Refusal, rates, read_body
 
 
 class GivenAnswerSerializer(serializers.Serializer):
@@ -52,6 +52,10 @@ class RatingItemSerializer(serializers.Serializer):
 class NextSerializer(serializers.Serializer):
     item = RatingItemSerializer(allow_null=True)
     reason = serializers.CharField(required=False, help_text="The reason why there is no item.")
+
+
+class SkipBody(serializers.Serializer):
+    reason = OneOf(Assignment.SkipReason.values)
 
 
 class ChosenLanguageSerializer(serializers.Serializer):
@@ -133,11 +137,12 @@ def submit(request: Request, slug: str, assignment_id: int, stage: int) -> Respo
     return _shown(desk)
 
 
-@extend_schema(operation_id="rating_skip", request=None, responses={204: None, **CONFLICTS})
+@extend_schema(operation_id="rating_skip", request=SkipBody, responses={204: None, **CONFLICTS})
 @rates("POST")
 def skip(request: Request, slug: str, assignment_id: int) -> Response:
     """Skip a summary for good. It goes to another rater."""
-    skip_assignment(rater_for(request.user, slug), assignment_id)
+    reason = read_body(request, SkipBody)["reason"]
+    skip_assignment(rater_for(request.user, slug), assignment_id, reason)
     return Response(status=204)
 
 

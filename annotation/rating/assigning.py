@@ -7,12 +7,20 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
-from annotation.errors import AssignmentGone, CampaignClosed, NotAllowed
+from annotation.errors import AssignmentGone, CampaignClosed, DomainError, NotAllowed
 from annotation.gold.checks import check_is_due, draw_check
 from annotation.gold.qualified_languages import qualified_languages, work_languages
 from annotation.guidelines.following import require_confirmed
 from annotation.models import Assignment, Project, Rater, Summary
-from annotation.open_places import claim_place, open_to, recount_places, spread_over_articles
+from annotation.open_places import (
+    claim_place,
+    claim_place_of,
+    next_in_turn,
+    open_to,
+    recount_places,
+    spread_over_articles,
+)
+from annotation.rating.pairing import CHOICE, best_paired
 
 EXPIRED_AT_ONCE = 50
 GONE = {
@@ -71,8 +79,18 @@ def claim_next(rater: Rater, languages: Sequence[str], now: datetime) -> Assignm
         if check is not None:
             summary = Summary.objects.select_related("article").defer("article__text").get(pk=check)
             return _lease(rater, summary, now, is_check=True)
-    place = claim_place(rater, languages, spread=True) or claim_place(rater, languages, spread=False)
+    place = _claim(rater, languages, spread=True) or _claim(rater, languages, spread=False)
     return None if place is None else _lease(rater, place, now)
+
+
+def _claim(rater: Rater, languages: Sequence[str], *, spread: bool) -> Summary | None:
+    if rater.project.pair_evenly:
+        following = next_in_turn(rater, languages, spread=spread, most=CHOICE)
+        for summary_id in best_paired(rater, following):
+            place = claim_place_of(summary_id)
+            if place is not None:
+                return place
+    return claim_place(rater, languages, spread=spread)
 
 
 NEW = (
@@ -120,10 +138,11 @@ def release_expired(project: Project, now: datetime) -> int:
     return released
 
 
-def skip_assignment(rater: Rater, assignment_id: int) -> None:
-    """Skip a summary. It goes to another rater and does not return to this one.
+def skip_assignment(rater: Rater, assignment_id: int, reason: str) -> None:
+    """Skip a summary for one of `Assignment.SkipReason`. It goes to another rater and does not return.
 
-    Raises AssignmentGone if it is not open, and NotAllowed in a gold round and for a re-opened rating.
+    Raises DomainError for another reason, AssignmentGone if it is not open, and NotAllowed in a gold round
+    and for a re-opened rating.
     """
     with transaction.atomic():
         rater = lock_active_rater(rater)
@@ -134,8 +153,12 @@ def skip_assignment(rater: Rater, assignment_id: int) -> None:
             raise NotAllowed("You have rated this summary. Keep your rating as it was, or finish it anew.")
         if assignment.state != Assignment.State.OPEN:
             raise AssignmentGone("This summary is no longer assigned to you.")
-        assignment.state = Assignment.State.SKIPPED
-        assignment.save(update_fields=["state"])
+        if reason not in Assignment.SkipReason.values:
+            raise DomainError(
+                f"reason: say why you skip it, with one of {', '.join(Assignment.SkipReason.values)}"
+            )
+        assignment.state, assignment.skip_reason = Assignment.State.SKIPPED, reason
+        assignment.save(update_fields=["state", "skip_reason"])
         recount_places([assignment.summary_id])
 
 

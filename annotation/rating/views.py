@@ -179,6 +179,7 @@ def _item_page(
         "day": desk.day,
         "round": round_progress(desk.assignment.round) if desk.assignment.round else None,
         "reopenable": reopenable_at(desk),
+        "skip_reasons": Assignment.SkipReason.choices,
     }
     template = "annotation/rating/rate.html#item" if request.htmx else "annotation/rating/rate.html"
     response = render(request, template, context, status=422 if wrong or doubtful else 200)
@@ -228,7 +229,7 @@ def rate_flag(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
 def rate_skip(request: SignedInRequest, slug: str, assignment_id: int) -> HttpResponse:
     """Skip the summary and respond with the next one."""
     rater = open_as_rater(request, slug)
-    skip_assignment(rater, assignment_id)
+    skip_assignment(rater, assignment_id, request.POST.get("reason", ""))
     messages.info(request, "Summary skipped. It goes to another rater and does not come back to you.")
     return _go_on(request, rater)
 

@@ -6,7 +6,17 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, 
 from django.db.models.functions import Substr
 
 from annotation.lookups import one_of
-from annotation.models import Answer, Article, ArticleFlag, GuidelinesVersion, Project, Rater, Rating, Summary
+from annotation.models import (
+    Answer,
+    Article,
+    ArticleFlag,
+    Assignment,
+    GuidelinesVersion,
+    Project,
+    Rater,
+    Rating,
+    Summary,
+)
 from annotation.progress.progress import seconds_in_stages
 
 EXCERPT = 400  # characters
@@ -18,6 +28,7 @@ class Shown(TextChoices):
     RATED = "rated", "rated"
     UNRATED = "unrated", "not rated yet"
     FLAGGED = "flagged", "with open flags"
+    SKIPPED = "skipped", "skipped by a rater"
     GOLD = "gold", "gold set"
     WITHDRAWN = "withdrawn", "withdrawn"
 
@@ -46,6 +57,9 @@ def find_summaries(
     elif shown == Shown.FLAGGED:
         flagged = ArticleFlag.objects.filter(assignment__summary__project=project, resolved_at__isnull=True)
         found = found.filter(article__in=flagged.values("assignment__summary__article"))
+    elif shown == Shown.SKIPPED:
+        skipped = Assignment.objects.filter(summary=OuterRef("pk"), state=Assignment.State.SKIPPED)
+        found = found.filter(Exists(skipped))
     elif shown == Shown.GOLD:
         found = found.filter(gold__retired_at__isnull=True, gold__isnull=False)
     elif shown == Shown.WITHDRAWN:
@@ -89,6 +103,12 @@ def flags_of(summary: Summary) -> QuerySet[ArticleFlag]:
         .select_related("assignment__rater", "resolved_by")
         .order_by(F("resolved_at").desc(nulls_first=True), "created_at")
     )
+
+
+def skips_of(summary: Summary) -> QuerySet[Assignment]:
+    """Return the assignments in which raters skipped the summary, by rater."""
+    skipped = summary.assignments.filter(state=Assignment.State.SKIPPED)
+    return skipped.select_related("rater").order_by("rater__pseudonym")
 
 
 @dataclass(frozen=True)

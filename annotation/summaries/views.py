@@ -18,6 +18,7 @@ from annotation.summaries.find_summaries import (
     rating_counts,
     ratings_of,
     references_of,
+    skips_of,
     summary_in,
 )
 from annotation.summaries.summary_trail import SummaryTrail
@@ -95,6 +96,7 @@ def summary(request: SignedInRequest, slug: str, summary_id: int) -> HttpRespons
         "questions": project.questionnaire.protocol.questions,
         "rows": ratings_of(found),
         "flags": flags_of(found),
+        "skips": skips_of(found),
         "manages": Permission.MANAGE_PROJECT in project.reader_may,
         "sees_names": Permission.MANAGE_PEOPLE in project.reader_may,
     }

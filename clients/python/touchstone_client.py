@@ -161,10 +161,14 @@ class Touchstone:
         body = {"answers": given, "keep_contradictions": keep_contradictions}
         return self._json("PUT", self._address(path), body)["item"]
 
-    def skip(self, project: str, item: Mapping[str, Any]) -> None:
-        """Skip the summary for good. Raises TouchstoneError."""
+    def skip(self, project: str, item: Mapping[str, Any], reason: str) -> None:
+        """Skip the summary for good. Raises TouchstoneError.
+
+        `reason` is language, text, hard, content or other.
+        """
         path = f"projects/{project}/rating/{item['assignment']}/skip/"
-        self._send("POST", self._address(path), None, lambda answer: answer.read())
+        content = json.dumps({"reason": reason}).encode(), "application/json"
+        self._send("POST", self._address(path), content, lambda answer: answer.read())
 
     # ---- requests
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0006_draw_weight'),
+        ('annotation', '0006_allocation'),
         ('metaeval', '0002_preregistrations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -62,7 +62,7 @@ def rate(rater, slug, item):
 def test_a_campaign_is_rated_and_read(project, rater, researcher, tmp_path):
     for _ in range(3):
         make_summary(project)
-    rater.skip(project.slug, rater.next_item(project.slug))
+    rater.skip(project.slug, rater.next_item(project.slug), "hard")
     while item := rater.next_item(project.slug):
         rate(rater, project.slug, item)
     assert Rating.objects.filter(completed_at__isnull=False).count() == 2

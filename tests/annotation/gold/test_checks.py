@@ -63,7 +63,7 @@ def test_a_rater_gets_each_gold_summary_once_and_then_ordinary_work(project, rat
     seen = {answer_check(rater).summary_id for _ in range(3)}
     skipped = take_assignment(rater)
     assert skipped.is_check
-    skip_assignment(rater, skipped.pk)
+    skip_assignment(rater, skipped.pk, "hard")
     assert len(seen | {skipped.summary_id}) == 4
     assert not take_assignment(rater).is_check
 

@@ -179,7 +179,7 @@ def test_a_rater_without_gold_in_their_languages_is_told_so(project):
 
 def test_gold_summaries_cannot_be_skipped(rater):
     with pytest.raises(NotAllowed, match="cannot be skipped"):
-        skip_assignment(rater, next_in_round(start_round(rater, "en")).pk)
+        skip_assignment(rater, next_in_round(start_round(rater, "en")).pk, "hard")
 
 
 def test_after_the_allowed_rounds_a_manager_decides(project, rater):

@@ -152,7 +152,7 @@ def test_raters_neither_rate_nor_change_ratings_until_it_is_reopened(project, ma
         lambda: submit_at(desk, 2, given(SECOND)),  # the desk was read before
         lambda: save_draft(rater, held.pk, 2, given({"grammar": "no"})),
         lambda: flag_article(rater, held.pk, "Not an article."),
-        lambda: skip_assignment(rater, held.pk),
+        lambda: skip_assignment(rater, held.pk, "hard"),
         lambda: correct_answer(rater, rating.pk, "grammar", GivenAnswer("yes")),
         lambda: reopen_rating(rater, rating.pk),
         lambda: keep_rating(rater, rating.assignment_id),

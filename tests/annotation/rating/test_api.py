@@ -163,7 +163,7 @@ def test_guidelines_are_read_and_confirmed_first(caller, project):
 def test_a_skipped_summary_does_not_come_back(caller, project):
     make_summary(project)
     number = caller.next().json()["item"]["assignment"]
-    assert caller.send("POST", f"rating/{number}/skip/").status_code == 204
+    assert caller.send("POST", f"rating/{number}/skip/", {"reason": "hard"}).status_code == 204
     assert Assignment.objects.get().state == Assignment.State.SKIPPED
     assert caller.next().json()["item"] is None
 

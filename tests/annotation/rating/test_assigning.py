@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.errors import AssignmentGone, NotAllowed
+from annotation.errors import AssignmentGone, DomainError, NotAllowed
 from annotation.gold.qualified_languages import rater_languages
 from annotation.models import Assignment, Rater, Rating, Summary
 from annotation.open_places import ARTICLE_GAP, recount_places, wanted_ratings
@@ -169,9 +169,21 @@ class TestTakingAnAssignment:
         project = make_project()
         make_summary(project)
         first, second = make_rater(project), make_rater(project)
-        skip_assignment(first, take_assignment(first).pk)
+        skip_assignment(first, take_assignment(first).pk, "text")
         assert take_assignment(first) is None
         assert take_assignment(second) is not None
+
+    @pytest.mark.parametrize("reason", ["", "boring"])
+    def test_a_summary_is_skipped_for_a_known_reason(self, reason):
+        project = make_project()
+        make_summary(project)
+        rater = make_rater(project)
+        assignment = take_assignment(rater)
+        with pytest.raises(DomainError, match="say why you skip it"):
+            skip_assignment(rater, assignment.pk, reason)
+        skip_assignment(rater, assignment.pk, "text")
+        assignment.refresh_from_db()
+        assert (assignment.state, assignment.skip_reason) == ("skipped", "text")
 
     def test_a_finished_assignment_cannot_be_skipped(self):
         project = make_project()
@@ -180,7 +192,7 @@ class TestTakingAnAssignment:
         assignment = take_assignment(rater)
         submit_stage(rater, assignment.pk, 1, NOT_READABLE)
         with pytest.raises(AssignmentGone):
-            skip_assignment(rater, assignment.pk)
+            skip_assignment(rater, assignment.pk, "hard")
 
 
 @pytest.mark.django_db

@@ -241,7 +241,7 @@ def test_a_re_opened_rating_that_was_kept_starts_anew_with_the_answers_that_coun
     with pytest.raises(NotAllowed, match="finish it instead"):
         correct_answer(rater, rating.pk, "grammar", GivenAnswer("yes"))
     with pytest.raises(NotAllowed, match="Keep your rating"):
-        skip_assignment(rater, assignment.pk)
+        skip_assignment(rater, assignment.pk, "hard")
 
 
 def test_an_unfinished_summary_cannot_be_kept(rater, assignment):

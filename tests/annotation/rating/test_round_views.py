@@ -103,7 +103,10 @@ def test_a_qualified_rater_cannot_start_a_round(project):
 def test_a_gold_summary_cannot_be_skipped(browser, rater, project):
     make_gold(project)
     assignment = next_in_round(start_round(rater, "en"))
-    assert browser.post(reverse("rate_skip", args=[project.slug, assignment.pk])).status_code == 403
+    assert (
+        browser.post(reverse("rate_skip", args=[project.slug, assignment.pk]), {"reason": "hard"}).status_code
+        == 403
+    )
     assignment.refresh_from_db()
     assert assignment.state == Assignment.State.OPEN
 

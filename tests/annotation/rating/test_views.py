@@ -333,14 +333,16 @@ def test_the_article_cannot_be_flagged_before_it_is_shown(browser, assignment, s
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_a_skipped_summary_goes_to_another_rater_and_the_next_one_opens(browser, assignment, headers):
     make_summary(assignment.rater.project, text="THE NEXT ONE.")
-    response = browser.post(address(assignment, "rate_skip"), sheet(1, {}), headers=headers, follow=True)
+    response = browser.post(
+        address(assignment, "rate_skip"), sheet(1, {}) | {"reason": "text"}, headers=headers, follow=True
+    )
     assert "THE NEXT ONE." in text_of(response)
     assert "does not come back to you" in text_of(response)
     assert take_assignment(make_rater(assignment.rater.project)).summary == assignment.summary
 
 
 def test_a_skipped_summary_cannot_be_submitted(browser, assignment):
-    browser.post(address(assignment, "rate_skip"))
+    browser.post(address(assignment, "rate_skip"), {"reason": "hard"})
     response = browser.post(address(assignment), sheet(1, FIRST))
     assert response.status_code == 409
     assert not Answer.objects.exists()

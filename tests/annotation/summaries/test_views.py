@@ -76,6 +76,12 @@ def test_filters_narrow_the_list(project, client):
     assert listed(client, project, shown="gold") == [gold.pk]
     assert listed(client, project, shown="rated") == [rated.pk]
     assert listed(client, project, shown="flagged") == [flagged.pk]
+    assert listed(client, project, shown="skipped") == []
+    assignment.state, assignment.skip_reason = "skipped", "text"
+    assignment.save()
+    assert listed(client, project, shown="skipped") == [flagged.pk]
+    page = client.get(reverse("summary", args=[project.slug, flagged.pk])).content.decode()
+    assert "The text is broken or incomplete" in page
     assert set(listed(client, project, shown="unrated")) == {german.pk, other.pk, flagged.pk}
 
 
