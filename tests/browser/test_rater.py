@@ -436,7 +436,7 @@ def test_answers_that_can_no_longer_be_saved_are_shown(open_context: OpenContext
     sign_in(phone, platform, rater)
     open_stage(phone)
     phone.get_by_text("Skip…").click()
-    phone.get_by_role("button", name="Skip summary").click()
+    phone.get_by_role("button", name="I cannot judge it").click()
     expect(phone.get_by_text("Summary skipped.")).to_be_visible()
 
     context.set_offline(False)
