@@ -6,8 +6,17 @@ from rest_framework import serializers
 
 from annotation.models import Project
 from annotation.web.api_pages import OneOf, PageQuery, ProjectPage
-from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, BY_STATE, INTERVALS, OWN_SCALE, AgreementMethod
-from metaeval.agreement.report import project_agreement
+from metaeval.agreement.method import (
+    ALWAYS_VALID,
+    ARTICLES,
+    BY_LANGUAGE,
+    BY_STATE,
+    INTERVALS,
+    OWN_SCALE,
+    PARTS,
+    AgreementMethod,
+)
+from metaeval.agreement.report import agreement_rows
 from metaeval.live.api import MOST_RESAMPLES, RESAMPLES_HELP, FigureSerializer, results_list
 from metaeval.snapshot.arrays import ALL
 from metaeval.snapshot.snapshot import snapshot_of
@@ -17,7 +26,11 @@ from metaeval.stats.method import NONE
 
 class AgreementSerializer(FigureSerializer):
     question = serializers.CharField()
-    language = serializers.CharField(help_text=f"A language code, or '{ALL}' for all languages together.")
+    language = serializers.CharField(
+        required=False, help_text=f"A language code, or '{ALL}' for all languages together."
+    )
+    dataset = serializers.CharField(required=False, help_text="A dataset, with by=dataset.")
+    week = serializers.CharField(required=False, help_text="A week such as 2026-W48, with by=week.")
     statistic = serializers.CharField()
     scale = serializers.CharField()
     units = serializers.IntegerField(help_text="Summaries with two ratings or more.")
@@ -30,6 +43,7 @@ class AgreementListSerializer(ProjectPage):
 
 
 class AgreementQuery(PageQuery):
+    by = OneOf([*PARTS], default=BY_LANGUAGE, help_text="Parts in which agreement is told apart.")
     language = serializers.CharField(
         required=False, help_text=f"One language, or '{ALL}' for all together. Default: each of them."
     )
@@ -51,12 +65,14 @@ class AgreementQuery(PageQuery):
 
 @results_list("agreement_list", AgreementQuery, AgreementListSerializer)
 def agreement(project: Project, query: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, object]]]:
-    """Return every statistic of every question, for each language and for all languages together."""
+    """Return every statistic of every question, for each language, dataset or week and for all together."""
     snapshot = snapshot_of(project)
-    figures = project_agreement(
+    rows = agreement_rows(
+        project,
         snapshot,
+        by=query["by"],
         language=query.get("language", ""),
         group=query.get("group", ""),
         method=AgreementMethod(query["scale"], query["interval"], query["resamples"], query["seed"]),
     )
-    return {"revision": snapshot.revision}, [figure.as_json() for figure in figures]
+    return {"revision": snapshot.revision}, rows

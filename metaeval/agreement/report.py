@@ -7,9 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from annotation import protocol
+from annotation.errors import DomainError
 from annotation.models import Project
 from annotation.templatetags.texts import answer_label
-from metaeval.agreement.method import AgreementMethod
+from metaeval.agreement.method import BY_LANGUAGE, BY_WEEK, AgreementMethod
+from metaeval.agreement.parts import SECOND_PER_WEEK, summaries_by
 from metaeval.agreement.ratings_per_unit import RatingsPerUnit, RatingsPerUnitByLanguage, ratings_per_unit
 from metaeval.agreement.statistics import STATISTICS, agreements, scale_of
 from metaeval.live.strangers import refuse_resamples
@@ -122,24 +124,33 @@ class QuestionAgreement:
 
 
 def agreement_rows(
-    project: Project, *, language: str = "", group: str = "", method: AgreementMethod | None = None
+    project: Project,
+    snapshot: Snapshot | None = None,
+    *,
+    by: str = BY_LANGUAGE,
+    language: str = "",
+    group: str = "",
+    method: AgreementMethod | None = None,
 ) -> list[dict[str, object]]:
-    """Return `agreement_report` on the project's current ratings, as JSON values."""
-    snapshot = snapshot_of(project)
-    figures = project_agreement(snapshot, language=language, group=group, method=method or AgreementMethod())
-    return [figure.as_json() for figure in figures]
+    """Return `agreement_report` on the project's current ratings or on a `snapshot` of them, as JSON values.
 
-
-def project_agreement(
-    snapshot: Snapshot, *, language: str, group: str, method: AgreementMethod
-) -> list[AgreementFigure]:
-    """Return `agreement_report` on a snapshot, with the interval of the campaign's state.
-
-    Raises DomainError as it does, and for too many resamples of published results.
+    It is told apart by one of PARTS, which names a column, with the interval of the campaign's state. Raises
+    DomainError as it does, for a language together with other parts, and for too many resamples of published
+    results.
     """
+    snapshot, method = snapshot or snapshot_of(project), method or AgreementMethod()
+    summaries = summaries_by(project, snapshot, by)
+    if language and by != BY_LANGUAGE:
+        raise DomainError(f"language: not together with by={by}")
     refuse_resamples(snapshot, method.resamples)
     chosen = method.in_state(is_live=snapshot.is_live)
-    return agreement_report(snapshot.summaries, snapshot.human, language=language, group=group, method=chosen)
+    report = agreement_report(summaries, snapshot.human, language=language, group=group, method=chosen)
+    rows = [figure.as_json() for figure in report]
+    if by != BY_LANGUAGE:
+        rows = [{by if name == "language" else name: value for name, value in row.items()} for row in rows]
+    if by == BY_WEEK:
+        rows = [row | {"definition": f"{row['definition']} {SECOND_PER_WEEK}"} for row in rows]
+    return rows
 
 
 def agreement_report(

@@ -1,16 +1,15 @@
 """The agreement page and its files."""
 
-from dataclasses import replace
 from functools import partial
 
 from django.http import HttpResponse
 
 from annotation.models import Project
 from annotation.web.request_types import HtmxRequest
-from metaeval.agreement.method import BY_WEEK, AgreementMethod
+from metaeval.agreement.method import AgreementMethod
 from metaeval.agreement.page import AgreementPage, agreement_page, agreement_titles
-from metaeval.agreement.parts import SECOND_PER_WEEK, summaries_by
-from metaeval.agreement.report import AgreementFigure, project_agreement
+from metaeval.agreement.parts import summaries_by
+from metaeval.agreement.report import agreement_rows
 from metaeval.live.choices import AgreementChoices
 from metaeval.live.news import answer, chart_file, results_view, table_file
 from metaeval.snapshot.snapshot import snapshot_of
@@ -39,11 +38,8 @@ def agreement_table(
     method = AgreementMethod(choices.scale, choices.interval)
     snapshot = snapshot_of(project)
     in_parts = summaries_by(project, snapshot, choices.by)
-    figures = project_agreement(
-        replace(snapshot, summaries=in_parts), language="", group=choices.group, method=method
-    )
     return table_file(
-        [_row(each, choices.by) for each in figures],
+        agreement_rows(project, snapshot, by=choices.by, group=choices.group, method=method),
         f"{project.slug}-agreement",
         kind,
         down="question",
@@ -51,12 +47,6 @@ def agreement_table(
         n="units",
         titles=agreement_titles(snapshot, in_parts, choices.by),
     )
-
-
-def _row(figure: AgreementFigure, by: str) -> dict[str, object]:
-    """Return the row of a file, in which the name of a column says what the parts are."""
-    row = {by if name == "language" else name: value for name, value in figure.as_json().items()}
-    return row | {"definition": f"{figure.definition} {SECOND_PER_WEEK}"} if by == BY_WEEK else row
 
 
 @results_view(AgreementChoices)

@@ -12,7 +12,16 @@ from annotation.imports.reading.rating_sheets import REPEATED
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
-from metaeval.agreement.method import ALWAYS_VALID, ARTICLES, BY_STATE, INTERVALS, OWN_SCALE, AgreementMethod
+from metaeval.agreement.method import (
+    ALWAYS_VALID,
+    ARTICLES,
+    BY_LANGUAGE,
+    BY_STATE,
+    INTERVALS,
+    OWN_SCALE,
+    PARTS,
+    AgreementMethod,
+)
 from metaeval.agreement.report import agreement_report, agreement_rows
 from metaeval.export.formats import FORMATS, written
 from metaeval.snapshot.from_files import read_ratings
@@ -66,6 +75,11 @@ class Command(OwnCommand):
         )
         parser.add_argument("--resamples", type=int, default=AgreementMethod.resamples, metavar="N")
         parser.add_argument("--seed", type=int, default=AgreementMethod.seed, metavar="N")
+        parser.add_argument(
+            "--by",
+            choices=[*PARTS],
+            help=f"with --project: parts in which agreement is told apart (default: {BY_LANGUAGE})",
+        )
         parser.add_argument("--language", default="", metavar="CODE", help="only this language, or 'all'")
         parser.add_argument("--group", default="", help="only raters of this group; all: all of them")
         parser.add_argument("--format", choices=FORMATS, default="table")
@@ -73,8 +87,11 @@ class Command(OwnCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         for_files = {name: options[name] for name in OF_FILES if options[name] not in (None, [])}
         notes: list[str] = []
+        by = options["by"] or BY_LANGUAGE
         if options["project"] and for_files:
             raise CommandError(f"--{next(iter(for_files))} needs --input", returncode=BAD_ARGUMENTS)
+        if options["input"] and options["by"]:
+            raise CommandError("--by needs --project", returncode=BAD_ARGUMENTS)
         try:
             chosen = {
                 "language": options["language"],
@@ -84,7 +101,7 @@ class Command(OwnCommand):
                 ),
             }
             if options["project"]:
-                rows = agreement_rows(named_project(options["project"]), **chosen)
+                rows = agreement_rows(named_project(options["project"]), by=by, **chosen)
             else:
                 report = agreement_report(*read_ratings(options["input"], for_files, notes), **chosen)
                 rows = [figure.as_json() for figure in report]
@@ -97,5 +114,5 @@ class Command(OwnCommand):
         for warning in each_once(f"{row['question']}: {row['warning']}" for row in rows if "warning" in row):
             self.stderr.write(warning)
         self.stdout.write(
-            written(rows, options["format"], down="question", across=("language", "statistic"), n="units")
+            written(rows, options["format"], down="question", across=(by, "statistic"), n="units")
         )

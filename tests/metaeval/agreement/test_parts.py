@@ -2,17 +2,20 @@
 
 import csv
 import io
+import json
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Article, Rating
 from metaeval.agreement.method import BY_DATASET, BY_LANGUAGE, BY_WEEK
 from metaeval.agreement.parts import summaries_by
+from metaeval.agreement.report import agreement_rows
 from metaeval.snapshot.snapshot import snapshot_of
-from tests.factories import make_project, make_rater
+from tests.factories import make_member, make_project, make_rater
 from tests.metaeval.rated_projects import RATED_AT, make_summaries, rate
 
 # Of four articles by one system: the answers of two raters.
@@ -101,3 +104,26 @@ def test_the_page_has_a_column_for_each_part(researcher, project):
     assert shown(by="month")[0] == 400
     printed = researcher.get(reverse("agreement_table", args=[project.slug, "tex"]), {"by": BY_WEEK})
     assert "2026-W19" in printed.content.decode()
+
+
+@pytest.mark.parametrize("by", [BY_DATASET, BY_WEEK])
+def test_file_api_and_command_have_the_same_rows(client, project, by, capsys):
+    client.force_login(make_member(project, "researcher"))
+    rows = agreement_rows(project, by=by)
+    assert {row[by] for row in rows} > {"all"}
+    assert "language" not in rows[0]
+    assert client.get(f"/api/projects/{project.slug}/agreement/", {"by": by}).json()["results"] == rows
+    call_command("agreement", "--project", project.slug, "--by", by, "--format", "json")
+    assert json.loads(capsys.readouterr().out) == rows
+    mine = [row for row in rows if row["question"] == "comprehensibility"]
+    values = [row["value"] for row in mine if row["statistic"] == "pairwise_agreement"]
+    assert values == pytest.approx([float(row["value"]) for row in rows_of(client, project, by=by)])
+
+
+def test_a_language_and_other_parts_are_not_both_chosen(client, project, tmp_path):
+    client.force_login(make_member(project, "researcher"))
+    answer = client.get(f"/api/projects/{project.slug}/agreement/", {"by": "week", "language": "de"})
+    assert answer.status_code == 400
+    assert "not together with by=week" in answer.json()["detail"]
+    with pytest.raises(CommandError, match="--by needs --project"):
+        call_command("agreement", "--input", str(tmp_path / "ratings.csv"), "--by", "week")
