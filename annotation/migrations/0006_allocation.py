@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='assignment',
             name='skip_reason',
-            field=models.CharField(blank=True, choices=[('language', 'I do not know the language well enough'), ('text', 'The text is broken or incomplete'), ('hard', 'I cannot judge it'), ('content', 'The content disturbs me'), ('other', 'Another reason')], db_default='', default='', help_text='Of a skipped one.', max_length=10),
+            field=models.CharField(blank=True, choices=[('language', 'I do not know the language well enough'), ('text', 'The text is broken or incomplete'), ('hard', 'I cannot judge it'), ('content', 'The content disturbs me'), ('other', 'Another reason')], db_default='', default='', help_text='Reason of a skipped assignment.', max_length=10),
         ),
         migrations.AddField(
             model_name='project',

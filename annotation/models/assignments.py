@@ -69,7 +69,7 @@ class Assignment(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Of a skipped one.",
+        help_text="Reason of a skipped assignment.",
     )
     stage = models.PositiveSmallIntegerField(default=1)
     stage_opened_at = models.DateTimeField()

@@ -112,8 +112,8 @@ class SettingsForm(forms.ModelForm):
                 "ratings. Otherwise at least ten other summaries come first, while there are any."
             ),
             "pair_evenly": (
-                "Each two raters share about as many summaries, whenever they work. It matters where summaries "
-                "get several ratings."
+                "Each two raters share about as many summaries with several ratings, even if they work at "
+                "different times."
             ),
             "contradiction_notice": "Raters are asked once to review contradictory answers.",
             "gold_round_size": "Gold summaries.",
