@@ -1,11 +1,6 @@
 """Keys of endpoints, encrypted in the database or in the worker's environment; never shown again."""
 
-import base64
-
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from django.conf import settings
+from cryptography.fernet import InvalidToken
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -16,11 +11,13 @@ from annotation.errors import DomainError
 from annotation.permissions import Permission, require
 from scoring.contract.evaluator import EvaluatorError
 from scoring.contract.requests import Address
+from scoring.endpoints.encryption import decrypt, encrypt
 from scoring.llm.addresses import same_address
 from scoring.llm.one_request import KEY, secret_of
 from scoring.models import Endpoint
 
 LONGEST_KEY = 2000  # characters
+PURPOSE = "keys of endpoints"
 _FIELDS = ["encrypted_key", "key_set_at"]
 
 
@@ -36,7 +33,7 @@ def set_key(endpoint: Endpoint, key: str, user: User) -> None:
             f"Found {len(key):,} characters, expected 1 to {LONGEST_KEY:,} ASCII letters, digits and signs "
             "without white space."
         )
-    endpoint.encrypted_key = _fernet().encrypt(key.encode()).decode()
+    endpoint.encrypted_key = encrypt(key, PURPOSE)
     endpoint.key_set_at = timezone.now()
     with transaction.atomic():
         endpoint.save(update_fields=_FIELDS)
@@ -69,16 +66,10 @@ def key_for(project_id: int, address: Address) -> str:
 
 def _decrypted(endpoint: Endpoint) -> str:
     try:
-        return _fernet().decrypt(endpoint.encrypted_key.encode()).decode()
+        return decrypt(endpoint.encrypted_key, PURPOSE)
     except InvalidToken:
         raise EvaluatorError(
             f"the key stored for {endpoint.base_url} cannot be decrypted: it was encrypted with another "
             "ENDPOINT_KEYS_SECRET or SECRET_KEY. Enter it again on the project's endpoints page.",
             permanent=True,
         ) from None
-
-
-def _fernet() -> Fernet:
-    secret = settings.ENDPOINT_KEYS_SECRET or settings.SECRET_KEY
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"touchstone: keys of endpoints")
-    return Fernet(base64.urlsafe_b64encode(derived.derive(secret.encode())))

@@ -56,7 +56,9 @@ def client_for(address: Address, secret: str, most_bytes: int = MOST_BYTES) -> "
     from scoring.llm.transport import CONNECT_S, EndpointTransport
 
     http_client = httpx2.AsyncClient(
-        transport=EndpointTransport(address, most_bytes), follow_redirects=False, trust_env=False
+        transport=EndpointTransport(address.base_url, address.reach, most_bytes),
+        follow_redirects=False,
+        trust_env=False,
     )
     return AsyncOpenAI(
         base_url=address.base_url,

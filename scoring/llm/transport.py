@@ -14,7 +14,7 @@ import httpx2
 from openai import DEFAULT_CONNECTION_LIMITS
 
 from scoring.contract.evaluator import EvaluatorError
-from scoring.contract.requests import Address, Reach
+from scoring.contract.requests import Reach
 from scoring.llm.addresses import is_on_this_machine, is_within, may_lead_within
 
 _PORTS = {"http": 80, "https": 443}
@@ -27,16 +27,20 @@ _DECODED = {"content-encoding", "content-length"}
 class EndpointTransport(httpx2.AsyncBaseTransport):
     """Sends requests to one endpoint.
 
-    Connections lead only within the address's reach: the host's name is resolved once, and what is checked is
-    what is connected to, so the name cannot lead elsewhere in between. Through a proxy, which resolves
-    names itself, only IP addresses in the address are checked. Redirects are refused, and so are answers of
-    more than `most_bytes` bytes, decoded. Raises EvaluatorError, permanent, for what is refused.
+    Connections lead only within the reach, which the operator widens by the setting `listed_in`: the host's
+    name is resolved once, and what is checked is what is connected to, so the name cannot lead elsewhere in
+    between. Through a proxy, which resolves names itself, only IP addresses in the address are checked.
+    Redirects are refused, and so are answers of more than `most_bytes` bytes, decoded. Raises EvaluatorError,
+    permanent, for what is refused.
     """
 
-    def __init__(self, address: Address, most_bytes: int) -> None:
-        self._base_url, self._reach, self._most_bytes = address.base_url, address.reach, most_bytes
-        proxy = _proxy_for(address.base_url)
-        self._is_resolved_elsewhere = proxy is not None or address.reach is Reach.ANYWHERE
+    def __init__(
+        self, base_url: str, reach: Reach, most_bytes: int, *, listed_in: str = "LLM_ENDPOINTS"
+    ) -> None:
+        self._base_url, self._reach, self._most_bytes = base_url, reach, most_bytes
+        self._listed_in = listed_in
+        proxy = _proxy_for(base_url)
+        self._is_resolved_elsewhere = proxy is not None or reach is Reach.ANYWHERE
         self._numbers: list[str] = []
         self._inner = httpx2.AsyncHTTPTransport(
             verify=_certificates(), limits=DEFAULT_CONNECTION_LIMITS, proxy=proxy
@@ -63,7 +67,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         if not may_lead_within(self._base_url, self._reach):
-            raise _beyond(self._base_url, urlsplit(self._base_url).hostname or "")
+            raise self._beyond(urlsplit(self._base_url).hostname or "")
         if self._is_resolved_elsewhere:
             return await self._inner.handle_async_request(request)
         self._numbers = self._numbers or await self._resolved(request.url)
@@ -85,8 +89,15 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         numbers = list(dict.fromkeys(str(each[4][0]) for each in found))
         for number in numbers:
             if not is_within(ip_address(number), self._reach):
-                raise _beyond(self._base_url, number)
+                raise self._beyond(number)
         return numbers
+
+    def _beyond(self, number: str) -> EvaluatorError:
+        return EvaluatorError(
+            f"{self._base_url} leads to {number}, which is no public address: the operator of this server "
+            f"has to list {self._base_url} in {self._listed_in} to allow it",
+            permanent=True,
+        )
 
 
 class _Decoded(httpx2.AsyncByteStream):
@@ -119,14 +130,6 @@ def _directed(request: httpx2.Request, number: str) -> httpx2.Request:
         headers=request.headers,
         stream=request.stream,
         extensions={**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")},
-    )
-
-
-def _beyond(base_url: str, number: str) -> EvaluatorError:
-    return EvaluatorError(
-        f"{base_url} leads to {number}, which is no public address: the operator of this server has to list "
-        f"{base_url} in LLM_ENDPOINTS to allow it",
-        permanent=True,
     )
 
 
