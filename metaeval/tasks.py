@@ -13,6 +13,7 @@ from scoring.runs import worker
 from scoring.tasks import InItsPlace
 from scoring.training import worker as training_worker
 from scoring.training.wake_ups import wake_waiting_trainings
+from scoring.webhooks.wake_ups import delete_old_events, wake_waiting_webhooks
 from scoring.workers import wake_ups
 
 
@@ -37,4 +38,6 @@ def sweep() -> None:
     model_scores.score_waiting_models()
     starting.start_due()
     results.conclude_drift_checks()
+    wake_waiting_webhooks()
+    delete_old_events()
     back_up_daily()

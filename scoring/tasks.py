@@ -8,6 +8,8 @@ from scoring.batch_api import batch_api_worker
 from scoring.endpoints import known_models
 from scoring.runs import imported_scores, probing
 from scoring.training import registration_worker
+from scoring.webhooks import sending
+from scoring.webhooks import wake_ups as webhook_wake_ups
 from scoring.workers import llm_places
 
 NO_PLACE_PAUSE_S = 1.0
@@ -51,3 +53,13 @@ def work_on_registration(registration_id: int) -> None:
 @shared_task
 def run_import(job_id: int) -> None:
     imported_scores.work_on_import(job_id)
+
+
+@shared_task
+def hand_out_events(project_id: int) -> None:
+    webhook_wake_ups.hand_out_events(project_id)
+
+
+@shared_task(base=InItsPlace)
+def send_deliveries(webhook_id: int) -> None:
+    sending.send_deliveries(webhook_id)

@@ -1,10 +1,11 @@
-"""Addresses of the evaluators' pages."""
+"""Addresses of the evaluators' pages and of webhooks."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from scoring.dimensions import views as dimensions
 from scoring.endpoints import views as endpoints
 from scoring.runs import views as runs
+from scoring.webhooks import views as webhooks
 
 _run = [
     path("", runs.run, name="run"),
@@ -25,6 +26,12 @@ _endpoint = [
     path("models/<int:model_id>/check/", endpoints.endpoint_model_check, name="endpoint_model_check"),
     path("models/<int:model_id>/remove/", endpoints.endpoint_model_remove, name="endpoint_model_remove"),
 ]
+_webhook = [
+    path("", webhooks.webhook, name="webhook"),
+    path("test/", webhooks.webhook_test, name="webhook_test"),
+    path("delete/", webhooks.webhook_delete, name="webhook_delete"),
+    path("deliveries/<int:delivery_id>/again/", webhooks.webhook_send_again, name="webhook_send_again"),
+]
 _project: list[URLPattern | URLResolver] = [
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", runs.run_new, name="run_new"),
@@ -35,5 +42,7 @@ _project: list[URLPattern | URLResolver] = [
     path("dimensions/<int:dimension_id>/remove/", dimensions.dimension_remove, name="dimension_remove"),
     path("endpoints/", endpoints.endpoints, name="endpoints"),
     path("endpoints/<int:endpoint_id>/", include(_endpoint)),
+    path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("settings/webhooks/<int:webhook_id>/", include(_webhook)),
 ]
 urlpatterns = [path("projects/<slug:slug>/", include(_project))]

@@ -58,6 +58,7 @@ from scoring.models import (
 from scoring.runs.planning import plan_run
 from scoring.runs.probing import start_probe
 from scoring.runs.worker import work_on_run
+from scoring.webhooks.managing import add_webhook, send_test
 from tests.annotation.rating.rating_steps import submit_stage
 from tests.factories import (
     make_article,
@@ -162,6 +163,8 @@ def make_campaign(mark: str) -> Campaign:
     endpoint = add_endpoint(project, "https://llm.example/v1", users["manager"])
     set_key(endpoint, f"{mark}-api-key".replace(" ", ""), users["manager"])
     model = add_model(endpoint, "judge", "chat", users["manager"])
+    webhook, _ = add_webhook(project, users["manager"], "https://hooks.example/", ["run.finished"])
+    delivery = send_test(webhook, users["manager"])
     words = {"name": "focus", "description": f"{mark}-description?", "sees": "summary"}
     dimension = add_dimension(project, users["manager"], **words)
     draft = start_draft(project, users["manager"], "en", "")
@@ -199,6 +202,8 @@ def make_campaign(mark: str) -> Campaign:
         "format_name": "ratings",
         "endpoint_id": endpoint.pk,
         "model_id": model.pk,
+        "webhook_id": webhook.pk,
+        "delivery_id": delivery.pk,
         "dimension_id": dimension.pk,
     }
     special: dict[str, dict[str, int | str]] = {

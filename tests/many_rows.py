@@ -14,6 +14,7 @@ from annotation.models import (
     Assignment,
     AuditEntry,
     CheckSuspension,
+    Event,
     GuidelinesVersion,
     ImportJob,
     Invitation,
@@ -48,6 +49,8 @@ from scoring.models import (
     Training,
     TrainingPoint,
     Trial,
+    Webhook,
+    WebhookDelivery,
 )
 from tests.campaigns import Campaign
 from tests.factories import (
@@ -95,6 +98,7 @@ class MoreRows:
             self._imports(number)
             setup = self._runs(number, summary)
             self._hosted(number)
+            self._webhooks(number)
             self._judges(number, setup)
             self._trainings(number, setup)
             Preregistration.objects.create(
@@ -333,6 +337,15 @@ class MoreRows:
         endpoint = Endpoint.objects.create(project=self.project, base_url=f"https://{number}.example/v1")
         for each in (endpoint.pk, int(self.ids["endpoint_id"])):
             EndpointModel.objects.create(endpoint_id=each, name=f"model {number}", api="chat")
+
+    def _webhooks(self, number: int) -> None:
+        Webhook.objects.create(
+            project=self.project, address=f"https://{number}.example/hook", kinds=["run.finished"]
+        )
+        event = Event.objects.create(
+            project=self.project, kind=Event.Kind.RUN_FINISHED, at=self.now, is_handed_out=True
+        )
+        WebhookDelivery.objects.create(webhook_id=self.ids["webhook_id"], event=event)
 
     def _judges(self, number: int, setup: Setup) -> None:
         judge = Judge.objects.create(

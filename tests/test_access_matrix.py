@@ -165,6 +165,13 @@ POST  campaign_reopen            in     403       403        403     302     404
 GET   results_publish            in     403       403        403     200     404      404       404
 POST  results_publish            in     403       403        403     302     404      404       404
 POST  results_unpublish          in     403       403        403     302     404      404       404
+GET   webhooks                   in     403       403        403     200     404      404       404
+POST  webhooks                   in     403       403        403     200     404      404       404
+GET   webhook                    in     403       403        403     200     404      404       404
+POST  webhook_test               in     403       403        403     302     404      404       404
+POST  webhook_send_again         in     403       403        403     302     404      404       404
+GET   webhook_delete             in     403       403        403     200     404      404       404
+POST  webhook_delete             in     403       403        403     302     404      404       404
 GET   audit_log                  in     403       403        403     200     404      404       404
 GET   audit_log_csv              in     403       403        403     200     404      404       404
 GET   people                     in     403       403        403     200     404      404       404
@@ -336,6 +343,10 @@ POST  api_projects              401     403       403        403     201     403
 POST  api_imports               401     403       403        403     400     404      404       404
 GET   api_import                401     403       403        403     200     404      404       404
 POST  api_raters                401     403       403        403     201     404      404       404
+GET   api_webhooks              401     403       403        403     200     404      404       404
+POST  api_webhooks              401     403       403        403     201     404      404       404
+DELETE api_webhook              401     403       403        403     204     404      404       404
+GET   api_webhook_deliveries    401     403       403        403     200     404      404       404
 GET   api_guidelines            401     200       200        403     403     404      404       404
 POST  api_guidelines            401     400       400        403     403     404      404       404
 POST  api_rounds                401     200       403        403     403     404      404       404
@@ -412,6 +423,8 @@ FORMS: dict[str, dict[str, object]] = {
     "two_factor_off": {"current_password": "wrong"},
     "token_new": {"label": "laptop", "scope": "read", "days": "90"},
     "api_projects": {"name": "A new one", "questionnaire": "seahorse"},
+    "webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
+    "api_webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_raters": {"username": "participant-7", "languages": ["en"]},
     "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
     "rate_skip": {"reason": "hard"},
@@ -468,6 +481,8 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_limits": {"most_in_flight": 8},
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
+LISTED_AND_ADDED = {"api_projects", "api_webhooks"}
+"""Addresses that GET lists and POST adds to."""
 ANY_METHOD = {"sign_in", "sign_in_code", "sign_out"}  # Django's own views
 CONFLICT_IF_NOT_ASSIGNED = {
     "rate_item",
@@ -603,7 +618,7 @@ class World:
         with snapshots, transaction.atomic(), writes() as written:
             is_json = name.startswith("api_") and name != "api_imports" and method != "GET"
             kind = {"content_type": "application/json"} if is_json else {}
-            form = {} if name == "api_projects" and method == "GET" else FORMS.get(name, {})
+            form = {} if name in LISTED_AND_ADDED and method == "GET" else FORMS.get(name, {})
             response = send(address, form, headers=headers, **kind)
             content = b"".join(response.streaming_content) if response.streaming else response.content
             transaction.set_rollback(True)

@@ -56,6 +56,8 @@ LISTS = {
     "dimensions": "dimensions",
     "endpoints": "endpoints",
     "endpoint": "models",
+    "webhooks": "webhooks",
+    "webhook": "deliveries",
     "agreement": "languages and groups of raters",
     "adjudication": "disputed summaries",
     "adjudication_csv": "disputed summaries",
@@ -95,6 +97,8 @@ LISTS = {
     "api_runs": "runs",
     "api_run": "reasons for missing scores",
     "api_scores": "scores",
+    "api_webhooks": "webhooks",
+    "api_webhook_deliveries": "deliveries",
     "api_experiments": "experiments and their members",
     "api_learning_curves": "learning curves and their models",
     "api_judges": "judges and their versions",
@@ -114,7 +118,7 @@ gold_answers gold_remove summary_withdraw rating_void import_rejects import_colu
 guidelines_draft guidelines_publish guidelines_discard guidelines_version
 member_remove rater_languages rater_suspend rater_remove rater_reinstate rater_without
 run_new run_probe run_delete dimension dimension_remove endpoint_key_remove endpoint_model_check
-endpoint_model_remove endpoint_remove judge_new judge_version_new judge_try
+endpoint_model_remove endpoint_remove webhook_delete judge_new judge_version_new judge_try
 experiment_new experiment_delete training_new training_delete training_figure
 model model_archive model_register model_delete
 learning_curve_new learning_curve_delete summary_scores disagreement

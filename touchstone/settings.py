@@ -350,6 +350,8 @@ CELERY_BEAT_SCHEDULE = {
 LLM_ENDPOINTS = env.list(
     "LLM_ENDPOINTS", default=["*", "loopback"] if LOCAL else ["https://api.openai.com/v1"]
 )
+# Where webhooks may lead besides public addresses; loopback means this machine.
+WEBHOOK_ADDRESSES = env.list("WEBHOOK_ADDRESSES", default=["loopback"] if LOCAL else [])
 CLAIM_LEASE_S = env.int("CLAIM_LEASE_S", default=60)  # seconds until a killed worker's batch is free again
 
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")

@@ -68,6 +68,8 @@ class Action(TextChoices):
     # evaluators
     KEY_STORED = "key_stored", "Stored endpoint key"
     KEY_REMOVED = "key_removed", "Removed endpoint key"
+    WEBHOOK_CREATED = "webhook_created", "Created webhook"
+    WEBHOOK_DELETED = "webhook_deleted", "Deleted webhook"
     RUN_DELETED = "run_deleted", "Deleted run"
     COMPARISON_PREREGISTERED = "comparison_preregistered", "Preregistered comparison"
     PRIORITY_SET = "priority_set", "Put uncertain summaries first"

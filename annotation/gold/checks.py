@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
+from annotation.events.recording import record_suspension
 from annotation.gold.answer_sheets import agreed_sheets, given_sheets
 from annotation.gold.qualification import Decision, decide
 from annotation.gold.rounds import thresholds
@@ -81,6 +82,7 @@ def settle_check(rater: Rater, rating: Rating, language: str, now: datetime) -> 
     with acting_as(lambda: None):  # it is not the rater who does this
         details = {"language": language, "matched": found.matched, "asked": found.asked}
         record(Action.RATER_SUSPENDED_BY_CHECKS, project, rater, details=details)
+    record_suspension(rater, by_checks=True)
 
 
 def lift_suspensions(rater: Rater) -> None:

@@ -7,6 +7,7 @@ from annotation.models.assignments import ArticleFlag, Assignment
 from annotation.models.audit import AuditEntry
 from annotation.models.changes import Changed, ProjectChange
 from annotation.models.correspondence import RaterMessage
+from annotation.models.events import Event
 from annotation.models.failures import FailureField
 from annotation.models.gold import (
     CheckSuspension,
@@ -36,6 +37,7 @@ __all__ = [
     "AuditEntry",
     "Changed",
     "CheckSuspension",
+    "Event",
     "FailureField",
     "GoldAnswer",
     "GoldAnswerChange",

@@ -5,7 +5,7 @@ from functools import cached_property
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from annotation import protocol
 from annotation.database.joined_rows import insert, prepared_cursor
@@ -204,6 +204,13 @@ class Project(models.Model):
         related_name="+",
     )
 
+    wanted_events = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        editable=False,
+        help_text="Kinds of events that the project's webhooks want.",
+    )
+
     revision = models.PositiveBigIntegerField(default=0, editable=False)
 
     reader_may: frozenset[str] = frozenset()
@@ -232,6 +239,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def wants_event(self, kind: str) -> bool:
+        """Return whether one of the project's webhooks wants events of this kind, without a query."""
+        return kind in self.wanted_events
 
     def bump_revision(self, changed: Changed | None = None) -> bool:
         """Record that the project's numbers have changed. Must be the last write of a transaction.

@@ -11,6 +11,7 @@ from django.db.models import Q
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import DomainError, InvalidFields, NotAllowed
+from annotation.events.recording import record_suspension
 from annotation.gold.checks import lift_suspensions
 from annotation.gold.qualified_languages import renew_status
 from annotation.models import (
@@ -94,6 +95,7 @@ def suspend_rater(rater: Rater, reason: str = "") -> None:
         )
         _release_open(rater)
         record(Action.RATER_SUSPENDED, rater.project, rater, reason=reason)
+        record_suspension(rater, by_checks=False)
 
 
 @dataclass(frozen=True)

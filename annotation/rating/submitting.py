@@ -19,11 +19,12 @@ from annotation.errors import (
     NotAllowed,
     StageClosed,
 )
+from annotation.events.recording import rater_data, record_event
 from annotation.gold.checks import settle_check
 from annotation.gold.qualified_languages import current_language
 from annotation.gold.rounds import decide_when_finished
 from annotation.guidelines.following import require_confirmed
-from annotation.models import Answer, ArticleFlag, Assignment, Changed, ProjectChange, Rater, Rating
+from annotation.models import Answer, ArticleFlag, Assignment, Changed, Event, ProjectChange, Rater, Rating
 from annotation.rating.assigning import claim_next, lock_active_rater, own_assignment, why_gone
 from annotation.rating.desk import (
     LONGEST_COMMENT,
@@ -266,7 +267,23 @@ def _finish(step: _Step, rating: Rating, *, takes_next: bool) -> None:
             is_new = taken.created_at == step.now
             desk.next = desk.at_new(taken) if is_new else desk_at(rater, taken.pk)
     if not rating.is_check:
+        if rater.project.wants_event(Event.Kind.RATING_FINISHED):
+            record_event(rater.project, Event.Kind.RATING_FINISHED, _event_data(rating))
         _announce(rating)
+
+
+def _event_data(rating: Rating) -> dict[str, object]:
+    summary, rater = rating.summary, rating.rater
+    return {
+        "rating": rating.pk,
+        "summary": {
+            "id": summary.pk,
+            "article": summary.article.external_id,
+            "system": summary.system.name,
+            "language": summary.article.language,
+        },
+        "rater": rater_data(rater),
+    }
 
 
 def _announce(rating: Rating) -> None:

@@ -7,6 +7,9 @@
 Addresses and parameters are those of Touchstone's docs/api.md, without `/api/` in front.
 """
 
+import base64
+import hashlib
+import hmac
 import json
 import secrets
 import time
@@ -36,6 +39,34 @@ class TouchstoneError(Exception):
 
 class DataChanged(TouchstoneError):
     """The project's data changed while a list was read, so its pages do not belong together."""
+
+
+class WebhookRefused(ValueError):
+    """A request that Touchstone has not sent to this webhook, or not just now."""
+
+
+def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, tolerance: float = 300) -> JSON:
+    """Return the event in a webhook's request: `id`, `kind`, `project`, `at` and `data`.
+
+    `secret` was shown when the webhook was added. `body` must be the bytes as they came. Raises
+    WebhookRefused if the signature is not by the secret, or is more than `tolerance` seconds old. An event
+    may come twice: compare its `id` with those that you have.
+    """
+    found = {name.lower(): value for name, value in headers.items()}
+    try:
+        uid, sent_at = found["webhook-id"], found["webhook-timestamp"]
+        signatures, age_s = found["webhook-signature"].split(), time.time() - int(sent_at)
+    except (KeyError, ValueError):
+        raise WebhookRefused("The request lacks a valid header of webhooks.") from None
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.new(key, f"{uid}.{sent_at}.".encode() + body, hashlib.sha256).digest()
+    expected = f"v1,{base64.b64encode(digest).decode()}".encode()
+    if not any(hmac.compare_digest(expected, each.encode()) for each in signatures):
+        raise WebhookRefused("The signature is not by this webhook's secret.")
+    if abs(age_s) > tolerance:
+        raise WebhookRefused(f"The request was signed {abs(age_s):.0f} seconds from now.")
+    event: JSON = json.loads(body)
+    return event
 
 
 class Touchstone:

@@ -13,6 +13,7 @@ from scoring.models.runs import Batch, Run
 from scoring.models.scores import Score
 from scoring.models.setups import Probe, SeenArticle, SeenText, Setup, SetupBase
 from scoring.models.trainings import Training, TrainingPoint
+from scoring.models.webhooks import Webhook, WebhookDelivery
 from scoring.models.workers import Worker
 
 __all__ = [
@@ -44,5 +45,7 @@ __all__ = [
     "Training",
     "TrainingPoint",
     "Trial",
+    "Webhook",
+    "WebhookDelivery",
     "Worker",
 ]

@@ -9,13 +9,15 @@ from contextlib import suppress
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
 from annotation.errors import NotFound
+from annotation.events.recording import record_event
 from annotation.lookups import one_of
-from annotation.models import Changed, Project, ProjectChange
+from annotation.models import Changed, Event, Project, ProjectChange
 from annotation.permissions import Permission, require
 from scoring.endpoints.known_models import refuse_unlisted, unfitted
 from scoring.errors import RunBusy
@@ -55,13 +57,22 @@ def fail_run(run_id: int, message: str, batch: Batch | None = None) -> None:
     _stop(run_id, batch, Batch.release, status=Run.Status.FAILED, failure=message, finished_at=ended)
 
 
-def _stop(run_id: int, batch: Batch | None, give_back: Callable[[Batch], object], **changes: object) -> None:
+def _stop(
+    run_id: int,
+    batch: Batch | None,
+    give_back: Callable[[Batch], object],
+    status: Run.Status,
+    **changes: object,
+) -> None:
     with transaction.atomic():
-        if locked_run(run_id) is None:
+        run = locked_run(run_id)
+        if run is None:
             return
         if batch is not None:
             give_back(batch)
-        Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).update(**changes)
+        if Run.objects.filter(pk=run_id, status__in=Run.UNFINISHED).update(status=status, **changes):
+            run.status = status
+            record_end(run)
 
 
 def cancel_run(run: Run, user: User) -> None:
@@ -77,6 +88,7 @@ def cancel_run(run: Run, user: User) -> None:
         stopped.status, stopped.failure, stopped.finished_at = Run.Status.CANCELLED, "", timezone.now()
         stopped.save(update_fields=["status", "failure", "finished_at"])
         cancel_api_batches(stopped)
+        record_end(stopped)
 
 
 def can_be_cancelled(run: Run) -> bool:
@@ -142,9 +154,31 @@ def refuse_unfinished(runs: QuerySet[Run]) -> None:
 
 def finish_if_complete(run: Run) -> None:
     if not Batch.objects.filter(run=run).unfinished().exists():
-        Run.objects.filter(pk=run.pk, status__in=Run.UNFINISHED).update(
+        ended = Run.objects.filter(pk=run.pk, status__in=Run.UNFINISHED).update(
             status=Run.Status.DONE, finished_at=timezone.now()
         )
+        if ended:
+            run.status = Run.Status.DONE
+            record_end(run)
+
+
+def record_end(run: Run) -> None:
+    """Store for webhooks that the run is done, failed or cancelled; nothing if it may go on."""
+    has_ended = run.status in (Run.Status.DONE, Run.Status.FAILED, Run.Status.CANCELLED)
+    if has_ended and run.setup.project.wants_event(Event.Kind.RUN_FINISHED):
+        record_event(run.setup.project, Event.Kind.RUN_FINISHED, _event_data(run))
+
+
+def _event_data(run: Run) -> dict[str, object]:
+    setup = run.setup
+    return {
+        "run": run.pk,
+        "kind": run.kind,
+        "status": run.status,
+        "total": run.total,
+        "setup": {"id": setup.pk, "evaluator": setup.evaluator, "label": setup.label},
+        "address": reverse("api_run", args=[setup.project.slug, run.pk]),
+    }
 
 
 def _locked_for(run: Run, user: User | None) -> Run:

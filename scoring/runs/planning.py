@@ -40,7 +40,7 @@ from scoring.inputs.setup_labels import label_for
 from scoring.models import Batch, Run, Score, Setup
 from scoring.replies.budgets import refuse_budget
 from scoring.runs.api_batches import start_api_batches
-from scoring.runs.lifecycle import refuse_unfinished
+from scoring.runs.lifecycle import record_end, refuse_unfinished
 from scoring.sealed_labels.seal import refuse_sealed, unsealed
 from scoring.weights.model_files import MissingWeights, locate, size
 from scoring.workers.wake_ups import wake
@@ -201,6 +201,7 @@ def start(
             start_api_batches(run)
         else:
             wake(run)
+        record_end(run)
     return run
 
 

@@ -84,6 +84,7 @@ PAGES = {
     "set-up": ("demo-manager", "/projects/demo/set-up/"),
     "set-up-preview": ("demo-manager", "/projects/demo/set-up/preview/?language=de&stage=3"),
     "settings": ("demo-manager", "/projects/demo/settings/"),
+    "webhooks": ("demo-manager", "/projects/demo/settings/webhooks/"),
     "guidelines-settings": ("demo-manager", "/projects/demo/settings/guidelines/"),
     "archive": ("demo-manager", "/projects/demo/settings/archive/"),
     "archived": ("demo-manager", "/projects/demo/archive/"),

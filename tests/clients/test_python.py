@@ -1,9 +1,6 @@
 """The Python client against a server: reading whole lists, rating, and refusals."""
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
 from celery import current_app
@@ -12,19 +9,15 @@ from annotation.models import ApiToken, AuditEntry, Rater, Rating, Summary
 from annotation.people.api_tokens import issue_api_token
 from scoring.runs.imported_scores import work_on_import
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
+from tests.clients.python_client import load_client
 from tests.factories import make_project, make_rater, make_summary, make_user
 
-FILE = Path(__file__).resolve().parents[2] / "clients" / "python" / "touchstone_client.py"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="module")
 def client_module():
-    spec = importlib.util.spec_from_file_location("touchstone_client", FILE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_client()
 
 
 @pytest.fixture

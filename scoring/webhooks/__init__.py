@@ -1,0 +1,1 @@
+"""Webhooks: managing them, handing events out to them, and signed delivery."""
