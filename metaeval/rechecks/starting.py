@@ -28,6 +28,7 @@ from scoring.evaluators.catalogue import asking_evaluators
 from scoring.inputs.items import inputs_digest, items_of
 from scoring.models import Batch, RecheckSchedule, RecheckScore, Run, Score, Setup, StoredReply
 from scoring.replies.budgets import refuse_budget
+from scoring.runs.lifecycle import record_end
 from scoring.runs.worker import evaluator_of
 from scoring.workers.wake_ups import wake
 
@@ -190,13 +191,15 @@ def start_due() -> None:
         except RunBusy:
             logger.info("A recheck of %s is in progress.", schedule.setup)
         except InvalidRun as error:
-            Run.objects.create(
-                setup=schedule.setup,
-                kind=Run.Kind.DRIFT,
-                status=Run.Status.FAILED,
-                failure=str(error),
-                finished_at=timezone.now(),
-            )
+            with transaction.atomic():
+                failed = Run.objects.create(
+                    setup=schedule.setup,
+                    kind=Run.Kind.DRIFT,
+                    status=Run.Status.FAILED,
+                    failure=str(error),
+                    finished_at=timezone.now(),
+                )
+                record_end(failed)
 
 
 def _chosen(setup: Setup, kind: str) -> list[int]:

@@ -1,6 +1,7 @@
 """Deliveries to a real receiver: signature, retries, and what is never reached."""
 
 import json
+import threading
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from scoring.models import Webhook, WebhookDelivery
 from scoring.webhooks.managing import KINDS, add_webhook, delete_webhook, send_again, send_test
 from scoring.webhooks.sending import RETRIES_S, send_deliveries
 from scoring.webhooks.wake_ups import delete_old_events, hand_out_events, wake_waiting_webhooks
+from scoring.workers.presence import sign
 from tests.clients.python_client import load_client
 from tests.factories import make_member, make_project
 from tests.scoring.webhooks.receiver import Receiver, answers
@@ -149,6 +151,18 @@ def test_gone_disables_the_webhook(project, webhook, receiver):
     assert project.wanted_events == []
 
 
+def test_a_receiver_that_never_answers_is_given_up_in_time(project, webhook, receiver, monkeypatch):
+    monkeypatch.setattr("scoring.webhooks.sending.TIMEOUT_S", 0.05)
+    end = threading.Event()
+    receiver.status = lambda: end.wait(5) and 200
+    happen(project)
+    send_deliveries(webhook.pk)
+    end.set()
+    delivery = webhook.deliveries.get()
+    assert (delivery.state, delivery.last_status) == ("waiting", None)
+    assert Webhook.objects.get().not_before > timezone.now()
+
+
 def test_a_redirect_is_not_followed(project, webhook, receiver):
     receiver.status = lambda: 307
     happen(project)
@@ -229,6 +243,16 @@ def test_the_sweep_finds_what_a_lost_message_left(project, webhook, django_captu
     messages = [each for each in sent("cpu") if each["task"] == "scoring.tasks.send_deliveries"]
     assert messages
     assert {each["args"][0] for each in messages} == {webhook.pk}
+
+
+@pytest.mark.parametrize(("served", "queue"), [(["cpu"], "cpu"), (["cpu", "llm"], "llm")])
+def test_workers_that_wait_for_others_anyway_send_where_there_are_any(
+    project, webhook, manager, django_capture_on_commit_callbacks, sent, served, queue
+):
+    sign("worker", served)
+    with django_capture_on_commit_callbacks(execute=True):
+        send_test(webhook, manager)
+    assert [each["args"] for each in sent(queue)] == [[webhook.pk]]
 
 
 def test_a_test_goes_to_one_webhook_whatever_it_wants(project, manager, webhook, receiver):
