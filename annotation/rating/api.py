@@ -15,7 +15,7 @@ from annotation.rating.current_assignment import next_assignment
 from annotation.rating.desk import Desk, GivenAnswer, desk_at
 from annotation.rating.shown_item import shown_item
 from annotation.rating.submitting import submit_at
-from annotation.web.api_pages import REFUSALS, OneOf, Refusal, rates, read_body
+from annotation.web.api_pages import REFUSALS, OneOf, rates, read_body, refusals
 
 
 class GivenAnswerSerializer(serializers.Serializer):
@@ -71,7 +71,7 @@ class SubmittedStageSerializer(serializers.Serializer):
     )
 
 
-CONFLICTS = {**REFUSALS, 409: Refusal}
+CONFLICTS = {**REFUSALS, **refusals(409)}
 
 
 @extend_schema(

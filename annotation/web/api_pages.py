@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from annotation.errors import DomainError
 from annotation.models import ApiToken
+from annotation.web.problems import PROBLEM
 
 PAGE_ROWS = 200
 LARGEST_PAGE_ROWS = 1000
@@ -117,6 +118,11 @@ class ProjectPage(Page):
 
 
 class Refusal(serializers.Serializer):
+    """Problem details of RFC 9457."""
+
+    type = serializers.CharField(help_text="about:blank: there is no more to tell than the status.")
+    title = serializers.CharField(help_text="The status in words.")
+    status = serializers.IntegerField()
     detail = serializers.CharField(help_text="The error message.")
     questions = serializers.DictField(
         child=serializers.CharField(),
@@ -125,7 +131,12 @@ class Refusal(serializers.Serializer):
     )
 
 
-REFUSALS = {400: Refusal, 401: Refusal, 403: Refusal, 404: Refusal}
+def refusals(*statuses: int) -> dict[tuple[int, str], type[Refusal]]:
+    """Return what an operation's schema says of its refusals with these statuses."""
+    return {(status, PROBLEM): Refusal for status in statuses}
+
+
+REFUSALS = refusals(400, 401, 403, 404)
 
 
 def read_body(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:

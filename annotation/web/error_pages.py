@@ -1,16 +1,17 @@
-"""Error responses: a page with a link back, or JSON below /api/."""
+"""Error responses: a page with a link back, or problem details below /api/."""
 
 import errno
 import logging
 import sys
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 
 from annotation.database.availability import is_unavailable
+from annotation.web.problems import problem_response
 from annotation.web.request_ids import request_id
 
 RETRY_AFTER_S = 5
@@ -29,7 +30,7 @@ def _page(status: int, title: str, message: str) -> Callable[..., HttpResponse]:
 
 def _answer(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
     if _is_api(request):
-        return JsonResponse({"detail": message}, status=status)
+        return problem_response(status, message)
     return render(request, "refused.html", {"title": title, "message": message}, status=status)
 
 
@@ -82,7 +83,7 @@ def _try_again(request: HttpRequest, logged: str, message: str) -> HttpResponse:
 def _without_context(request: HttpRequest, status: int, told: dict[str, object]) -> HttpResponse:
     """Respond without the request's context, which may fail again."""
     if _is_api(request):
-        return JsonResponse({"detail": told["message"]}, status=status)
+        return problem_response(status, str(told["message"]))
     page = render_to_string("refused.html", {**told, "request_id": request_id()})
     return HttpResponse(page, status=status)
 

@@ -17,10 +17,10 @@ from annotation.web.api_pages import (
     OneOf,
     PageQuery,
     ProjectPage,
-    Refusal,
     open_read_only,
     page_of,
     read_query,
+    refusals,
 )
 from metaeval.live import strangers
 from metaeval.live.background import Key
@@ -46,7 +46,7 @@ def results_list(
         @extend_schema(
             operation_id=operation_id,
             parameters=[query_kind],
-            responses={200: list_kind, **REFUSALS, 429: Refusal, 503: Refusal},
+            responses={200: list_kind, **REFUSALS, **refusals(429, 503)},
         )
         @open_read_only
         @wraps(rows_of)

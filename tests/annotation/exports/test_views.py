@@ -77,10 +77,9 @@ def test_the_api_lists_formats_and_sends_files(manager, project):
     content = b"".join(manager.get(address, {"language": ["de", "en"]}).streaming_content)
     assert content.count(b"comprehensibility") == 2
     refused = manager.get(address, {"language": "fr"})
-    assert (refused.status_code, refused.json()) == (
+    assert (refused.status_code, refused.json()["detail"]) == (
         400,
-        {"detail": "language: found 'fr', expected one of de, en"},
+        "language: found 'fr', expected one of de, en",
     )
-    assert manager.get(address, {"file_type": ["csv", "jsonl"]}).json() == {
-        "detail": "file_type: given twice"
-    }
+    twice = manager.get(address, {"file_type": ["csv", "jsonl"]})
+    assert twice.json()["detail"] == "file_type: given twice"

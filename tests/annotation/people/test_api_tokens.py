@@ -65,7 +65,7 @@ def test_it_refuses_every_header_without_an_exact_token(client, token, header):
     answer = ask(client, header and header.format(token=token, stored=stored))
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"] == "Bearer"
-    assert set(answer.json()) == {"detail"}
+    assert set(answer.json()) == {"type", "title", "status", "detail"}
 
 
 def test_it_refuses_a_token_in_the_address_or_a_cookie(client, token):

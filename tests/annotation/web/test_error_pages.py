@@ -86,11 +86,33 @@ def test_an_unknown_host_name_links_home(client):
 
 
 @override_settings(ROOT_URLCONF=__name__)
-@pytest.mark.parametrize(("address", "status"), [("no-such", 404), ("fails", 500), ("denies", 403)])
-def test_errors_of_the_api_are_json(client, address, status):
-    response = client.get(f"/api/{address}")
-    assert response.status_code == status
-    assert set(response.json()) == {"detail"}
+@pytest.mark.parametrize(
+    ("address", "status", "title"),
+    [
+        ("no-such", 404, "Not Found"),
+        ("fails", 500, "Internal Server Error"),
+        ("denies", 403, "Forbidden"),
+        ("projects/?limit=x", 400, "Bad Request"),
+        ("projects/?limit=%00", 400, "Bad Request"),
+        ("projects/nowhere/", 404, "Not Found"),
+        ("projects/nowhere/raters/", 405, "Method Not Allowed"),
+    ],
+)
+def test_errors_of_the_api_are_problem_details(client, address, status, title):
+    assert_problem(client.get(f"/api/{address}"), status, title)
+
+
+@pytest.mark.parametrize("address", ["projects/", "schema/"])
+def test_who_is_not_signed_in_gets_problem_details_from_the_api(address):
+    assert_problem(Client().get(f"/api/{address}"), 401, "Unauthorized")
+
+
+def assert_problem(response, status, title):
+    told = response.json()
+    detail = told.pop("detail")
+    assert told == {"type": "about:blank", "title": title, "status": status}
+    assert detail
+    assert (response.status_code, response["Content-Type"]) == (status, "application/problem+json")
 
 
 def test_favicon_redirects_to_the_icon(client):
@@ -124,7 +146,8 @@ def test_while_the_database_is_away_pages_say_so_and_try_again(tmp_path):
     assert "This page tries again by itself." in page
     assert form.startswith("503 5 False ")
     assert "Nothing was saved. Reload this page to send it again." in form
-    assert api.startswith('503 5 False {"detail": "Touchstone cannot reach its database at the moment.')
+    assert api.startswith("503 5 False {")
+    assert '"detail": "Touchstone cannot reach its database at the moment.' in api
     assert "/: The database cannot be used: unable to open database file" in done.stderr
     assert "Traceback" not in done.stderr
 
