@@ -42,6 +42,24 @@ class StillComputing(TryAgainLater):
     status = 503
 
 
+class KeyInUse(TryAgainLater):
+    """The first request with this idempotency key is in progress."""
+
+    status = 409
+
+    def __init__(self, after_s: int) -> None:
+        super().__init__("Idempotency-Key: the first request with this key is still in progress.", after_s)
+
+
+class KeyReused(DomainError):
+    """Another request has this idempotency key."""
+
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__("Idempotency-Key: another request had this key. Give each request its own.")
+
+
 class NotAllowed(DomainError):
     """The user's role does not permit the action."""
 

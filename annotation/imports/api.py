@@ -20,6 +20,7 @@ from annotation.models import ImportJob
 from annotation.permissions import Permission, project_for
 from annotation.web.api_pages import REFUSALS, for_members, one_of, read_only, refuse_fields
 from annotation.web.body_limits import takes_files
+from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
 from annotation.web.request_types import SignedInApiRequest
 
 MOST_PROBLEMS = 200
@@ -81,7 +82,8 @@ class ImportSerializer(serializers.ModelSerializer):
 @extend_schema(
     operation_id="imports_create",
     request={"multipart/form-data": NewImportSerializer},
-    responses={202: ImportSerializer, **REFUSALS},
+    parameters=[KEY_PARAMETER],
+    responses={202: ImportSerializer, **CREATION_REFUSALS},
 )
 @takes_files
 @for_members("POST")
@@ -98,17 +100,21 @@ def import_new(request: SignedInApiRequest, slug: str) -> Response:
     )
     too_large = too_large_upload(request._request)
     refuse_fields({too_large: [too_large_message()]} if too_large else form.errors)
-    job = queue_import(
-        project,
-        request.user,
-        chosen.name,
-        form.cleaned_data["file"],
-        form.cleaned_data.get("second_file"),
-        {name: value for name, value in form.options().items() if name in sent},
-        dry_run=form.cleaned_data["dry_run"],
-        skip_bad=form.cleaned_data["skip_bad"],
-    )
-    return Response(ImportSerializer(job).data, status=202)
+
+    def create() -> Response:
+        job = queue_import(
+            project,
+            request.user,
+            chosen.name,
+            form.cleaned_data["file"],
+            form.cleaned_data.get("second_file"),
+            {name: value for name, value in form.options().items() if name in sent},
+            dry_run=form.cleaned_data["dry_run"],
+            skip_bad=form.cleaned_data["skip_bad"],
+        )
+        return Response(ImportSerializer(job).data, status=202)
+
+    return answer_once(request, create)
 
 
 @extend_schema(operation_id="imports_retrieve", responses={200: ImportSerializer, **REFUSALS})

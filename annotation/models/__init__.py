@@ -18,6 +18,7 @@ from annotation.models.gold import (
     QualificationRound,
 )
 from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersion
+from annotation.models.idempotency import IdempotencyKey
 from annotation.models.imported import Imported
 from annotation.models.imports import ImportJob
 from annotation.models.leases import Leased, LeasedQuerySet, LeaseLost
@@ -44,6 +45,7 @@ __all__ = [
     "GoldRating",
     "GuidelinesConfirmation",
     "GuidelinesVersion",
+    "IdempotencyKey",
     "ImportJob",
     "Imported",
     "Invitation",

@@ -10,7 +10,8 @@ from annotation.models import ApiToken
 from annotation.people.api_tokens import LIFETIMES, USUAL_LIFETIME, issue_api_token
 from annotation.people.members import create_rater
 from annotation.permissions import Permission, project_for
-from annotation.web.api_pages import REFUSALS, for_members, read_body
+from annotation.web.api_pages import for_members, read_body
+from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
 from annotation.web.request_types import SignedInApiRequest
 
 LONGEST_LABEL = 80
@@ -36,20 +37,25 @@ class AddedRaterSerializer(serializers.Serializer):
 @extend_schema(
     operation_id="raters_create",
     request=NewRaterSerializer,
-    responses={201: AddedRaterSerializer, **REFUSALS},
+    parameters=[KEY_PARAMETER],
+    responses={201: AddedRaterSerializer, **CREATION_REFUSALS},
 )
 @for_members("POST")
 def rater_new(request: SignedInApiRequest, slug: str) -> Response:
     """Create an account without a password that rates in the project, and return its token."""
     project = project_for(request.user, slug, Permission.MANAGE_PEOPLE)
     body = read_body(request, NewRaterSerializer)
-    with transaction.atomic():
-        rater = create_rater(project, request.user, body["username"], body["languages"])
-        if body["qualified"]:
-            for language in rater.languages:
-                qualify_rater(rater, request.user, language)
-        assert rater.user is not None  # just created
-        label = f"made by {request.user.get_username()}"[:LONGEST_LABEL]
-        token, text = issue_api_token(rater.user, label, body["days"], project, ApiToken.Scope.RATE)
-    added = {"rater": rater.pseudonym, "token": text, "expires_at": token.expires_at}
-    return Response(AddedRaterSerializer(added).data, status=201)
+
+    def create() -> Response:
+        with transaction.atomic():
+            rater = create_rater(project, request.user, body["username"], body["languages"])
+            if body["qualified"]:
+                for language in rater.languages:
+                    qualify_rater(rater, request.user, language)
+            assert rater.user is not None  # just created
+            label = f"made by {request.user.get_username()}"[:LONGEST_LABEL]
+            token, text = issue_api_token(rater.user, label, body["days"], project, ApiToken.Scope.RATE)
+        added = {"rater": rater.pseudonym, "token": text, "expires_at": token.expires_at}
+        return Response(AddedRaterSerializer(added).data, status=201)
+
+    return answer_once(request, create)

@@ -28,6 +28,7 @@ from annotation.web.api_pages import (
     read_query,
 )
 from annotation.web.form_choices import article_languages
+from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
 from annotation.web.request_types import SignedInApiRequest
 
 
@@ -152,7 +153,8 @@ class NewProjectSerializer(serializers.Serializer):
     methods=["POST"],
     operation_id="projects_create",
     request=NewProjectSerializer,
-    responses={201: ProjectSerializer, **REFUSALS},
+    parameters=[KEY_PARAMETER],
+    responses={201: ProjectSerializer, **CREATION_REFUSALS},
 )
 @for_members("GET", "HEAD", "POST")
 def project_list(request: SignedInApiRequest) -> Response:
@@ -170,10 +172,14 @@ def _new_project(request: SignedInApiRequest) -> Response:
     body = read_body(request, NewProjectSerializer)
     known = known_questionnaires()
     key = one_of("questionnaire", body["questionnaire"], sorted(known))
-    project = create_project(
-        body["name"], known[key], request.user, slug=body.get("slug", ""), redundancy=body["redundancy"]
-    )
-    return Response(ProjectSerializer(project).data, status=201)
+
+    def create() -> Response:
+        project = create_project(
+            body["name"], known[key], request.user, slug=body.get("slug", ""), redundancy=body["redundancy"]
+        )
+        return Response(ProjectSerializer(project).data, status=201)
+
+    return answer_once(request, create)
 
 
 @extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})

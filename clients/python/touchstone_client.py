@@ -73,7 +73,7 @@ class Touchstone:
     """Touchstone as the owner of a token may use it.
 
     A request that finds the server busy, computing or away is repeated for up to `patience_s` seconds, and
-    stores nothing twice.
+    stores nothing twice: what creates something carries an idempotency key.
     """
 
     def __init__(self, address: str, token: str, patience_s: float = 120, timeout_s: float = 60) -> None:
@@ -117,7 +117,7 @@ class Touchstone:
     def create_project(self, name: str, questionnaire: str, **fields: Any) -> JSON:
         """Create a project and return it. Fields are `slug` and `redundancy`. Raises TouchstoneError."""
         body = {"name": name, "questionnaire": questionnaire, **fields}
-        return self._json("POST", self._address("projects/"), body)
+        return self._create("projects/", body)
 
     def add_rater(self, project: str, username: str, languages: list[str], **fields: Any) -> JSON:
         """Create an account that rates in the project; return its pseudonym and `token`.
@@ -125,7 +125,7 @@ class Touchstone:
         Fields are `qualified` and `days`. Raises TouchstoneError.
         """
         body = {"username": username, "languages": languages, **fields}
-        return self._json("POST", self._address(f"projects/{project}/raters/"), body)
+        return self._create(f"projects/{project}/raters/", body)
 
     def import_file(
         self, project: str, file: Path, kind: str, second_file: Path | None = None, **options: Any
@@ -138,7 +138,7 @@ class Touchstone:
         files = {"file": file} | ({"second_file": second_file} if second_file else {})
         content, content_type = _form({"format": kind, **options}, files)
         path = f"projects/{project}/imports/"
-        job: JSON = self._send("POST", self._address(path), (content, content_type), json.load)
+        job: JSON = self._send("POST", self._address(path), (content, content_type), json.load, _new_key())
         while job["status"] in ("queued", "running"):
             time.sleep(1)
             job = self.get(f"{path}{job['id']}/")
@@ -211,15 +211,24 @@ class Touchstone:
         content = None if body is None else (json.dumps(body).encode(), "application/json")
         return self._send(method, address, content, json.load)
 
+    def _create(self, path: str, body: JSON) -> JSON:
+        content = (json.dumps(body).encode(), "application/json")
+        return self._send("POST", self._address(path), content, json.load, _new_key())
+
     def _send(
-        self, method: str, address: str, content: tuple[bytes, str] | None, read: Callable[[Any], Any]
+        self,
+        method: str,
+        address: str,
+        content: tuple[bytes, str] | None,
+        read: Callable[[Any], Any],
+        further_headers: Mapping[str, str] | None = None,
     ) -> Any:
         if not address.startswith(self.base):
             raise TouchstoneError(
                 0, f"{address} is not an address of {self.base}, so it does not get the token."
             )
         sent, kind = content or (None, "application/json")
-        headers = {"Content-Type": kind}
+        headers = {"Content-Type": kind, **(further_headers or {})}
         request = Request(address, sent, headers, method=method)  # noqa: S310 - the address is checked above
         request.add_unredirected_header("Authorization", f"Bearer {self.token}")
         until = time.monotonic() + self.patience_s
@@ -231,7 +240,7 @@ class Touchstone:
             except HTTPError as refusal:
                 found = _error_of(refusal)
                 wait_s = float(refusal.headers.get("Retry-After") or pause_s)
-                if refusal.code not in BUSY:
+                if refusal.code not in BUSY and "Retry-After" not in refusal.headers:
                     raise found from None
             except (OSError, HTTPException) as error:
                 found, wait_s = TouchstoneError(0, f"{self.base} could not be reached: {error}"), pause_s
@@ -239,6 +248,11 @@ class Touchstone:
                 raise found
             time.sleep(wait_s)
             pause_s = min(2 * pause_s, 15.0)
+
+
+def _new_key() -> dict[str, str]:
+    """Return the header that lets a request be repeated without creating anything twice."""
+    return {"Idempotency-Key": secrets.token_urlsafe(16)}
 
 
 def _form(fields: Mapping[str, Any], files: Mapping[str, Path]) -> tuple[bytes, str]:

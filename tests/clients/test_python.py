@@ -5,7 +5,7 @@ import json
 import pytest
 from celery import current_app
 
-from annotation.models import ApiToken, AuditEntry, Rater, Rating, Summary
+from annotation.models import ApiToken, AuditEntry, Project, Rater, Rating, Summary
 from annotation.people.api_tokens import issue_api_token
 from scoring.runs.imported_scores import work_on_import
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
@@ -116,6 +116,28 @@ def test_a_file_that_is_not_imported_says_why(project, connect, worker, tmp_path
         with pytest.raises(client_module.TouchstoneError, match=message) as refused:
             manager.import_file(project.slug, file, **{"kind": "examples"} | wrong)
         assert refused.value.status == 400
+
+
+def test_a_request_whose_answer_is_lost_is_repeated_and_creates_nothing_twice(
+    connect, client_module, monkeypatch
+):
+    user = make_user()
+    make_project().memberships.create(user=user, role="manager")
+    manager = connect(user, ApiToken.Scope.MANAGE)
+    ask, answers = client_module.urlopen, []
+
+    def lose_the_first_answer(*request, **options):
+        answers.append(ask(*request, **options))
+        if len(answers) == 1:
+            answers[0].close()
+            raise ConnectionResetError
+        return answers[-1]
+
+    monkeypatch.setattr(client_module, "urlopen", lose_the_first_answer)
+    monkeypatch.setattr(client_module.time, "sleep", lambda _: None)
+    assert manager.create_project("Sent twice", "seahorse")["slug"] == "sent-twice"
+    assert [answer.headers["Idempotent-Replayed"] for answer in answers] == [None, "true"]
+    assert Project.objects.filter(name="Sent twice").count() == 1
 
 
 @pytest.mark.parametrize(
