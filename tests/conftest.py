@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
@@ -101,6 +102,12 @@ def no_stranger_asked_before() -> None:
     """Forget what strangers asked of published results in earlier tests, which have the same address."""
     if strangers := sys.modules.get("metaeval.live.strangers"):
         vars(strangers.ANSWERS).update(vars(strangers.AnswersToStrangers()))
+
+
+@pytest.fixture(autouse=True)
+def no_change_counted_before() -> None:
+    """Forget the changes through the API of earlier tests, whose users have the same ids."""
+    cache.clear()
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}

@@ -306,6 +306,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["annotation.web.write_limit.WriteLimit"],
+    "DEFAULT_THROTTLE_RATES": {"writes": "300/min"},
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,  # refuses OPTIONS, like every method but GET
     "EXCEPTION_HANDLER": "annotation.web.api_errors.domain_error_response",
@@ -317,6 +319,14 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {"RunStatus": "scoring.models.Run.Status"},
+}
+
+# Each process counts its requests that change something through the API. Nothing else is cached here.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
 }
 
 EMAIL_URL = env.str("EMAIL_URL", default="")  # empty: managers copy links instead

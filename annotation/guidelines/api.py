@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from annotation.guidelines.following import confirm_guidelines, followed_versions
 from annotation.permissions import rater_for
-from annotation.web.api_pages import REFUSALS, rates, read_body
+from annotation.web.api_pages import REFUSALS, rates, read_body, refusals
 
 
 class FollowedVersionSerializer(serializers.Serializer):
@@ -39,7 +39,7 @@ class ConfirmedVersionsSerializer(serializers.Serializer):
     methods=["POST"],
     operation_id="rating_guidelines_confirm",
     request=ConfirmedVersionsSerializer,
-    responses={200: FollowedGuidelinesSerializer, **REFUSALS},
+    responses={200: FollowedGuidelinesSerializer, **REFUSALS, **refusals(429)},
 )
 @rates("GET", "POST")
 def guidelines(request: Request, slug: str) -> Response:

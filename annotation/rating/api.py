@@ -71,7 +71,7 @@ class SubmittedStageSerializer(serializers.Serializer):
     )
 
 
-CONFLICTS = {**REFUSALS, **refusals(409)}
+CONFLICTS = {**REFUSALS, **refusals(409, 429)}
 
 
 @extend_schema(

@@ -40,7 +40,7 @@ KEY_PARAMETER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description=f"1 to {LONGEST_KEY} characters. Repeated within 24 hours, the request creates nothing anew.",
 )
-CREATION_REFUSALS = {**REFUSALS, **refusals(409, 422)}
+CREATION_REFUSALS = {**REFUSALS, **refusals(409, 422, 429)}
 
 
 def answer_once(request: SignedInApiRequest, create: Callable[[], Response]) -> Response:
