@@ -355,7 +355,9 @@ GET   api_rating                401     409       200        403     403     404
 PUT   api_rating_stage          401     409       200        403     403     404      404       404
 POST  api_rating_skip           401     409       204        403     403     404      404       404
 GET   api_runs                  401     403       403        200     200     404      404       404
+POST  api_runs                  401     403       403        201     201     404      404       404
 GET   api_run                   401     403       403        200     200     404      404       404
+POST  api_run_cancel            401     403       403        409     409     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
 GET   api_experiments           401     403       403        200     200     404      404       404
 GET   api_learning_curves        401     403       403        200     200     404      404       404
@@ -426,6 +428,7 @@ FORMS: dict[str, dict[str, object]] = {
     "webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_raters": {"username": "participant-7", "languages": ["en"]},
+    "api_runs": {"evaluator": "copy_rate"},
     "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
     "rate_skip": {"reason": "hard"},
     "api_rating_skip": {"reason": "hard"},
@@ -481,8 +484,6 @@ FORMS: dict[str, dict[str, object]] = {
     "endpoint_limits": {"most_in_flight": 8},
     "endpoint_model_new": {"new-name": "another", "new-api": "chat"},
 }
-LISTED_AND_ADDED = {"api_projects", "api_webhooks"}
-"""Addresses that GET lists and POST adds to."""
 ANY_METHOD = {"sign_in", "sign_in_code", "sign_out"}  # Django's own views
 CONFLICT_IF_NOT_ASSIGNED = {
     "rate_item",
@@ -618,7 +619,7 @@ class World:
         with snapshots, transaction.atomic(), writes() as written:
             is_json = name.startswith("api_") and name != "api_imports" and method != "GET"
             kind = {"content_type": "application/json"} if is_json else {}
-            form = {} if name in LISTED_AND_ADDED and method == "GET" else FORMS.get(name, {})
+            form = {} if name.startswith("api_") and method == "GET" else FORMS.get(name, {})
             response = send(address, form, headers=headers, **kind)
             content = b"".join(response.streaming_content) if response.streaming else response.content
             transaction.set_rollback(True)

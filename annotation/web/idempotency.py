@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TypeVar
 
 from cryptography.fernet import Fernet
 from django.db import IntegrityError, transaction
@@ -40,6 +41,7 @@ KEY_PARAMETER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description=f"1 to {LONGEST_KEY} characters. Repeated within 24 hours, the request creates nothing anew.",
 )
+Prepared = TypeVar("Prepared")
 CREATION_REFUSALS = {**REFUSALS, **refusals(409, 422, 429)}
 
 
@@ -49,9 +51,16 @@ def answer_once(request: SignedInApiRequest, create: Callable[[], Response]) -> 
     Raises DomainError for a malformed key, KeyReused if another request had it, KeyInUse while the first
     request is in progress, and as `create`, which leaves the key unused.
     """
+    return answer_prepared_once(request, lambda: None, lambda _: create())
+
+
+def answer_prepared_once(
+    request: SignedInApiRequest, prepare: Callable[[], Prepared], create: Callable[[Prepared], Response]
+) -> Response:
+    """Return as `answer_once`. `prepare` writes nothing, and may take long outside the transaction."""
     key = request.headers.get(HEADER)
     if key is None:
-        return create()
+        return create(prepare())
     if not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise DomainError(f"{HEADER}: expected 1 to {LONGEST_KEY} printable ASCII characters")
     claim = _claimed(request, key)
@@ -60,8 +69,9 @@ def answer_once(request: SignedInApiRequest, create: Callable[[], Response]) -> 
         return Response(told, claim.status, headers={"Idempotent-Replayed": "true"})
     mine = IdempotencyKey.objects.filter(pk=claim.pk, claimed_at=claim.claimed_at, status__isnull=True)
     try:
+        prepared = prepare()
         with transaction.atomic():
-            response = create()
+            response = create(prepared)
             answer = _cipher(key).encrypt(JSONRenderer().render(response.data)).decode()
             if not mine.update(status=response.status_code, answer=answer):
                 raise KeyInUse(IN_USE_S)

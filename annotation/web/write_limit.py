@@ -18,13 +18,15 @@ class WriteLimit(SimpleRateThrottle):
     """Counts the changing requests of a token, or of a person without one, in this process."""
 
     scope = "writes"
+    num_requests: int
 
     def get_cache_key(self, request: Request, view: "APIView") -> str | None:  # noqa: ARG002
         """Return whom a request is counted for; None if it is not counted."""
         if request.method in SAFE_METHODS:
             return None
-        is_token = isinstance(request.auth, ApiToken)
-        return f"token-{request.auth.token_hash}" if is_token else f"user-{request.user.pk}"
+        if isinstance(request.auth, ApiToken):
+            return f"token-{request.auth.token_hash}"
+        return f"user-{request.user.pk}"
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         """Return True. Raises TooManyRequests beyond the limit."""

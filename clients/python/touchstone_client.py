@@ -146,6 +146,24 @@ class Touchstone:
             raise TouchstoneError(400, _why_not(job))
         return job
 
+    def start_run(self, project: str, evaluator: str, **fields: Any) -> JSON:
+        """Start a run of an evaluator and return it, at once. Raises TouchstoneError.
+
+        Fields are `params`, `languages`, `rated_only`, `budget` and `delivery`.
+        """
+        return self._create(f"projects/{project}/runs/", {"evaluator": evaluator, **fields})
+
+    def wait_for_run(self, project: str, run_id: int) -> JSON:
+        """Return the run once it is done. Raises TouchstoneError if it paused, failed or was cancelled."""
+        path = f"projects/{project}/runs/{run_id}/"
+        run = self.get(path)
+        while run["status"] in ("queued", "running"):
+            time.sleep(2)
+            run = self.get(path)
+        if run["status"] != "done":
+            raise TouchstoneError(400, run["failure"] or f"The run was {run['status']}.")
+        return run
+
     # ---- rating, with a token that rates
 
     def guidelines(self, project: str) -> list[JSON]:

@@ -1,4 +1,6 @@
-"""The API of runs and scores, read-only."""
+"""The API of runs and scores: reading them, starting and cancelling a run."""
+
+from typing import Any
 
 from django.db.models import Manager, QuerySet
 from drf_spectacular.utils import extend_schema
@@ -14,14 +16,23 @@ from annotation.web.api_pages import (
     OneOf,
     PageQuery,
     ProjectPage,
+    for_members,
     keyed_page_of,
     one_of,
     page_of,
+    read_body,
     read_only,
     read_query,
+    refusals,
 )
+from annotation.web.form_choices import article_languages
+from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_prepared_once
+from annotation.web.request_types import SignedInApiRequest
+from scoring.inputs.items import Selection
 from scoring.models import Run, Score, Setup
-from scoring.runs.lifecycle import run_of
+from scoring.replies.budgets import LARGEST_BUDGET, SMALLEST_BUDGET
+from scoring.runs.lifecycle import cancel_run, run_of
+from scoring.runs.planning import RunPlan, plan, start
 from scoring.runs.progress import RunProgress, cut_in, progress_of, reasons_of, runs_of
 
 
@@ -140,13 +151,79 @@ class ScoreQuery(KeyedPageQuery):
     dimension = serializers.CharField(required=False)
 
 
+class NewRunSerializer(serializers.Serializer):
+    evaluator = serializers.CharField(required=False, help_text="Name of an evaluator, such as rouge.")
+    params = serializers.DictField(
+        required=False, help_text="Parameters of the evaluator. Those that are absent keep their defaults."
+    )
+    setup = serializers.IntegerField(
+        required=False, help_text="Id of a setup to run again, instead of an evaluator."
+    )
+    languages = serializers.ListField(
+        child=serializers.CharField(), default=list, help_text="Languages of the articles; empty for all."
+    )
+    rated_only = serializers.BooleanField(
+        default=False, help_text="True to score only summaries that have a rating."
+    )
+    budget = serializers.DecimalField(
+        max_digits=12,
+        decimal_places=-int(SMALLEST_BUDGET.as_tuple().exponent),
+        min_value=SMALLEST_BUDGET,
+        max_value=LARGEST_BUDGET,
+        allow_null=True,
+        default=None,
+        help_text="US dollars that its requests may cost; null: no limit.",
+    )
+    delivery = serializers.ChoiceField(choices=Run.Delivery.choices, default=Run.Delivery.NOW)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("evaluator" in attrs) == ("setup" in attrs):
+            raise serializers.ValidationError({"evaluator": "expected this or `setup`, not both"})
+        if "setup" in attrs and "params" in attrs:
+            raise serializers.ValidationError({"params": "given with `setup`, which has its own"})
+        return attrs
+
+
 @extend_schema(
-    operation_id="runs_list", parameters=[RunQuery], responses={200: RunListSerializer, **REFUSALS}
+    methods=["GET"],
+    operation_id="runs_list",
+    parameters=[RunQuery],
+    responses={200: RunListSerializer, **REFUSALS},
 )
-@read_only
+@extend_schema(
+    methods=["POST"],
+    operation_id="runs_create",
+    request=NewRunSerializer,
+    parameters=[KEY_PARAMETER],
+    responses={201: RunDetailSerializer, **CREATION_REFUSALS},
+)
+@for_members("GET", "HEAD", "POST")
+def run_list(request: SignedInApiRequest, slug: str) -> Response:
+    """List the project's runs, latest first. POST starts one; ask for it until its `status` is final."""
+    return _new_run(request, slug) if request.method == "POST" else _listed_runs(request, slug)
+
+
+def _new_run(request: SignedInApiRequest, slug: str) -> Response:
+    project = project_for(request.user, slug, Permission.MANAGE_RUNS)
+    body = read_body(request, NewRunSerializer)
+    for language in body["languages"]:
+        one_of("languages", language, article_languages(project))
+    if "setup" in body:
+        setup = project.setups.get(pk=_known("setup", body["setup"], project.setups))
+        evaluator, params = setup.evaluator, setup.params
+    else:
+        evaluator, params = body["evaluator"], body.get("params", {})
+    selection = Selection(tuple(body["languages"]), body["rated_only"])
+
+    def begin(planned: RunPlan) -> Response:
+        run = start(planned, request.user, body["budget"], body["delivery"])
+        return Response(_detail(run), status=201)
+
+    return answer_prepared_once(request, lambda: plan(project, evaluator, params, selection), begin)
+
+
 @consistent_read()
-def run_list(request: Request, slug: str) -> Response:
-    """List the project's runs, latest first."""
+def _listed_runs(request: Request, slug: str) -> Response:
     project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     query = read_query(request, RunQuery)
     runs = runs_of(project)
@@ -165,14 +242,20 @@ def run_list(request: Request, slug: str) -> Response:
 def run_detail(request: Request, slug: str, run_id: int) -> Response:
     """Describe one run: its setup with everything the scores depend on, and its results."""
     project = project_for(request.user, slug, Permission.SEE_PROGRESS)
-    run = run_of(project, run_id)
-    described = {
-        "revision": project.revision,
-        **_described(run, progress_of(run)),
-        "reasons": dict(reasons_of(run)),
-        "cut": cut_in(run),
-    }
-    return Response(RunDetailSerializer(described).data)
+    return Response(_detail(run_of(project, run_id)))
+
+
+@extend_schema(
+    operation_id="runs_cancel",
+    request=None,
+    responses={200: RunDetailSerializer, **REFUSALS, **refusals(409, 429)},
+)
+@for_members("POST")
+def run_cancel(request: SignedInApiRequest, slug: str, run_id: int) -> Response:
+    """Cancel a run that has not ended. Its scores are kept."""
+    project = project_for(request.user, slug, Permission.MANAGE_RUNS)
+    cancel_run(run_of(project, run_id), request.user)
+    return Response(_detail(run_of(project, run_id)))
 
 
 @extend_schema(
@@ -203,6 +286,17 @@ def score_list(request: Request, slug: str) -> Response:
     page = keyed_page_of(request, rows, query, key, revision=project.revision)
     setups = Setup.objects.filter(pk__in={score.setup_id for score in page["results"]})
     return Response(ScoreListSerializer({"revision": project.revision, "setups": setups, **page}).data)
+
+
+def _detail(run: Run) -> dict[str, Any]:
+    described = {
+        "revision": run.setup.project.revision,
+        **_described(run, progress_of(run)),
+        "reasons": dict(reasons_of(run)),
+        "cut": cut_in(run),
+    }
+    detail: dict[str, Any] = RunDetailSerializer(described).data
+    return detail
 
 
 def _described(run: Run, progress: RunProgress) -> dict[str, object]:

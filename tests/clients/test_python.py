@@ -8,6 +8,7 @@ from celery import current_app
 from annotation.models import ApiToken, AuditEntry, Project, Rater, Rating, Summary
 from annotation.people.api_tokens import issue_api_token
 from scoring.runs.imported_scores import work_on_import
+from scoring.runs.worker import work_on_run
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
 from tests.clients.python_client import load_client
 from tests.factories import make_project, make_rater, make_summary, make_user
@@ -72,7 +73,12 @@ def worker(monkeypatch, settings, tmp_path, client_module):
     """Work on imports as soon as they are queued."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     monkeypatch.setattr(client_module.time, "sleep", lambda _: None)
-    monkeypatch.setattr(current_app, "send_task", lambda _, args, **__: work_on_import(*args))
+
+    def work(name, args, **_):
+        if name == "scoring.tasks.run_import":
+            work_on_import(*args)
+
+    monkeypatch.setattr(current_app, "send_task", work)
 
 
 def test_a_campaign_is_run_without_a_browser(connect, worker, tmp_path, client_module):
@@ -98,6 +104,12 @@ def test_a_campaign_is_run_without_a_browser(connect, worker, tmp_path, client_m
         ("A", 0.0, 2),
         ("B", 0.0, 2),
     ]
+    started = manager.start_run(slug, "length", rated_only=True)
+    work_on_run(started["id"])
+    run = manager.wait_for_run(slug, started["id"])
+    assert (run["total"], run["done"], run["unscored"]) == (2, 2, 0)
+    compared = manager.get(f"projects/{slug}/comparison/", coefficient="pearson", interval="none")
+    assert {row["evaluator"] for row in compared["results"]} >= {run["setup"]["label"]}
     added = AuditEntry.objects.filter(action="rater_added").values_list("actor_name", flat=True)
     assert list(added) == [user.get_username()] * 2
 

@@ -228,3 +228,67 @@ def test_no_answer_contains_keys_of_endpoints(researcher, project):
         answer = researcher.get(f"/api/projects/{project.slug}/{address}").content.decode()
         assert "sk-never-shown" not in answer
         assert endpoint.encrypted_key not in answer
+
+
+def send(client, project, address, body=None, **headers):
+    address = f"/api/projects/{project.slug}/{address}"
+    return client.post(address, body or {}, "application/json", headers=headers)
+
+
+def test_a_run_is_started_with_parameters_and_its_setup_again(researcher, project):
+    make_summary(project, text="The harbour froze over.")
+    make_summary(project, language="de")
+    asked = {"evaluator": "length", "params": {"unit": "characters"}, "languages": ["de"]}
+    begun = send(researcher, project, "runs/", asked)
+    assert (begun.status_code, begun.json()["status"], begun.json()["total"]) == (201, "queued", 1)
+    assert begun.json()["setup"]["params"]["unit"] == "characters"
+    work_on_run(begun.json()["id"])
+    again = send(researcher, project, "runs/", {"setup": begun.json()["setup"]["setup"]}).json()
+    assert (again["setup"]["fingerprint"], again["total"], again["reused"]) == (
+        begun.json()["setup"]["fingerprint"],
+        1,
+        1,
+    )
+
+
+def test_a_repeated_request_starts_one_run(researcher, project):
+    make_summary(project)
+    first, second = (
+        send(researcher, project, "runs/", {"evaluator": "length"}, Idempotency_Key="a") for _ in range(2)
+    )
+    assert (second.json(), second["Idempotent-Replayed"]) == (first.json(), "true")
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "evaluator: expected this or `setup`"),
+        ({"evaluator": "length", "setup": 1}, "evaluator: expected this or `setup`"),
+        ({"setup": 1}, "setup: found '1', expected one of (none yet)"),
+        ({"setup": 1, "params": {}}, "params: given with `setup`"),
+        ({"evaluator": "lenght"}, "length"),
+        ({"evaluator": "length", "params": {"unti": "characters"}}, "unti"),
+        ({"evaluator": "length", "params": {"unit": "miles"}}, "miles"),
+        ({"evaluator": "length", "languages": ["tr"]}, "languages: found 'tr', expected one of en"),
+        ({"evaluator": "length", "budget": "1.00"}, "budget: this evaluator uses no endpoint"),
+        ({"evaluator": "length", "budget": "-1"}, "budget"),
+        ({"evaluator": "length", "delivery": "batch"}, "delivery"),
+        ({"evaluator": "length", "colour": "blue"}, "unknown field 'colour'"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused(researcher, project, asked, said):
+    make_summary(project)
+    refused = send(researcher, project, "runs/", asked)
+    assert (refused.status_code, said in refused.json()["detail"]) == (400, True), refused.json()
+    assert not Run.objects.exists()
+
+
+def test_a_run_is_cancelled_once(researcher, project):
+    make_summary(project)
+    run = send(researcher, project, "runs/", {"evaluator": "length"}).json()
+    busy = send(researcher, project, "runs/", {"evaluator": "length"})
+    assert (busy.status_code, "is in progress" in busy.json()["detail"]) == (409, True)
+    cancelled = send(researcher, project, f"runs/{run['id']}/cancel/")
+    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+    assert send(researcher, project, f"runs/{run['id']}/cancel/").status_code == 409
