@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0005_rater_messages'),
+        ('annotation', '0007_events'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
