@@ -101,7 +101,7 @@ PAGES = {
 }
 ONLY_FORMS = {
     *("guidelines_default", "round_start", "results_unpublish", "campaign_reopen", "project_restore"),
-    "model_import",
+    *("model_import", "priority_remove"),
 }
 """Addresses that answer forms and have no page."""
 FOR_NOBODY = {"rating_stop"}
