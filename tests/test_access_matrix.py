@@ -335,6 +335,7 @@ GET   learning_curve_figure      in     403       403        200     200     404
 GET   api_schema                401     200       200        200     200     200      200       200
 GET   api_projects              401     200       200        200     200     200      200       200
 GET   api_project               401     403       403        200     200     404      404       404
+PATCH api_project               401     403       403        403     200     404      404       404
 GET   api_labels                401     403       403        200     200     404      404       404
 GET   api_exports               401     403       403        200     200     404      404       404
 GET   api_export                401     403       403        403     200     404      404       404
@@ -425,6 +426,7 @@ FORMS: dict[str, dict[str, object]] = {
     "two_factor_off": {"current_password": "wrong"},
     "token_new": {"label": "laptop", "scope": "read", "days": "90"},
     "api_projects": {"name": "A new one", "questionnaire": "seahorse"},
+    "api_project": {"daily_goal": 40},
     "webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_raters": {"username": "participant-7", "languages": ["en"]},

@@ -12,7 +12,13 @@ from annotation.labels import counted_labels
 from annotation.models import Project, Question, Rating, Summary
 from annotation.permissions import Permission, may_create_project, project_for, projects_for
 from annotation.progress.progress import progress_of
-from annotation.projects.settings import LONGEST_SLUG, create_project, known_questionnaires
+from annotation.projects.settings import (
+    LONGEST_SLUG,
+    SETTINGS,
+    change_settings,
+    create_project,
+    known_questionnaires,
+)
 from annotation.web.api_pages import (
     REFUSALS,
     KeyedPageQuery,
@@ -26,6 +32,7 @@ from annotation.web.api_pages import (
     read_body,
     read_only,
     read_query,
+    refusals,
 )
 from annotation.web.form_choices import article_languages
 from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
@@ -82,6 +89,19 @@ class ProgressSerializer(serializers.Serializer):
     blocked = serializers.IntegerField(help_text="Wanted ratings of summaries whose article has no text.")
 
 
+class ProjectSettingsSerializer(serializers.ModelSerializer):
+    gold_thresholds = serializers.DictField(
+        child=serializers.FloatField(min_value=0, max_value=1),
+        required=False,
+        help_text=Project._meta.get_field("gold_thresholds").help_text,
+    )
+
+    class Meta:
+        model = Project
+        fields = SETTINGS
+        extra_kwargs = {"name": {"required": False}}
+
+
 class ProjectDetailSerializer(ProjectSerializer):
     questions = QuestionSerializer(many=True)
     articles = serializers.IntegerField(help_text="Articles of the summaries to rate.")
@@ -89,6 +109,7 @@ class ProjectDetailSerializer(ProjectSerializer):
     languages = ProgressSerializer(many=True)
     datasets = ProgressSerializer(many=True)
     systems = ProgressSerializer(many=True)
+    settings = ProjectSettingsSerializer(required=False, help_text="Settings, which managers get.")
 
     class Meta(ProjectSerializer.Meta):
         fields = (
@@ -99,6 +120,7 @@ class ProjectDetailSerializer(ProjectSerializer):
             "languages",
             "datasets",
             "systems",
+            "settings",
         )
         read_only_fields = fields
 
@@ -182,11 +204,30 @@ def _new_project(request: SignedInApiRequest) -> Response:
     return answer_once(request, create)
 
 
-@extend_schema(operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS})
-@read_only
+@extend_schema(
+    methods=["GET"], operation_id="projects_retrieve", responses={200: ProjectDetailSerializer, **REFUSALS}
+)
+@extend_schema(
+    methods=["PATCH"],
+    operation_id="projects_update",
+    request=ProjectSettingsSerializer,
+    responses={200: ProjectSettingsSerializer, **REFUSALS, **refusals(429)},
+)
+@for_members("GET", "HEAD", "PATCH")
+def project_detail(request: SignedInApiRequest, slug: str) -> Response:
+    """Show one project with its questions and progress. PATCH changes some settings and returns all."""
+    return _changed_settings(request, slug) if request.method == "PATCH" else _shown(request, slug)
+
+
+def _changed_settings(request: SignedInApiRequest, slug: str) -> Response:
+    project = project_for(request.user, slug, Permission.MANAGE_PROJECT)
+    change_settings(project, read_body(request, ProjectSettingsSerializer))
+    project.refresh_from_db()
+    return Response(ProjectSettingsSerializer(project).data)
+
+
 @consistent_read()
-def project_detail(request: Request, slug: str) -> Response:
-    """Show one project with its questions and progress."""
+def _shown(request: SignedInApiRequest, slug: str) -> Response:
     project = project_for(request.user, slug, Permission.SEE_PROGRESS)
     progress = progress_of(project)
     described = {
@@ -198,6 +239,8 @@ def project_detail(request: Request, slug: str) -> Response:
         "datasets": progress.datasets,
         "systems": progress.systems,
     }
+    if Permission.MANAGE_PROJECT in project.reader_may:
+        described["settings"] = project
     return Response(ProjectDetailSerializer(described).data)
 
 

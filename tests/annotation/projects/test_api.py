@@ -11,9 +11,10 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotation import protocol
 from annotation.labels import human_labels
-from annotation.models import Answer, Question, Rating
+from annotation.models import Answer, AuditEntry, Question, Rating
 from annotation.people.members import remove_rater
 from annotation.projects.closing import close_campaign
+from annotation.projects.settings import SETTINGS
 from tests.factories import (
     make_article,
     make_gold,
@@ -90,6 +91,54 @@ def test_a_project_says_since_when_its_ratings_are_final(client, project):
     close_campaign(project, manager)
     body = client.get(f"/api/projects/{project.slug}/").json()
     assert parse_datetime(body["closed_at"]) == project.closed_at
+
+
+@pytest.fixture
+def change(client, manager, project):
+    client.force_login(manager)
+    return lambda **body: client.patch(f"/api/projects/{project.slug}/", body, "application/json")
+
+
+def test_a_manager_changes_the_settings_that_are_sent(change, client, project):
+    summary = make_summary(project)
+    answer = change(redundancy=3, gold_thresholds={"grammar": 0.5}, name="Renamed")
+    assert answer.status_code == 200
+    settings = answer.json()
+    assert set(settings) == set(SETTINGS)
+    assert (settings["redundancy"], settings["gold_thresholds"], settings["lease_minutes"]) == (
+        3,
+        {"grammar": 0.5},
+        project.lease_minutes,
+    )
+    summary.refresh_from_db()
+    assert summary.ratings_wanted == 3
+    assert client.get(f"/api/projects/{project.slug}/").json()["settings"] == settings
+    entry = AuditEntry.objects.get(action="settings_changed")
+    assert entry.details["redundancy"] == {"before": 1, "after": 3}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"redundancies": 2}, "unknown field 'redundancies'"),
+        ({"slug": "another"}, "unknown field 'slug'"),
+        ({"redundancy": 101}, "redundancy: Found 101, expected a number from 1 to 100."),
+        ({"redundancy": None}, "redundancy: This field may not be null."),
+        ({"name": " "}, "name: This field may not be blank."),
+        ({"check_rate": "nan"}, "check_rate: A valid number is required."),
+        ({"check_minimum": 30}, "check_minimum: Found 30, but only the last 20 hidden checks count."),
+        ({"gold_thresholds": {"spelling": 0.5}}, "has no question spelling"),
+        ({"gold_thresholds": {"grammar": 5}}, "gold_thresholds: "),
+    ],
+)
+def test_invalid_settings_are_refused_by_name_and_nothing_is_changed(change, project, body, message):
+    answer = change(daily_goal=7, **body)
+    assert (answer.status_code, message in answer.json()["detail"]) == (400, True), answer.json()
+    assert type(project).objects.get(pk=project.pk).daily_goal == project.daily_goal
+
+
+def test_only_managers_see_settings_in_a_project(researcher, project):
+    assert "settings" not in researcher.get(f"/api/projects/{project.slug}/").json()
 
 
 def test_labels_equal_the_human_labels_and_count_the_ratings(researcher, project):
@@ -215,9 +264,7 @@ def test_ten_summaries_need_no_more_queries_than_two(researcher, project, django
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options", "trace"])
-@pytest.mark.parametrize(
-    "address", ["/api/projects/{slug}/", "/api/projects/{slug}/labels/", "/api/projects/{slug}/scores/"]
-)
+@pytest.mark.parametrize("address", ["/api/projects/{slug}/labels/", "/api/projects/{slug}/scores/"])
 def test_results_are_read_only(researcher, project, method, address):
     answer = getattr(researcher, method)(address.format(slug=project.slug))
     assert answer.status_code == 405
