@@ -20,6 +20,12 @@ urlpatterns = [
     path("projects/<slug:slug>/imports/", imports.import_new, name="api_imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.import_detail, name="api_import"),
     path("projects/<slug:slug>/raters/", people.rater_new, name="api_raters"),
+    path("projects/<slug:slug>/invitations/", people.invitation_list, name="api_invitations"),
+    path(
+        "projects/<slug:slug>/invitations/<int:invitation_id>/",
+        people.invitation_detail,
+        name="api_invitation",
+    ),
     path("projects/<slug:slug>/rating/guidelines/", guidelines.guidelines, name="api_guidelines"),
     path("projects/<slug:slug>/rating/rounds/", rating.round_new, name="api_rounds"),
     path("projects/<slug:slug>/rating/next/", rating.next_item, name="api_rating_next"),

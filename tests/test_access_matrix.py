@@ -344,6 +344,9 @@ POST  api_projects              401     403       403        403     201     403
 POST  api_imports               401     403       403        403     400     404      404       404
 GET   api_import                401     403       403        403     200     404      404       404
 POST  api_raters                401     403       403        403     201     404      404       404
+GET   api_invitations           401     403       403        403     200     404      404       404
+POST  api_invitations           401     403       403        403     201     404      404       404
+DELETE api_invitation           401     403       403        403     204     404      404       404
 GET   api_webhooks              401     403       403        403     200     404      404       404
 POST  api_webhooks              401     403       403        403     201     404      404       404
 DELETE api_webhook              401     403       403        403     204     404      404       404
@@ -430,6 +433,7 @@ FORMS: dict[str, dict[str, object]] = {
     "webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_webhooks": {"address": "https://another.example/hook", "events": ["run.finished"]},
     "api_raters": {"username": "participant-7", "languages": ["en"]},
+    "api_invitations": {"role": "annotator", "languages": ["en"]},
     "api_runs": {"evaluator": "copy_rate"},
     "api_rating_stage": {"answers": {"comprehensibility": {"value": "yes"}}},
     "rate_skip": {"reason": "hard"},

@@ -91,6 +91,7 @@ LISTS = {
     "learning_curve": "models",
     "api_projects": "projects",
     "api_project": "languages, datasets, systems",
+    "api_invitations": "invitations",
     "api_labels": "rated summaries",
     "api_export": "ratings",
     "api_audit_log": "entries",

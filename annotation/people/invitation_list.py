@@ -1,4 +1,4 @@
-"""Reading a pasted list of people to invite: addresses, or CSV with roles and languages."""
+"""People to invite, one or a pasted list: addresses, or CSV with roles and languages."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from annotation.errors import InvalidFields
 from annotation.models import Invitation, Membership, Project, Rater, Role
-from annotation.people.invitations import Invitee
+from annotation.people.invitations import Invitee, invite
 from annotation.texts.language_codes import is_language_code
 
 MOST_INVITEES = 200
@@ -20,6 +21,30 @@ class InvalidList(Exception):
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         super().__init__(" ".join(problems))
+
+
+def invite_person(project: Project, invitee: Invitee) -> tuple[Invitation, str]:
+    """Create an invitation, with an address or without; return it with its token.
+
+    Raises InvalidFields for what `read_invitees` refuses in a line.
+    """
+    wrong = {}
+    strange = [code for code in invitee.languages if not is_language_code(code)]
+    if strange:
+        wrong["languages"] = f"found {', '.join(strange)}, expected language codes such as de or pt-BR"
+    elif invitee.role == Role.ANNOTATOR and not invitee.languages:
+        wrong["languages"] = "an annotator needs at least one"
+    if invitee.email:
+        known = _known_addresses(project).get((invitee.email.lower(), invitee.role))
+        if not _is_address(invitee.email):
+            wrong["email"] = f"found “{invitee.email}”, expected an e-mail address"
+        elif known:
+            wrong["email"] = f"{invitee.email} {known}"
+    if invitee.role not in Role.values:
+        wrong["role"] = f"found “{invitee.role}”, expected annotator, researcher or manager"
+    if wrong:
+        raise InvalidFields(wrong)
+    return invite(project, invitee.role, sorted({*invitee.languages}), invitee.note, invitee.email)
 
 
 def read_invitees(project: Project, text: str, otherwise: Invitee) -> list[Invitee]:
@@ -64,9 +89,7 @@ def _problems(invitee: Invitee, cells: Sequence[str], known: dict[tuple[str, str
     if len(cells) > len(COLUMNS):
         yield f"found {len(cells)} cells, expected address, role and languages. Separate languages by spaces."
         return
-    try:
-        validate_email(invitee.email)
-    except ValidationError:
+    if not _is_address(invitee.email):
         yield f"found “{invitee.email}”, expected an e-mail address."
     if invitee.role not in Role.values:
         yield f"found “{invitee.role}”, expected annotator, researcher or manager."
@@ -77,6 +100,14 @@ def _problems(invitee: Invitee, cells: Sequence[str], known: dict[tuple[str, str
         yield "an annotator needs a language. Add it to the line or choose it below."
     if (invitee.email.lower(), invitee.role) in known:
         yield f"{invitee.email} {known[invitee.email.lower(), invitee.role]}."
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email)
+    except ValidationError:
+        return False
+    return True
 
 
 def _known_addresses(project: Project) -> dict[tuple[str, str], str]:

@@ -1,11 +1,10 @@
-"""Pages of a project's invitations, members and raters, and the mails that bring invitations."""
+"""Pages of a project's invitations, members and raters."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from django import forms
 from django.contrib import messages
-from django.core.mail import EmailMessage
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -19,8 +18,9 @@ from annotation.gold.rounds import raters_waiting
 from annotation.lookups import one_of
 from annotation.models import Invitation, Project, Rater, Role
 from annotation.people.invitation_list import InvalidList, read_invitees
+from annotation.people.invitation_mail import mail_invitations
 from annotation.people.invitations import Invitee, invite_all, revoke_invitation
-from annotation.people.mail import send, sends_mail
+from annotation.people.mail import sends_mail
 from annotation.people.members import (
     effect_of_removal,
     reinstate_rater,
@@ -39,31 +39,6 @@ from annotation.texts.language_codes import is_language_code
 from annotation.web.form_choices import article_languages, offer
 from annotation.web.navigation import open_as_rater, open_project
 from annotation.web.request_types import SignedInRequest
-
-INVITATION_MAIL = """You are invited to join “{project}” as {role}.
-
-Open this link to join. It works once, until {until:%d %B %Y}:
-
-{link}
-"""
-
-
-def mail_invitations(links: Sequence[tuple[Invitation, str]]) -> list[tuple[Invitation, str]]:
-    """Mail each link to its invitation's address. Return those that were not mailed, to be copied."""
-    if not sends_mail():
-        return list(links)
-    mails = {invitation.pk: _mail(invitation, link) for invitation, link in links if invitation.email}
-    unsent = set(map(id, send(list(mails.values()))))
-    return [(each, link) for each, link in links if each.pk not in mails or id(mails[each.pk]) in unsent]
-
-
-def _mail(invitation: Invitation, link: str) -> EmailMessage:
-    text = INVITATION_MAIL.format(
-        project=invitation.project.name, role=invitation.role, until=invitation.expires_at, link=link
-    )
-    # A subject is one line, whatever the project's name has.
-    subject = " ".join(f"Invitation to {invitation.project.name}".split())
-    return EmailMessage(subject=subject, body=text, to=[invitation.email])
 
 
 class LanguagesForm(forms.Form):
