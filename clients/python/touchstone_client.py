@@ -13,7 +13,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,18 @@ class Touchstone:
         """Create a project and return it. Fields are `slug` and `redundancy`. Raises TouchstoneError."""
         body = {"name": name, "questionnaire": questionnaire, **fields}
         return self._create("projects/", body)
+
+    def update_project(self, project: str, **settings: Any) -> JSON:
+        """Change these settings of the project and return all of them. Raises TouchstoneError."""
+        return self._json("PATCH", self._address(f"projects/{project}/"), settings)
+
+    def invite(self, project: str, role: str, languages: Sequence[str] = (), **fields: Any) -> JSON:
+        """Invite one person and return the invitation, whose `link` is shown only now.
+
+        An annotator needs languages. Fields are `email` and `note`. Raises TouchstoneError.
+        """
+        body = {"role": role, "languages": list(languages), **fields}
+        return self._create(f"projects/{project}/invitations/", body)
 
     def add_rater(self, project: str, username: str, languages: list[str], **fields: Any) -> JSON:
         """Create an account that rates in the project; return its pseudonym and `token`.

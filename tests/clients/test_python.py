@@ -7,6 +7,7 @@ from celery import current_app
 
 from annotation.models import ApiToken, AuditEntry, Project, Rater, Rating, Summary
 from annotation.people.api_tokens import issue_api_token
+from annotation.people.invitations import find_invitation
 from scoring.runs.imported_scores import work_on_import
 from scoring.runs.worker import work_on_run
 from tests.annotation.rating.rating_steps import FIRST, SECOND, THIRD
@@ -99,6 +100,13 @@ def test_a_campaign_is_run_without_a_browser(connect, worker, tmp_path, client_m
         rater = client_module.Touchstone(manager.base.removesuffix("/api/"), token)
         while item := rater.next_item(slug):
             rate(rater, slug, item)
+    assert manager.update_project(slug, licence="mit")["redundancy"] == 2
+    assert manager.get(f"projects/{slug}/")["licence"] == "mit"
+    links = [
+        manager.invite(slug, "annotator", ["en"], note="Ada")["link"],
+        manager.invite(slug, "researcher")["link"],
+    ]
+    assert [find_invitation(link.split("/")[-2]).role for link in links] == ["annotator", "researcher"]
     labels = list(manager.rows(f"projects/{slug}/labels/", question="grammar"))
     assert [(row["system"], row["labels"][0]["value"], row["labels"][0]["ratings"]) for row in labels] == [
         ("A", 0.0, 2),
