@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from django.http import QueryDict
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import parser_classes
 from rest_framework.parsers import MultiPartParser
@@ -84,6 +84,14 @@ class ImportSerializer(serializers.ModelSerializer):
     request={"multipart/form-data": NewImportSerializer},
     parameters=[KEY_PARAMETER],
     responses={202: ImportSerializer, **CREATION_REFUSALS},
+    examples=[
+        OpenApiExample(
+            "Request",
+            value={"format": "examples", "file": "news.jsonl", "dry_run": True},
+            request_only=True,
+            media_type="multipart/form-data",
+        )
+    ],
 )
 @takes_files
 @for_members("POST")

@@ -24,6 +24,7 @@ from annotation.web.api_pages import (
     read_body,
     read_query,
     refusals,
+    sent_example,
 )
 from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
 from annotation.web.request_types import SignedInApiRequest
@@ -53,6 +54,7 @@ class AddedRaterSerializer(serializers.Serializer):
     request=NewRaterSerializer,
     parameters=[KEY_PARAMETER],
     responses={201: AddedRaterSerializer, **CREATION_REFUSALS},
+    examples=sent_example(username="participant-7", languages=["de", "pt-BR"], qualified=True, days=30),
 )
 @for_members("POST")
 def rater_new(request: SignedInApiRequest, slug: str) -> Response:
@@ -131,6 +133,7 @@ class CreatedInvitationSerializer(InvitationSerializer):
     request=NewInvitationSerializer,
     parameters=[KEY_PARAMETER],
     responses={201: CreatedInvitationSerializer, **CREATION_REFUSALS},
+    examples=sent_example(role="annotator", languages=["de"], email="ada@example.org", note="Ada"),
 )
 @for_members("GET", "HEAD", "POST")
 def invitation_list(request: SignedInApiRequest, slug: str) -> Response:

@@ -33,6 +33,7 @@ from annotation.web.api_pages import (
     read_only,
     read_query,
     refusals,
+    sent_example,
 )
 from annotation.web.form_choices import article_languages
 from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_once
@@ -177,6 +178,7 @@ class NewProjectSerializer(serializers.Serializer):
     request=NewProjectSerializer,
     parameters=[KEY_PARAMETER],
     responses={201: ProjectSerializer, **CREATION_REFUSALS},
+    examples=sent_example(name="News in German", questionnaire="seahorse", redundancy=3),
 )
 @for_members("GET", "HEAD", "POST")
 def project_list(request: SignedInApiRequest) -> Response:
@@ -212,6 +214,7 @@ def _new_project(request: SignedInApiRequest) -> Response:
     operation_id="projects_update",
     request=ProjectSettingsSerializer,
     responses={200: ProjectSettingsSerializer, **REFUSALS, **refusals(429)},
+    examples=sent_example(redundancy=3, gold_threshold=0.8, gold_thresholds={"grammar": 0.6}),
 )
 @for_members("GET", "HEAD", "PATCH")
 def project_detail(request: SignedInApiRequest, slug: str) -> Response:

@@ -1,10 +1,11 @@
 """Rating by the API, for a page of a lab's own: what the rating page shows and takes, stage by stage."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import protocol
 from annotation.errors import DomainError
 from annotation.gold.qualified_languages import choose_language, current_language, work_languages
 from annotation.gold.rounds import start_round
@@ -15,7 +16,7 @@ from annotation.rating.current_assignment import next_assignment
 from annotation.rating.desk import Desk, GivenAnswer, desk_at
 from annotation.rating.shown_item import shown_item
 from annotation.rating.submitting import submit_at
-from annotation.web.api_pages import REFUSALS, OneOf, rates, read_body, refusals
+from annotation.web.api_pages import REFUSALS, OneOf, rates, read_body, refusals, sent_example
 
 
 class GivenAnswerSerializer(serializers.Serializer):
@@ -72,10 +73,40 @@ class SubmittedStageSerializer(serializers.Serializer):
 
 
 CONFLICTS = {**REFUSALS, **refusals(409, 429)}
+FIRST_QUESTION = protocol.SEAHORSE.questions[0]
+FIRST_STAGE = OpenApiExample(
+    "The first stage",
+    response_only=True,
+    value={
+        "item": {
+            "assignment": 540,
+            "language": "de",
+            "stage": 1,
+            "stages": protocol.SEAHORSE.stage_titles,
+            "summary": "Der Hafen ist seit Montag zugefroren.",
+            "article": None,
+            "asked": [
+                {
+                    "key": FIRST_QUESTION.key,
+                    "title": FIRST_QUESTION.title,
+                    "wording": FIRST_QUESTION.wording,
+                    "scale": FIRST_QUESTION.scale.kind,
+                    "values": FIRST_QUESTION.scale.choices,
+                    "answer": {"value": "", "comment": ""},
+                }
+            ],
+            "locked": [],
+            "in_gold_round": False,
+        }
+    },
+)
 
 
 @extend_schema(
-    operation_id="rating_next", request=ChosenLanguageSerializer, responses={200: NextSerializer, **CONFLICTS}
+    operation_id="rating_next",
+    request=ChosenLanguageSerializer,
+    responses={200: NextSerializer, **CONFLICTS},
+    examples=[*sent_example(language="de"), FIRST_STAGE],
 )
 @rates("POST")
 def next_item(request: Request, slug: str) -> Response:
@@ -119,6 +150,7 @@ def open_item(request: Request, slug: str, assignment_id: int) -> Response:
     operation_id="rating_submit",
     request=SubmittedStageSerializer,
     responses={200: NextSerializer, **CONFLICTS},
+    examples=sent_example(answers={"comprehensibility": {"value": "yes", "comment": "One word is missing."}}),
 )
 @rates("PUT")
 def submit(request: Request, slug: str, assignment_id: int, stage: int) -> Response:
@@ -137,7 +169,12 @@ def submit(request: Request, slug: str, assignment_id: int, stage: int) -> Respo
     return _shown(desk)
 
 
-@extend_schema(operation_id="rating_skip", request=SkipBody, responses={204: None, **CONFLICTS})
+@extend_schema(
+    operation_id="rating_skip",
+    request=SkipBody,
+    responses={204: None, **CONFLICTS},
+    examples=sent_example(reason="text"),
+)
 @rates("POST")
 def skip(request: Request, slug: str, assignment_id: int) -> Response:
     """Skip a summary for good. It goes to another rater."""

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.core import signing
 from django.db.models import F, QuerySet
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
@@ -137,6 +138,11 @@ def refusals(*statuses: int) -> dict[tuple[int, str], type[Refusal]]:
 
 
 REFUSALS = refusals(400, 401, 403, 404)
+
+
+def sent_example(**body: Any) -> list[OpenApiExample]:
+    """Return what an operation's schema shows as a body that is sent."""
+    return [OpenApiExample("Request", value=body, request_only=True)]
 
 
 def read_body(request: Request, kind: type[serializers.Serializer]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from annotation.web.api_pages import (
     read_only,
     read_query,
     refusals,
+    sent_example,
 )
 from annotation.web.form_choices import article_languages
 from annotation.web.idempotency import CREATION_REFUSALS, KEY_PARAMETER, answer_prepared_once
@@ -196,6 +197,7 @@ class NewRunSerializer(serializers.Serializer):
     request=NewRunSerializer,
     parameters=[KEY_PARAMETER],
     responses={201: RunDetailSerializer, **CREATION_REFUSALS},
+    examples=sent_example(evaluator="rouge", params={"variant": "2"}, languages=["de"], rated_only=True),
 )
 @for_members("GET", "HEAD", "POST")
 def run_list(request: SignedInApiRequest, slug: str) -> Response:

@@ -19,6 +19,7 @@ from annotation.web.api_pages import (
     read_body,
     read_only,
     read_query,
+    sent_example,
 )
 from annotation.web.request_types import SignedInApiRequest
 from scoring.models import Webhook, WebhookDelivery
@@ -98,6 +99,7 @@ class WebhookDeliveryListSerializer(Page):
     operation_id="webhooks_create",
     request=NewWebhookSerializer,
     responses={201: AddedWebhookSerializer, **REFUSALS, 409: Refusal},
+    examples=sent_example(address="https://lab.example.org/hook", events=["rating.finished", "run.finished"]),
 )
 @for_members("GET", "HEAD", "POST")
 def webhook_list(request: SignedInApiRequest, slug: str) -> Response:
