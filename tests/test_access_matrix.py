@@ -534,6 +534,7 @@ REFUSED_IN_THIS_STATE = {
     "rating_restore": "manager",
     "flag_reopen": "manager",
     "import_undo": "manager",
+    "api_run_cancel": "manager",
     "rater_allow_round": "manager",
     "admin_sign_in": "superuser",
     "oidc_start": "annotator",
