@@ -129,6 +129,7 @@
   async function saveDraft({ leaving = false } = {}) {
     clearTimeout(autosaveTimer);
     if (!item() || !unsaved() || (sending() && !leaving)) return;
+    if (again === submitAgain) return; // a draft in its place would have to be submitted once more
     const form = item();
     const sent = questions().map((question) => [question.id, content(question)]);
     if (leaving && sentLast === JSON.stringify(sent)) return;

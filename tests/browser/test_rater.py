@@ -47,6 +47,7 @@ class Exchange(NamedTuple):
 DECODED = ("content-encoding", "content-length")
 """Headers that do not fit a decoded body."""
 
+KEPT_AS_SUBMITTED = "() => Object.values(localStorage).some((kept) => JSON.parse(kept).submitted)"
 REMEMBER_TROUBLE = """
 window.said = "";
 addEventListener("DOMContentLoaded", () => {
@@ -415,6 +416,10 @@ def test_answers_submitted_without_a_connection_are_sent_when_their_rater_return
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     expect(page.locator("#trouble")).to_contain_text("Your answers are kept in this browser")
+    page.wait_for_function(KEPT_AS_SUBMITTED)
+    page.evaluate("dispatchEvent(new Event('pagehide'))")
+    page.wait_for_timeout(300)
+    assert page.evaluate(KEPT_AS_SUBMITTED)
     page.close()
     context.set_offline(False)
     page = context.new_page()
