@@ -79,6 +79,7 @@ def rater_new(request: SignedInApiRequest, slug: str) -> Response:
 
 class InvitationSerializer(serializers.ModelSerializer):
     languages = serializers.ListField(child=serializers.CharField())
+    email = serializers.CharField(help_text="E-mail address to which the link was sent; empty for none.")
     status = serializers.CharField(help_text="open, used, revoked or expired.")
 
     class Meta:

@@ -160,7 +160,7 @@ class RandomHistory:
 
     def _skip(self) -> None:
         held = self._held()
-        skip_assignment(held.rater, held.pk)
+        skip_assignment(held.rater, held.pk, "hard")
 
     def _reopen(self) -> None:
         rating = self._finished_rating()
