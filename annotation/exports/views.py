@@ -1,7 +1,5 @@
 """Exporting: the formats with their filters, and the file, which is sent while it is read."""
 
-from collections.abc import Mapping
-
 from django import forms
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -16,6 +14,7 @@ from annotation.exports.filters import filter_choices
 from annotation.models import Project, Rater, Rating
 from annotation.permissions import Permission
 from annotation.templatetags.texts import language_name
+from annotation.web.form_refusals import add_field_refusals
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -64,10 +63,6 @@ class ExportForm(forms.Form):
             if value not in ("", None, []) or name in emptied
         }
 
-    def refuse(self, fields: Mapping[str, str]) -> None:
-        for name, message in fields.items():
-            self.add_error(name if name in self.fields else None, message)
-
 
 def _words(name: str, value: str) -> str:
     if name == "language":
@@ -93,7 +88,7 @@ def export_file(request: SignedInRequest, slug: str, format_name: str) -> HttpRe
         try:
             return download(open_export_for(request.user, project, format_name, form.given()))
         except SettingsRefused as refused:
-            form.refuse(refused.fields)
+            add_field_refusals(form, refused.fields)
     return _page(request, project, form, status=422)
 
 

@@ -27,6 +27,7 @@ from annotation.models import Answer, Rating, Summary
 from annotation.permissions import Permission, permissions_of
 from annotation.summaries.find_summaries import summary_in
 from annotation.templatetags.texts import answer_label
+from annotation.web.form_refusals import add_field_refusals
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -115,10 +116,6 @@ class GoldForm(forms.Form):
         }
         return {key: answer for key, answer in answers.items() if answer.value or answer.explanation}
 
-    def refuse(self, fields: Mapping[str, str]) -> None:
-        for key, message in fields.items():
-            self.add_error(key if key in self.fields else None, message)
-
 
 def _answer_field(question: protocol.Question, initial: str, *, may_stay_unasked: bool) -> forms.Field:
     if not question.scale.choices:
@@ -159,7 +156,7 @@ def gold_answers(request: SignedInRequest, slug: str, summary_id: int) -> HttpRe
         try:
             set_gold_answers(summary, form.agreed(), request.user)
         except InvalidAnswers as refused:
-            form.refuse(refused.fields)
+            add_field_refusals(form, refused.fields)
         else:
             messages.success(request, "Gold answers saved.")
             if rounds_decided_differently(project):

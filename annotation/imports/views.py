@@ -41,6 +41,7 @@ from annotation.models import ImportJob, Project
 from annotation.permissions import Permission
 from annotation.web.body_limits import takes_files
 from annotation.web.csv_download import csv_download
+from annotation.web.form_refusals import add_field_refusals
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 
@@ -93,10 +94,6 @@ class ImportForm(forms.Form):
             for option in settings_of(self.importer.Options)
             if self.cleaned_data[option.name] != "" or not option.choices
         }
-
-    def refuse(self, fields: Mapping[str, str]) -> None:
-        for name, message in fields.items():
-            self.add_error(name if name in self.fields else None, message)
 
 
 KINDS = {
@@ -245,7 +242,7 @@ def _queued(request: SignedInRequest, project: Project, form: ImportForm) -> Imp
             skip_bad=sent["skip_bad"],
         )
     except InvalidImport as refused:
-        form.refuse(refused.fields)
+        add_field_refusals(form, refused.fields)
         return None
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.utils.text import capfirst
 
 from annotation.declared.settings import settings_of, value_as_text
 from annotation.models import Project
@@ -50,11 +49,6 @@ class TrialForm(forms.Form):
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
-
-    def refuse(self, message: str) -> None:
-        """Add the message as an error, to the budget if it is about that."""
-        field = "budget" if message.startswith("budget: ") else None
-        self.add_error(field, capfirst(message.removeprefix("budget: ")))
 
 
 class VersionForm(RunForm):

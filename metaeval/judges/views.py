@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.errors import DomainError
 from annotation.models import Project
 from annotation.permissions import Permission, permissions_of
+from annotation.web.form_refusals import add_refusal
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.charts import Measured, interval_dots
@@ -225,7 +226,7 @@ def _confirmed(
             messages.success(request, done)
             return redirect("judge", judge.project.slug, judge.pk)
         except (InvalidRun, RunBusy) as error:
-            form.refuse(str(error))
+            add_refusal(form, str(error))
     context = {"version": version, "judge": judge, "form": form, **_before_sending(request, plan), **further}
     return render(request, template, context, status=422 if form.errors else 200)
 

@@ -7,13 +7,14 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 
 from annotation.errors import DomainError
 from annotation.lookups import one_of
 from annotation.models import Project
 from annotation.permissions import Permission
+from annotation.web.form_choices import offer
+from annotation.web.form_refusals import add_refusal
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest, SignedInRequest
 from metaeval.live.news import answer, download, results_view
@@ -73,9 +74,7 @@ class PreregistrationForm(forms.Form):
             "group": [("", "all"), *((each, each) for each in snapshot.human.groups)],
         }
         for name, offered in choices.items():
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = offered
+            offer(self, name, offered)
         if not snapshot.human.groups:
             del self.fields["group"]
         if len(evaluators) > 1:
@@ -102,14 +101,6 @@ class PreregistrationForm(forms.Form):
             given.get("group", ""),
             given["note"],
         )
-
-    def refuse(self, message: str) -> None:
-        """Show an error beside the field that it names, else above the form."""
-        name, _, words = message.partition(": ")
-        if name in self.fields:
-            self.add_error(name, capfirst(words))
-        else:
-            self.add_error(None, message)
 
 
 @results_view(NoChoices)
@@ -140,7 +131,7 @@ def preregistration_new(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             preregister(project, request.user, form.statement)
         except DomainError as error:
-            form.refuse(str(error))
+            add_refusal(form, str(error))
         else:
             messages.success(request, "Registered. It cannot be changed any more.")
             return redirect("preregistrations", slug)

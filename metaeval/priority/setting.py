@@ -1,4 +1,4 @@
-"""Drawing the summaries first on which evaluators leave the most doubt, with known chances."""
+"""Drawing the summaries earlier that evaluators are unsure about, with known chances."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,7 +27,7 @@ def evaluators_with_scores(project: Project) -> list[SetupScores]:
 
 
 def set_priority(project: Project, person: Person, question_key: str, evaluators: Sequence[str]) -> Priority:
-    """Draw summaries with weights that grow with the doubt that the evaluators leave on the question.
+    """Draw summaries with weights that grow with the evaluators' doubt about the question.
 
     `evaluators` are keys: of one, whose scores are chances of yes, or of several, whose disagreement is the
     doubt. Summaries that are imported later have a weight of 1.

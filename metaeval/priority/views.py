@@ -1,4 +1,4 @@
-"""The page that puts summaries first on which evaluators leave doubt."""
+"""The page that puts summaries first that evaluators are unsure about."""
 
 from typing import Any
 
@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.errors import DomainError
@@ -14,6 +13,8 @@ from annotation.models import Project
 from annotation.open_places import ORDER_IS_FIXED, work_has_begun
 from annotation.permissions import Permission
 from annotation.web.csv_download import csv_download
+from annotation.web.form_choices import offer
+from annotation.web.form_refusals import add_refusal
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from metaeval.models import Priority
@@ -34,23 +35,12 @@ class PriorityForm(forms.Form):
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
-        offered = {
-            "question": project.questionnaire.questions.values_list("key", "title"),
-            "evaluators": [(each.key, each.label) for each in evaluators_with_scores(project)],
-        }
-        for name, choices in offered.items():
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = list(choices)
+        offer(self, "question", project.questionnaire.questions.values_list("key", "title"))
+        offer(self, "evaluators", [(each.key, each.label) for each in evaluators_with_scores(project)])
 
     @property
     def has_evaluators(self) -> bool:
         return len(list(self["evaluators"].subwidgets)) > 0
-
-    def refuse(self, message: str) -> None:
-        """Show an error beside the field that it names, else above the form."""
-        name, _, words = message.partition(": ")
-        self.add_error(name, capfirst(words)) if name in self.fields else self.add_error(None, message)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,9 +56,9 @@ def priority(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             set_priority(project, request.user, given["question"], given["evaluators"])
         except DomainError as error:
-            form.refuse(str(error))
+            add_refusal(form, str(error))
         else:
-            messages.success(request, "Saved. Summaries with more doubt come earlier.")
+            messages.success(request, "Saved. Summaries that evaluators are unsure about come earlier.")
             return redirect("priority", slug)
     current = Priority.objects.filter(project=project).first()
     titles = dict(project.questionnaire.questions.values_list("key", "title"))

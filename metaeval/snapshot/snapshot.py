@@ -43,8 +43,8 @@ from metaeval.stats.check_choice import check_choice
 
 KEPT_PROJECTS = 4
 UNEVEN = (
-    "Summaries on which evaluators leave more doubt were drawn earlier, so those labelled so far are no even"
-    " sample; only means of systems are weighted for that."
+    "Summaries that evaluators are unsure about were drawn earlier, so those labelled so far are not an even"
+    " sample. Only means of systems are weighted for that."
 )
 
 Request = TypeVar("Request", bound=Hashable)

@@ -10,6 +10,7 @@ from annotation.errors import DomainError, InvalidFields
 from annotation.lookups import one_of
 from annotation.models import Event
 from annotation.permissions import Permission
+from annotation.web.form_refusals import add_field_refusals
 from annotation.web.navigation import open_project
 from annotation.web.request_types import SignedInRequest
 from scoring.models import WebhookDelivery
@@ -56,8 +57,7 @@ def webhooks(request: SignedInRequest, slug: str) -> HttpResponse:
                 )
                 form = WebhookForm(label_suffix="")
             except InvalidFields as refused:
-                for name, message in refused.fields.items():
-                    form.add_error(name, message)
+                add_field_refusals(form, refused.fields)
             except DomainError as refused:
                 form.add_error("address", str(refused))
     context = {

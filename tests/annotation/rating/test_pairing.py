@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 
 from annotation.models import Assignment
+from annotation.open_places import claim_place_of
 from annotation.rating.assigning import take_assignment
 from tests.factories import make_article, make_project, make_rater, make_summary, make_system
 
@@ -80,6 +81,15 @@ def test_one_rater_alone_gets_every_summary_once():
     for _ in range(SUMMARIES):
         assert work(rater)
     assert not work(rater)
+
+
+def test_a_place_that_another_rater_took_meanwhile_is_not_given_twice():
+    project = campaign(pair_evenly=True)
+    summary = project.summaries.order_by("shuffle_key").first()
+    taken = [claim_place_of(summary.pk) for _ in range(3)]
+    assert taken == [summary, summary, None]
+    summary.refresh_from_db()
+    assert summary.open_places == 0
 
 
 def test_the_last_summaries_go_to_whoever_is_there():

@@ -1,4 +1,4 @@
-"""Summaries on which evaluators leave doubt come first, and means of systems are weighted for that."""
+"""Summaries that evaluators are unsure about come first, and means of systems are weighted for that."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_chances_follow_weights_and_the_means_use_them(project, manager):
     labels = snapshot.labels()[0]
     figure = label_figures(comparison, labels, chances)[0]
     assert "one over the chance" in figure.as_json()["definition"]
-    assert "no even sample" in figure.as_json()["definition"]
+    assert "not an even sample" in figure.as_json()["definition"]
     evaluator = next(each for each in comparison.evaluators if each.label == "Chance")
     assert "Active inference" in powered_figures(comparison, labels, evaluator, chances)[0].definitions[0]
 
@@ -103,7 +103,7 @@ def test_everything_drawn_needs_no_weights(project, manager):
     give_out(project, 2 * ARTICLES)
     snapshot = snapshot_of(project)
     assert snapshot.draw_chances is None
-    assert "no even sample" not in snapshot.labels()[0].definition
+    assert "not an even sample" not in snapshot.labels()[0].definition
 
 
 def test_others_projects_have_no_chances(project):
@@ -134,6 +134,14 @@ def test_the_order_is_fixed_once_work_began(project, manager):
     with pytest.raises(DomainError, match="can no longer change"):
         set_by(project, manager, "Chance")
     assert list(Summary.objects.values_list("shuffle_key", flat=True)) == before
+    assert not Priority.objects.exists()
+
+
+def test_unknown_questions_and_evaluators_are_refused(project, manager):
+    question = question_of(project).key
+    for asked, chosen in (("fluency", [key_of(project, "Chance")]), (question, []), (question, ["0"])):
+        with pytest.raises(DomainError, match=r"no such question|at least one of those that have scores"):
+            set_priority(project, manager, asked, chosen)
     assert not Priority.objects.exists()
 
 

@@ -28,7 +28,7 @@ def address(project, client):
 
 def test_a_manager_sets_the_order_and_takes_it_back(project, client, address):
     page = client.get(address).content.decode()
-    assert "All summaries have the same chance" in page
+    assert "All summaries have the same chance of coming next" in page
     key = page.split('name="evaluators" value="')[1].split('"')[0]
     question = project.questionnaire.questions.first()
     after = client.post(address, {"question": question.key, "evaluators": [key]}, follow=True)
