@@ -16,6 +16,8 @@ from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
 from annotation.home.views import home
 from annotation.imports import views as imports
+from annotation.interface_language.choice import translated
+from annotation.interface_language.views import interface_language
 from annotation.people import account_views, password_views, single_sign_on_views, two_factor_views
 from annotation.people import views as people
 from annotation.progress import views as progress
@@ -27,8 +29,8 @@ from annotation.set_up import views as set_up
 from annotation.summaries import flag_views
 from annotation.summaries import views as summaries
 
-PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
-    # raters
+Page = tuple[str, Callable[..., HttpResponseBase], str]
+RATER_PAGES: list[Page] = [
     ("rate/", rating.rate, "rate"),
     ("rate/languages/", language_views.rate_languages, "rate_languages"),
     ("rate/stop/", people.rating_stop, "rating_stop"),
@@ -47,7 +49,9 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("history/<int:rating_id>/<slug:question_key>/", history_views.history_correct, "history_correct"),
     ("messages/", correspondence.own_messages, "own_messages"),
     ("guidelines/", reading_views.guidelines, "guidelines"),
-    # managers
+]
+"""Addresses below a project's own, with their names. These pages are in the reader's language."""
+MANAGER_PAGES: list[Page] = [
     ("", progress.progress, "progress"),
     ("set-up/", set_up.set_up, "set_up"),
     ("set-up/preview/", set_up.set_up_preview, "set_up_preview"),
@@ -108,29 +112,38 @@ PROJECT_PAGES: list[tuple[str, Callable[..., HttpResponseBase], str]] = [
     ("people/raters/<int:rater_id>/remove/", people.rater_remove, "rater_remove"),
     ("people/raters/<int:rater_id>/reinstate/", people.rater_reinstate, "rater_reinstate"),
 ]
-"""Addresses below a project's own, with their names."""
+"""As `RATER_PAGES`, in English."""
+OWN_PAGES: list[Page] = [
+    ("", home, "home"),
+    ("language/", interface_language, "interface_language"),
+    ("demo/", demo_enter, "demo_enter"),
+    ("sign-in/", account_views.sign_in, "sign_in"),
+    ("sign-in/code/", two_factor_views.sign_in_code, "sign_in_code"),
+    ("sign-in/oidc/", single_sign_on_views.oidc_start, "oidc_start"),
+    ("sign-in/oidc/return/", single_sign_on_views.oidc_return, "oidc_return"),
+    ("sign-out/", account_views.sign_out, "sign_out"),
+    ("invitations/<str:token>/", account_views.invitation, "invitation"),
+    ("account/", account_views.account, "account"),
+    ("account/tokens/", account_views.token_new, "token_new"),
+    ("account/tokens/<int:token_id>/delete/", account_views.token_delete, "token_delete"),
+    ("account/sessions/end/", account_views.sessions_end, "sessions_end"),
+    ("account/sessions/<slug:session_id>/end/", account_views.session_end, "session_end"),
+    ("account/password/", account_views.password, "password"),
+    ("account/email/", account_views.email, "email"),
+    ("account/two-factor/", two_factor_views.two_factor, "two_factor"),
+    ("account/two-factor/codes/", two_factor_views.recovery_codes_new, "recovery_codes_new"),
+    ("account/two-factor/off/", two_factor_views.two_factor_off, "two_factor_off"),
+    ("password/forgotten/", password_views.password_forgotten, "password_forgotten"),
+    ("password/<str:uidb64>/<str:token>/", password_views.password_reset, "password_reset"),
+]
+"""Addresses of one's own account and of the way in, in the reader's language."""
 urlpatterns = [
-    path("", home, name="home"),
-    path("demo/", demo_enter, name="demo_enter"),
-    path("sign-in/", account_views.sign_in, name="sign_in"),
-    path("sign-in/code/", two_factor_views.sign_in_code, name="sign_in_code"),
-    path("sign-in/oidc/", single_sign_on_views.oidc_start, name="oidc_start"),
-    path("sign-in/oidc/return/", single_sign_on_views.oidc_return, name="oidc_return"),
-    path("sign-out/", account_views.sign_out, name="sign_out"),
-    path("invitations/<str:token>/", account_views.invitation, name="invitation"),
-    path("account/", account_views.account, name="account"),
-    path("account/tokens/", account_views.token_new, name="token_new"),
-    path("account/tokens/<int:token_id>/delete/", account_views.token_delete, name="token_delete"),
-    path("account/sessions/end/", account_views.sessions_end, name="sessions_end"),
-    path("account/sessions/<slug:session_id>/end/", account_views.session_end, name="session_end"),
-    path("account/password/", account_views.password, name="password"),
-    path("account/email/", account_views.email, name="email"),
-    path("account/two-factor/", two_factor_views.two_factor, name="two_factor"),
-    path("account/two-factor/codes/", two_factor_views.recovery_codes_new, name="recovery_codes_new"),
-    path("account/two-factor/off/", two_factor_views.two_factor_off, name="two_factor_off"),
-    path("password/forgotten/", password_views.password_forgotten, name="password_forgotten"),
-    path("password/<str:uidb64>/<str:token>/", password_views.password_reset, name="password_reset"),
+    *(path(route, translated(view), name=name) for route, view, name in OWN_PAGES),
     path("projects/new/", projects.project_new, name="project_new"),
     path("questionnaires/new/", projects.questionnaire_new, name="questionnaire_new"),
-    *(path(f"projects/<slug:slug>/{route}", view, name=name) for route, view, name in PROJECT_PAGES),
+    *(
+        path(f"projects/<slug:slug>/{route}", translated(view), name=name)
+        for route, view, name in RATER_PAGES
+    ),
+    *(path(f"projects/<slug:slug>/{route}", view, name=name) for route, view, name in MANAGER_PAGES),
 ]

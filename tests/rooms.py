@@ -87,6 +87,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "exports": "rows into files; formats and filters",
         "audit": "who did what, when and why",
         "events": "what webhooks announce",
+        "interface_language": "which language pages speak to whom",
         "web": "navigation, middleware, API pages",
         "templatetags": "texts and numbers as pages write them",
         "lookups": "one object of a project, or the refusal",

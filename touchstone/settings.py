@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "annotation.interface_language.middleware.InterfaceLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "annotation.web.body_limits.BodyLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -249,6 +250,16 @@ AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [  # of the interface, and their English names; texts may be in any language
+    ("en", "English"),
+    ("de", "German"),
+    ("es", "Spanish"),
+    ("ru", "Russian"),
+    ("tr", "Turkish"),
+    ("vi", "Vietnamese"),
+    ("ar", "Arabic"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 
 STATIC_URL = "static/"

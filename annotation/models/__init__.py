@@ -21,6 +21,7 @@ from annotation.models.guidelines import GuidelinesConfirmation, GuidelinesVersi
 from annotation.models.idempotency import IdempotencyKey
 from annotation.models.imported import Imported
 from annotation.models.imports import ImportJob
+from annotation.models.interface_languages import InterfaceLanguage
 from annotation.models.leases import Leased, LeasedQuerySet, LeaseLost
 from annotation.models.projects import Project, Question, Questionnaire
 from annotation.models.raters import Rater
@@ -48,6 +49,7 @@ __all__ = [
     "IdempotencyKey",
     "ImportJob",
     "Imported",
+    "InterfaceLanguage",
     "Invitation",
     "LeaseLost",
     "Leased",

@@ -5,16 +5,18 @@ from math import ceil
 
 from django import template
 from django.utils.dateformat import format as format_date
+from django.utils.formats import get_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 register = template.Library()
 
 
 @register.filter
 def count(number: int) -> str:
-    """Return a number with separators: '4,812'."""
-    return f"{number:,}"
+    """Return a number with the separators of the reader's language: '4,812'."""
+    return f"{number:,}".replace(",", get_format("THOUSAND_SEPARATOR"))
 
 
 @register.filter
@@ -24,24 +26,31 @@ def duration(seconds: float | None) -> str:
         return "–"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return gettext("%(seconds)s s") % {"seconds": whole}
     minutes, rest = divmod(whole, 60)
+    if minutes < 60 and rest:
+        return gettext("%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        return gettext("%(minutes)s min") % {"minutes": minutes}
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    if minutes:
+        return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}
+    return gettext("%(hours)s h") % {"hours": hours}
 
 
 @register.filter
 def noun(number: int, forms: str) -> str:
-    """Return '1 rating' or '4,812 ratings' for the forms 'rating,ratings'."""
+    """Return '1 rating' or '4,812 ratings' for the English forms 'rating,ratings'."""
     one, many = forms.split(",")
     return f"{number:,} {one if number == 1 else many}"
 
 
 def wait(seconds: int) -> str:
     """Return '45 seconds' or '15 minutes', rounded up."""
-    return noun(seconds, "second,seconds") if seconds < 60 else noun(ceil(seconds / 60), "minute,minutes")
+    if seconds < 60:
+        return ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds}
+    minutes = ceil(seconds / 60)
+    return ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": count(minutes)}
 
 
 @register.filter(expects_localtime=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django import template
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext, ngettext, pgettext_lazy
 
 register = template.Library()
 
@@ -12,6 +12,11 @@ RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur"
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})  # words cannot be counted by spaces
 WORDS_PER_MINUTE = 220  # silent reading, adults; Brysbaert 2019: 238 in English, fewer in longer words
 MARKS = {"yes": "✓", "no": "✕", "unsure": "?"}
+ANSWERS = {
+    "yes": pgettext_lazy("answer", "Yes"),
+    "no": pgettext_lazy("answer", "No"),
+    "unsure": pgettext_lazy("answer", "Unsure"),
+}
 
 
 def _primary(language: str) -> str:
@@ -26,9 +31,9 @@ def direction(language: str) -> str:
 
 @register.filter
 def language_name(language: str) -> str:
-    """Return 'German' for 'de', or the code if it is unknown."""
+    """Return 'German' for 'de', in the reader's language, or the code if it is unknown."""
     try:
-        return str(get_language_info(language.lower())["name"])
+        return str(get_language_info(language.lower())["name_translated"])
     except KeyError:
         return language
 
@@ -37,7 +42,7 @@ def language_name(language: str) -> str:
 def languages(codes: Iterable[str]) -> str:
     """Return 'English and German' for ['en', 'de']."""
     *first, last = [language_name(code) for code in codes]
-    return f"{', '.join(first)} and {last}" if first else last
+    return gettext("%(first)s and %(last)s") % {"first": ", ".join(first), "last": last} if first else last
 
 
 @register.filter
@@ -52,14 +57,16 @@ def reading_length(text: str, language: str) -> str:
     if _primary(language) in UNSPACED:
         return ""
     words = len(text.split())
-    unit = "word" if words == 1 else "words"
-    return f"{words} {unit} · about {max(1, round(words / WORDS_PER_MINUTE))} min"
+    length = ngettext(
+        "%(words)s word · about %(minutes)s min", "%(words)s words · about %(minutes)s min", words
+    )
+    return length % {"words": words, "minutes": max(1, round(words / WORDS_PER_MINUTE))}
 
 
 @register.filter
 def minutes(duration: timedelta) -> str:
     count = round(duration.total_seconds() / 60)
-    return "1 minute" if count == 1 else f"{count} minutes"
+    return ngettext("%(n)s minute", "%(n)s minutes", count) % {"n": count}
 
 
 @register.filter
@@ -68,10 +75,15 @@ def answer_mark(value: str) -> str:
     return MARKS.get(value, "")
 
 
-@register.filter
 def answer_label(value: str) -> str:
-    """Return 'Yes' for 'yes'."""
+    """Return 'Yes' for 'yes': the English label, which projects' own texts use."""
     return value.replace("_", " ").capitalize()
+
+
+@register.filter("answer_label")
+def shown_label(value: str) -> str:
+    """Return the label as `answer_label`, those of Touchstone's own answers in the reader's language."""
+    return str(ANSWERS.get(value) or answer_label(value))
 
 
 @register.filter
