@@ -112,7 +112,7 @@ MANAGER_PAGES: list[Page] = [
     ("people/raters/<int:rater_id>/remove/", people.rater_remove, "rater_remove"),
     ("people/raters/<int:rater_id>/reinstate/", people.rater_reinstate, "rater_reinstate"),
 ]
-"""As `RATER_PAGES`, in English."""
+"""Addresses below a project's own, with their names. These pages are in English."""
 OWN_PAGES: list[Page] = [
     ("", home, "home"),
     ("language/", interface_language, "interface_language"),

@@ -58,6 +58,7 @@ POST  sign_in_code               in     302       302        302     302     302
 POST  oidc_start                404     404       404        404     404     404      404       404
 GET   oidc_return               404     404       404        404     404     404      404       404
 POST  sign_out                   in      in        in         in      in      in       in        in
+POST  interface_language        302     302       302        302     302     302      302       302
 GET   invitation                200     200       200        200     200     200      200       200
 POST  invitation                422     302       302        302     302     403      302       302
 GET   account                    in     200       200        200     200     200      200       200
@@ -412,6 +413,7 @@ OPEN_TO_ALL = {
     "sign_in_code",
     "admin_sign_in",
     "sign_out",
+    "interface_language",
     "invitation",
     "oidc_start",
     "oidc_return",
@@ -440,6 +442,7 @@ FORMS: dict[str, dict[str, object]] = {
     "api_rating_skip": {"reason": "hard"},
     "password": {"old_password": "wrong", "new_password1": "x", "new_password2": "y"},
     "email": {"email": "a@example.org", "current_password": "wrong"},
+    "interface_language": {"language": "en"},
     "password_forgotten": {"name_or_email": "nobody"},
     "project_new": {"name": "A new one", "questionnaire": "seahorse", "redundancy": 1},
     "rate_item": {"stage": 1, "answer-comprehensibility": "yes"},

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class InterfaceLanguage(models.Model):
-    """What a person chose. Others read the interface in their browser's language."""
+    """The language that a person chose. Others read the interface in that of their browser."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
