@@ -11,6 +11,7 @@ from pathlib import Path
 
 import environ
 from csp.constants import NONE, SELF
+from django.utils.translation import gettext_noop
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -220,7 +221,7 @@ if TWO_FACTOR not in ("offered", "managers"):
 OTP_TOTP_ISSUER = "Touchstone"  # what apps call the account's place
 # Single sign-on with OpenID Connect, through mozilla-django-oidc.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")  # empty: passwords only
-OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
+OIDC_NAME = env.str("OIDC_NAME", default=gettext_noop("single sign-on"))
 OIDC_RP_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_RP_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
 OIDC_RP_SIGN_ALGO = env.str("OIDC_SIGN_ALGO", default="RS256")

@@ -7,14 +7,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotation.models.projects import Project
 
 
 class Role(models.TextChoices):
-    ANNOTATOR = "annotator", "annotator"
-    MANAGER = "manager", "manager"
-    RESEARCHER = "researcher", "researcher"
+    ANNOTATOR = "annotator", gettext_lazy("annotator")
+    MANAGER = "manager", gettext_lazy("manager")
+    RESEARCHER = "researcher", gettext_lazy("researcher")
 
 
 class Membership(models.Model):
@@ -117,9 +118,9 @@ class ApiToken(models.Model):
     """A personal API token. Only its hash is stored, so it is shown once."""
 
     class Scope(models.TextChoices):
-        READ = "read", "Read results"
-        RATE = "rate", "Rate summaries"
-        MANAGE = "manage", "Read and manage"
+        READ = "read", gettext_lazy("Read results")
+        RATE = "rate", gettext_lazy("Rate summaries")
+        MANAGE = "manage", gettext_lazy("Read and manage")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     label = models.CharField(max_length=80)

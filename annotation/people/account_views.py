@@ -11,6 +11,7 @@ from django.contrib.auth.views import LogoutView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -32,13 +33,13 @@ from annotation.people.single_sign_on import is_configured
 from annotation.people.two_factor import has_two_factor
 from annotation.people.two_factor_middleware import opens_before_set_up
 from annotation.people.two_factor_views import PasswordView
-from annotation.templatetags.figures import noun, wait
+from annotation.templatetags.figures import count, wait
 from annotation.web.request_types import SignedInRequest
 
 
 def _sign_on_name() -> str:
     """Return the name of single sign-on; empty if passwords are the only way."""
-    return settings.OIDC_NAME if is_configured() else ""
+    return gettext(settings.OIDC_NAME) if is_configured() else ""
 
 
 sign_in = PasswordView.as_view(
@@ -106,21 +107,25 @@ def token_new(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def token_delete(request: SignedInRequest, token_id: int) -> HttpResponse:
     token = delete_api_token(request.user, token_id)
-    messages.success(request, f"Token “{token.label}” deleted. Programs can no longer use it.")
+    deleted = gettext("Token “%(label)s” deleted. Programs can no longer use it.") % {"label": token.label}
+    messages.success(request, deleted)
     return redirect("account")
 
 
 @require_POST
 def session_end(request: SignedInRequest, session_id: str) -> HttpResponse:
     ended = end_session(request.user, request.session.session_key, session_id)
-    messages.success(request, f"Signed out: {ended.browser}.")
+    messages.success(request, gettext("Signed out: %(browser)s.") % {"browser": ended.browser})
     return redirect("account")
 
 
 @require_POST
 def sessions_end(request: SignedInRequest) -> HttpResponse:
     ended = end_other_sessions(request.user, request.session.session_key)
-    messages.success(request, f"Signed out of {noun(ended, 'other session,other sessions')}.")
+    signed_out = ngettext(
+        "Signed out of %(n)s other session.", "Signed out of %(n)s other sessions.", ended
+    ) % {"n": count(ended)}
+    messages.success(request, signed_out)
     return redirect("account")
 
 
@@ -134,7 +139,7 @@ def password(request: SignedInRequest) -> HttpResponse:
         user = form.save()
         record(Action.PASSWORD_CHANGED, None)
     update_session_auth_hash(request, user)
-    messages.success(request, "Password changed. All other sessions and your API tokens have ended.")
+    messages.success(request, gettext("Password changed. All other sessions and your API tokens have ended."))
     return redirect("account")
 
 
@@ -147,7 +152,7 @@ def email(request: SignedInRequest) -> HttpResponse:
     with transaction.atomic():
         form.save()
         record(Action.EMAIL_CHANGED, None)
-    messages.success(request, "E-mail address saved.")
+    messages.success(request, gettext("E-mail address saved."))
     return redirect("account")
 
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -68,7 +69,7 @@ def delete_api_token(user: User, token_id: int) -> ApiToken:
     """Delete one of the user's tokens and return it. Raises NotFound."""
     token = user.api_tokens.filter(pk=token_id).first()
     if token is None:
-        raise NotFound("You have no such token. It may have been deleted already.")
+        raise NotFound(gettext("You have no such token. It may have been deleted already."))
     with transaction.atomic():
         record(Action.TOKEN_DELETED, None, token)
         token.delete()

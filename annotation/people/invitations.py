@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
@@ -67,7 +68,10 @@ def find_invitation(token: str) -> Invitation:
     )
     if invitation is None:
         raise NotFound(
-            "This invitation is invalid, used, revoked or expired. Ask the project's manager for a new one."
+            gettext(
+                "This invitation is invalid, used, revoked or expired. "
+                "Ask the project's manager for a new one."
+            )
         )
     return invitation
 
@@ -82,13 +86,16 @@ def accept_invitation(token: str, user: User) -> Project:
         invitation = find_invitation(token)
         project = invitation.project
         if Rater.objects.filter(project=project, user=user, status=Rater.Status.REMOVED).exists():
-            raise NotAllowed(
-                f"You were removed from {project.name}, so this invitation does not let you join again. "
+            message = gettext(
+                "You were removed from %(project)s, so this invitation does not let you join again. "
                 "Ask its manager to reinstate you."
             )
+            raise NotAllowed(message % {"project": project.name})
         taken = Invitation.objects.open().filter(pk=invitation.pk)
         if not taken.update(accepted_at=timezone.now(), accepted_by=user):
-            raise NotFound("This invitation has already been used. Ask the project's manager for a new one.")
+            raise NotFound(
+                gettext("This invitation has already been used. Ask the project's manager for a new one.")
+            )
         if invitation.role == Role.ANNOTATOR:
             add_rater(project, user, invitation.languages)
         else:

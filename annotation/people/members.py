@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -124,7 +125,9 @@ def stop_rating(rater: Rater) -> None:
     Raises NotAllowed for all others.
     """
     if rater.user is None or not may_stop_rating(rater.user, rater.project):
-        raise NotAllowed("Only managers and researchers who rate can stop by themselves. Ask a manager.")
+        raise NotAllowed(
+            gettext("Only managers and researchers who rate can stop by themselves. Ask a manager.")
+        )
     suspend_rater(rater, "Stopped rating at their own wish.")
 
 

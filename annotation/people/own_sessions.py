@@ -11,6 +11,7 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -97,9 +98,9 @@ def end_session(user: User, this_key: str | None, wanted: str) -> OwnSession:
     """
     found = next((each for each in sessions_of(user, this_key) if each.id == wanted), None)
     if found is None:
-        raise NotFound("You have no such session. It may have ended already.")
+        raise NotFound(gettext("You have no such session. It may have ended already."))
     if found.is_this:
-        raise NotAllowed("This is the session that you use. Choose Sign out to end it.")
+        raise NotAllowed(gettext("This is the session that you use. Choose Sign out to end it."))
     _end(found)
     return found
 

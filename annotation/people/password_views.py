@@ -9,6 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.people.account_forms import ForgottenPasswordForm, ResetPasswordForm
@@ -32,7 +33,7 @@ class NewPasswordView(PasswordResetConfirmView):
             response = super().form_valid(form)
             finish_reset(form.user)
         remember_browser(self.request, form.user)
-        messages.success(self.request, "Password changed. Sign in with it.")
+        messages.success(self.request, gettext("Password changed. Sign in with it."))
         return response
 
 
@@ -47,7 +48,7 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and sends_mail():
         site = request.build_absolute_uri("/").rstrip("/")
         send(password_mails(form.cleaned_data["name_or_email"], site))
-        messages.success(request, "If the account has an e-mail address, a link is on its way.")
+        messages.success(request, gettext("If the account has an e-mail address, a link is on its way."))
         return redirect("sign_in")
     context = {"form": form, "sends_mail": sends_mail()}
     return render(

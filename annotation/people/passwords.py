@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.audit.actions import Action
 from annotation.audit.log import acting_as, record
@@ -24,14 +25,16 @@ from annotation.models import AuditEntry, Membership, Project, Rater, Role
 PAUSE_BETWEEN_MAILS = timedelta(minutes=10)
 MOST_ACCOUNTS = 5
 """Accounts with the same e-mail address that get a mail each."""
-TEXT = """Somebody, probably you, asked for a new password for the account “{name}”.
+TEXT = gettext_noop(
+    """Somebody, probably you, asked for a new password for the account “%(name)s”.
 
 Open this link to choose one. It works once, for 24 hours:
 
-{link}
+%(link)s
 
 If you did not ask for it, ignore this mail. Your password stays as it is.
 """
+)
 
 
 def password_link(user: User) -> str:
@@ -109,8 +112,9 @@ def password_mails(name_or_email: str, site: str) -> list[EmailMessage]:
     for user in named.exclude(username__in=recently.values("object")).order_by("pk")[:MOST_ACCOUNTS]:
         with transaction.atomic():
             record(Action.PASSWORD_LINK_MAILED, None, user.get_username())
-        text = TEXT.format(name=user.get_username(), link=f"{site}{_path(user)}")
-        mails.append(EmailMessage(subject="New password for Touchstone", body=text, to=[user.email]))
+        text = gettext(TEXT) % {"name": user.get_username(), "link": f"{site}{_path(user)}"}
+        subject = gettext("New password for Touchstone")
+        mails.append(EmailMessage(subject=subject, body=text, to=[user.email]))
     return mails
 
 

@@ -18,6 +18,7 @@ from django.core.exceptions import SuspiciousOperation, ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from mozilla_django_oidc.utils import import_from_settings
 
@@ -115,9 +116,8 @@ class SingleSignOnBackend(Discovered, OIDCAuthenticationBackend):
         here = User.objects.get(pk=self.request.user.pk) if self.request.user.is_authenticated else None
         if identity is not None:
             if here is not None and here != identity.user:
-                raise NotAllowed(
-                    f"This identity belongs to another account than {here.get_username()}. Sign out first."
-                )
+                message = gettext("This identity belongs to another account than %(name)s. Sign out first.")
+                raise NotAllowed(message % {"name": here.get_username()})
             return identity.user
         claims = payload if here else self._described(access_token, id_token, payload)
         with transaction.atomic():

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 from josepy.errors import Error as TokenError
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
@@ -17,7 +18,9 @@ from annotation.people.single_sign_on import Discovered, is_configured
 logger = logging.getLogger(__name__)
 
 PROVIDER_FAILED = (SuspiciousOperation, TokenError, OSError, ValueError, KeyError)
-FAILED = "Single sign-on failed. Try again, or ask your administrator to look into the server's log."
+FAILED = gettext_noop(
+    "Single sign-on failed. Try again, or ask your administrator to look into the server's log."
+)
 
 
 class _StartView(Discovered, OIDCAuthenticationRequestView):
@@ -63,16 +66,16 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
         logger.warning("Somebody could not sign in with OpenID Connect.", exc_info=True)
         return _failed(request)
     if was_signed_in:
-        messages.success(request, "Your account is connected. You can now use single sign-on.")
+        messages.success(request, gettext("Your account is connected. You can now use single sign-on."))
         return redirect("account")
     return response
 
 
 def _require_configured() -> None:
     if not is_configured():
-        raise NotFound("This platform has no single sign-on.")
+        raise NotFound(gettext("This platform has no single sign-on."))
 
 
 def _failed(request: HttpRequest) -> HttpResponseRedirect:
-    messages.error(request, FAILED)
+    messages.error(request, gettext(FAILED))
     return redirect("account" if request.user.is_authenticated else "sign_in")

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext, gettext_noop
 from django_otp import verify_token
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -29,7 +30,9 @@ RECOVERY_CODES = 10
 TIME_FOR_CODE = timedelta(minutes=5)
 """The time between the right password and the code."""
 WAITING = "waiting_for_code"  # key of a session's data
-WRONG_CODE = "Wrong code. Wait for the next one in your app, or enter a recovery code that you have not used."
+WRONG_CODE = gettext_noop(
+    "Wrong code. Wait for the next one in your app, or enter a recovery code that you have not used."
+)
 
 
 def has_two_factor(user: User) -> bool:
@@ -55,7 +58,7 @@ def new_app(user: User, key: str) -> TOTPDevice:
     Raises NotAllowed for accounts without a password.
     """
     if not user.has_usable_password():
-        raise NotAllowed("Two-factor authentication protects passwords, and your account has none.")
+        raise NotAllowed(gettext("Two-factor authentication protects passwords, and your account has none."))
     return TOTPDevice(user=user, name="app", key=key)
 
 
@@ -72,11 +75,13 @@ def turn_on(user: User, key: str, code: str) -> list[str]:
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)  # two requests would leave two apps
         if has_two_factor(user):
-            raise NotAllowed("Two-factor authentication is on. Turn it off to use another app.")
+            raise NotAllowed(gettext("Two-factor authentication is on. Turn it off to use another app."))
         app = new_app(user, key)
         app.save()
         if not app.verify_token(_typed(code)):
-            message = "Wrong code. Check the clock of your device, and enter the code that your app shows."
+            message = gettext(
+                "Wrong code. Check the clock of your device, and enter the code that your app shows."
+            )
             raise InvalidFields({"code": message})
         record(Action.TWO_FACTOR_TURNED_ON, None, user.get_username())
         return _new_recovery_codes(user)
@@ -95,7 +100,7 @@ def renew_recovery_codes(user: User) -> list[str]:
     """Return new recovery codes, which replace the old ones. Raises NotAllowed for users without an app."""
     with transaction.atomic():
         if not has_two_factor(user):
-            raise NotAllowed("Two-factor authentication is off. Set it up first.")
+            raise NotAllowed(gettext("Two-factor authentication is off. Set it up first."))
         record(Action.RECOVERY_CODES_CREATED, None, user.get_username())
         return _new_recovery_codes(user)
 
@@ -111,17 +116,18 @@ def use_code(user: User, code: str) -> None:
     # Only the one that is meant is asked, since a wrong code makes it wait.
     device = (TOTPDevice if is_of_app else StaticDevice).objects.filter(user=user).first()
     if device is None:
-        raise DomainError(WRONG_CODE)
+        raise DomainError(gettext(WRONG_CODE))
     allowed, extra = device.verify_is_allowed()
     if not allowed:
         seconds = ceil((extra["locked_until"] - timezone.now()).total_seconds())
-        raise DomainError(f"Too many wrong codes. Wait {wait(seconds)}, then enter a new one.")
+        message = gettext("Too many wrong codes. Wait %(time)s, then enter a new one.")
+        raise DomainError(message % {"time": wait(seconds)})
     with acting_as(lambda: user), transaction.atomic():
         accepted = verify_token(user, device.persistent_id, typed if is_of_app else _stored(typed))
         if accepted and not is_of_app:
             record(Action.RECOVERY_CODE_USED, None, user.get_username())
     if not accepted:
-        raise DomainError(WRONG_CODE)
+        raise DomainError(gettext(WRONG_CODE))
 
 
 def await_code(session: SessionBase, user: User) -> None:

@@ -8,12 +8,13 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.people.single_sign_on import SingleSignOnBackend
 from annotation.people.two_factor import must_set_up
 
 SINGLE_SIGN_ON = f"{SingleSignOnBackend.__module__}.{SingleSignOnBackend.__qualname__}"
-REFUSAL = "Your account needs two-factor authentication. Open your account page to set it up."
+REFUSAL = gettext_noop("Your account needs two-factor authentication. Open your account page to set it up.")
 
 
 def opens_before_set_up(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,4 +54,4 @@ class TwoFactorMiddleware(MiddlewareMixin):
             return None
         if request.method in ("GET", "HEAD") and "HX-Request" not in request.headers:
             return redirect("two_factor")
-        return render(request, "refused.html", {"message": REFUSAL}, status=403)
+        return render(request, "refused.html", {"message": gettext(REFUSAL)}, status=403)

@@ -17,6 +17,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_otp.plugins.otp_totp.models import default_key
@@ -39,12 +40,16 @@ from annotation.people.two_factor import (
 from annotation.people.two_factor_middleware import is_held_up, opens_before_set_up
 from annotation.web.request_types import SignedInRequest
 
+TOO_LATE = gettext_noop("The time for the code is over. Start again with your password.")
+
 
 class OwnPasswordForm(forms.Form):
     """The password of whoever is signed in, for what a stranger at an open browser must not do."""
 
     current_password = forms.CharField(
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}), strip=False
+        label=gettext_lazy("Current password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        strip=False,
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -54,14 +59,15 @@ class OwnPasswordForm(forms.Form):
     def clean_current_password(self) -> str:
         password: str = self.cleaned_data["current_password"]
         if not self.user.check_password(password):
-            raise forms.ValidationError("This is not your password. Enter it again.")
+            raise forms.ValidationError(gettext("This is not your password. Enter it again."))
         return password
 
 
 class TwoFactorForm(OwnPasswordForm):
     code = forms.CharField(
+        label=gettext_lazy("Code"),
         max_length=20,
-        help_text="The six digits that your app shows.",
+        help_text=gettext_lazy("The six digits that your app shows."),
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "one-time-code"}),
     )
     field_order = ("code", "current_password")
@@ -71,8 +77,9 @@ class SignInCodeForm(forms.Form):
     """The second step of signing in. It uses the code up."""
 
     code = forms.CharField(
+        label=gettext_lazy("Code"),
         max_length=40,
-        help_text="The six digits that your app shows, or a recovery code.",
+        help_text=gettext_lazy("The six digits that your app shows, or a recovery code."),
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
     )
 
@@ -83,7 +90,7 @@ class SignInCodeForm(forms.Form):
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]
         if self.user is None:
-            raise forms.ValidationError("The time for the code is over. Start again with your password.")
+            raise forms.ValidationError(gettext(TOO_LATE))
         try:
             use_code(self.user, code)
         except DomainError as refusal:
@@ -117,7 +124,7 @@ class CodeView(LoginView):
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not request.user.is_authenticated and awaited_user(request.session) is None:
-            messages.error(request, "The time for the code is over. Start again with your password.")
+            messages.error(request, gettext(TOO_LATE))
             return redirect_to_login(self.get_success_url())
         return super().dispatch(request, *args, **kwargs)
 
@@ -135,7 +142,9 @@ sign_in_code = CodeView.as_view(authentication_form=SignInCodeForm)
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Lead from /admin/ to the sign-in page, which also asks for codes."""
     if request.user.is_authenticated and not request.user.is_staff:
-        raise NotAllowed("Only administrators may open this page. Sign out, then sign in as one of them.")
+        raise NotAllowed(
+            gettext("Only administrators may open this page. Sign out, then sign in as one of them.")
+        )
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 
@@ -157,7 +166,7 @@ def two_factor(request: SignedInRequest) -> HttpResponse:
             form.add_error("code", refusal.fields["code"])
         else:
             del request.session[NEW_KEY]
-            return _codes_page(request, codes, "Two-factor authentication is on.")
+            return _codes_page(request, codes, gettext("Two-factor authentication is on."))
     app = new_app(request.user, key)
     drawing = segno.make(app.config_url).svg_inline(scale=4, light="#fff")
     context = {
@@ -176,7 +185,8 @@ def recovery_codes_new(request: SignedInRequest) -> HttpResponse:
     form = OwnPasswordForm(request.user, request.POST)
     if not form.is_valid():
         return _management_page(request, form)
-    return _codes_page(request, renew_recovery_codes(request.user), "Your old recovery codes no longer work.")
+    codes = renew_recovery_codes(request.user)
+    return _codes_page(request, codes, gettext("Your old recovery codes no longer work."))
 
 
 @sensitive_post_parameters()
@@ -186,7 +196,7 @@ def two_factor_off(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         return _management_page(request, form)
     turn_off(request.user)
-    messages.success(request, "Two-factor authentication is off. Your password alone signs you in.")
+    messages.success(request, gettext("Two-factor authentication is off. Your password alone signs you in."))
     return redirect("account")
 
 

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.audit.log import LONGEST_REASON
@@ -285,8 +286,8 @@ def rating_stop(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = open_as_rater(request, slug)
     if request.method == "POST":
         stop_rating(rater)
-        messages.success(request, "You no longer rate here. Your ratings still count.")
+        messages.success(request, gettext("You no longer rate here. Your ratings still count."))
         return redirect("progress", slug)
     if not may_stop_rating(request.user, rater.project):
-        raise NotFound("You do not rate here, or you have no other part in the project.")
+        raise NotFound(gettext("You do not rate here, or you have no other part in the project."))
     return render(request, "annotation/people/rating_stop.html")
