@@ -9,6 +9,7 @@ from annotation.gold.rounds import gold_available, round_size, rounds_used_up, s
 from annotation.models import Rater
 from annotation.rating.refusal_views import show_refusals
 from annotation.rating.round_review import review_round
+from annotation.templatetags.texts import percent
 from annotation.web.navigation import open_as_rater
 from annotation.web.request_types import SignedInRequest
 
@@ -26,7 +27,7 @@ def round_intro(request: SignedInRequest, rater: Rater, language: str) -> HttpRe
         "manager_decides": rounds_used_up(rater, language),
         "threshold": limits.default,
         "exceptions": [
-            (question, limits.of(question.key))
+            f"{question.title}: {percent(limits.of(question.key))}"
             for question in questions
             if limits.of(question.key) != limits.default
         ],

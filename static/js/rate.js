@@ -81,15 +81,12 @@
     else keptAnswers.forget(item());
   }
 
-  /* The text of an element without that of the elements in it. */
-  const ownText = (element) => [...(element?.childNodes || [])].map((node) => (node.nodeType === Node.TEXT_NODE ? node.data : "")).join("").trim();
-
   function keep({ submitted = false } = {}) {
     const answers = questions().map((question) => ({
       key: question.id.replace(/^question-/, ""),
-      title: ownText(question.querySelector("legend")).replace(/^\d+ /, ""),
+      title: question.querySelector("legend bdi").textContent,
       value: chosen(question)?.value || "",
-      label: ownText(chosen(question)?.closest("label")),
+      label: chosen(question)?.closest("label").querySelector("bdi").textContent,
       comment: comment(question).value.trim(),
     }));
     return keptAnswers.keep(item(), answers, submitted);
