@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.errors import NotAllowed
 
@@ -19,15 +20,31 @@ Because of its first character, Django accepts no password for it. Once a passwo
 @dataclass(frozen=True)
 class DemoAccount:
     username: str
-    part: str
+    enter: str
     does: str
 
 
 ACCOUNTS = (
-    DemoAccount("demo-manager", "manager", "Import texts, invite raters, watch progress and agreement."),
-    DemoAccount("demo-researcher", "researcher", "Run metrics and compare them with the human ratings."),
-    DemoAccount("demo-annotator", "annotator", "Rate summaries in the languages you have qualified for."),
-    DemoAccount("demo-newcomer", "new annotator", "Qualify with a gold round before you rate."),
+    DemoAccount(
+        "demo-manager",
+        gettext_noop("Enter as manager"),
+        gettext_noop("Import texts, invite raters, watch progress and agreement."),
+    ),
+    DemoAccount(
+        "demo-researcher",
+        gettext_noop("Enter as researcher"),
+        gettext_noop("Run metrics and compare them with the human ratings."),
+    ),
+    DemoAccount(
+        "demo-annotator",
+        gettext_noop("Enter as annotator"),
+        gettext_noop("Rate summaries in the languages you have qualified for."),
+    ),
+    DemoAccount(
+        "demo-newcomer",
+        gettext_noop("Enter as new annotator"),
+        gettext_noop("Qualify with a gold round before you rate."),
+    ),
 )
 
 
@@ -48,7 +65,7 @@ def demo_accounts(request: HttpRequest) -> list[DemoAccount]:
 def demo_user(request: HttpRequest, username: str) -> User:
     """Return the user of an account that the reader may enter. Raises NotAllowed for any other."""
     if username not in {account.username for account in demo_accounts(request)}:
-        raise NotAllowed("This account cannot be entered without a password. Sign in instead.")
+        raise NotAllowed(gettext("This account cannot be entered without a password. Sign in instead."))
     return User.objects.get(username=username)
 
 

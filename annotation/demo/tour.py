@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_noop
 
 from annotation.demo.accounts import ACCOUNTS
 from annotation.demo.sample.load import SLUG
@@ -19,29 +20,36 @@ class Stop:
 
 STOPS = (
     Stop(
-        "Progress",
-        "The campaign is halfway. See who rates, how fast, and when it will end.",
+        gettext_noop("Progress"),
+        gettext_noop("The campaign is halfway. See who rates, how fast, and when it will end."),
         "progress",
     ),
     Stop(
-        "Raters",
-        "One rater answered without reading. Hidden checks caught them, and their agreement shows it.",
+        gettext_noop("Raters"),
+        gettext_noop(
+            "One rater answered without reading. Hidden checks caught them, and their agreement shows it."
+        ),
         "raters",
     ),
     Stop(
-        "Agreement",
-        "Raters agree on grammar more than on conciseness. Select a value to see which answers they confuse.",
+        gettext_noop("Agreement"),
+        gettext_noop(
+            "Raters agree on grammar more than on conciseness. "
+            "Select a value to see which answers they confuse."
+        ),
         "agreement",
     ),
     Stop(
-        "Comparison",
-        "On Concise, a judge agrees with people better than ROUGE does, and the test confirms it. The "
-        "intervals hold however often you look.",
+        gettext_noop("Comparison"),
+        gettext_noop(
+            "On Concise, a judge agrees with people better than ROUGE does, and the test confirms it. The "
+            "intervals hold however often you look."
+        ),
         "comparison",
     ),
     Stop(
-        "Planning",
-        "Some differences are not settled yet. See how many more ratings they need.",
+        gettext_noop("Planning"),
+        gettext_noop("Some differences are not settled yet. See how many more ratings they need."),
         "planning",
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
 
 from annotation.lookups import LARGEST_ID
 from annotation.web.error_pages import not_understood
@@ -24,13 +25,14 @@ class HostileInputMiddleware(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if not _is_utf8(request.encoding):
             request.encoding = "utf-8"
-            return not_understood(request, "The request names another encoding than UTF-8. Send it as UTF-8.")
+            return not_understood(
+                request, gettext("The request names another encoding than UTF-8. Send it as UTF-8.")
+            )
         wrong = [name for name, values in request.GET.lists() if NUL in "".join([name, *values])]
         if wrong or NUL in request.path_info:
-            where = ", ".join(wrong).replace(NUL, "") or "address"
-            return not_understood(
-                request, f"{where}: found a NUL character. Correct the address, or go back."
-            )
+            where = ", ".join(wrong).replace(NUL, "") or gettext("address")
+            message = gettext("%(where)s: found a NUL character. Correct the address, or go back.")
+            return not_understood(request, message % {"where": where})
         return None
 
     def process_view(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import Project, Rater, RaterMessage
 from annotation.permissions import Permission, Person, project_for, rater_for
@@ -43,22 +44,25 @@ class Link:
 
 
 SECTIONS = (
-    Section("Rate", "rate", Permission.RATE),
-    Section("My ratings", "history", Permission.RATE),
-    Section("Messages", "own_messages", Permission.RATE, unread=_unread_by_rater),
-    Section("Guidelines", "guidelines", Permission.RATE, is_in=_has_guidelines),
-    Section("Progress", "progress", Permission.SEE_PROGRESS),
+    Section(gettext_noop("Rate"), "rate", Permission.RATE),
+    Section(gettext_noop("My ratings"), "history", Permission.RATE),
+    Section(gettext_noop("Messages"), "own_messages", Permission.RATE, unread=_unread_by_rater),
+    Section(gettext_noop("Guidelines"), "guidelines", Permission.RATE, is_in=_has_guidelines),
+    Section(gettext_noop("Progress"), "progress", Permission.SEE_PROGRESS),
     Section(
-        "Agreement", "agreement", Permission.SEE_RESULTS, further=("raters", "adjudication", "contradictions")
+        gettext_noop("Agreement"),
+        "agreement",
+        Permission.SEE_RESULTS,
+        further=("raters", "adjudication", "contradictions"),
     ),
     Section(
-        "Evaluators",
+        gettext_noop("Evaluators"),
         "runs",
         Permission.SEE_PROGRESS,
         further=("dimensions", "endpoints", "judges", "rechecks", "trainings"),
     ),
     Section(
-        "Results",
+        gettext_noop("Results"),
         "comparison",
         Permission.SEE_RESULTS,
         further=(
@@ -71,13 +75,23 @@ SECTIONS = (
             "experiments",
         ),
     ),
-    Section("Summaries", "summaries", Permission.SEE_TEXTS_AND_RATINGS, further=("flags", "gold_set")),
-    Section("Import", "imports", Permission.MANAGE_PROJECT),
-    Section("Export", "exports", Permission.EXPORT_SCORES),
-    Section("People", "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),
-    Section("Settings", "project_settings", Permission.MANAGE_PROJECT, further=("set_up", "priority")),
     Section(
-        "Archive",
+        gettext_noop("Summaries"),
+        "summaries",
+        Permission.SEE_TEXTS_AND_RATINGS,
+        further=("flags", "gold_set"),
+    ),
+    Section(gettext_noop("Import"), "imports", Permission.MANAGE_PROJECT),
+    Section(gettext_noop("Export"), "exports", Permission.EXPORT_SCORES),
+    Section(gettext_noop("People"), "people", Permission.MANAGE_PEOPLE, further=("audit_log",)),
+    Section(
+        gettext_noop("Settings"),
+        "project_settings",
+        Permission.MANAGE_PROJECT,
+        further=("set_up", "priority"),
+    ),
+    Section(
+        gettext_noop("Archive"),
         "project_archived",
         Permission.CLOSE_PROJECT,
         is_in=lambda project: bool(project.archived_at),
@@ -125,7 +139,7 @@ def sections_for(request: HttpRequest, project: Project) -> list[Link]:
     current = max(around, key=len, default=None)
     return [
         Link(
-            section.title,
+            gettext(section.title),
             section.url_name,
             own[0],
             current in own,
