@@ -6,25 +6,26 @@ from enum import StrEnum
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.errors import NotAllowed, NotFound, NotSignedIn
 from annotation.models import Membership, Project, Rater, Role
 
 
 class Permission(StrEnum):
-    RATE = "rate"
-    SEE_TEXTS_AND_RATINGS = "see articles, summaries and ratings"
-    MANAGE_PEOPLE = "see names, invite and remove people"
-    MANAGE_PROJECT = "import, keep the gold set and change settings"
-    CLOSE_PROJECT = "archive, restore and delete the project"
-    EXPORT_RATINGS = "export ratings and the gold set"
-    EXPORT_SCORES = "export scores and labels"
-    MANAGE_RUNS = "start, cancel and delete runs"
-    SEE_PROGRESS = "see progress, runs and scores"
-    SEE_RESULTS = "see the results"
-    ADJUDICATE = "decide answers on which raters disagree"
-    TAG_DISAGREEMENTS = "say who is wrong where evaluators and people disagree"
-    PREREGISTER = "state beforehand what a comparison is to show"
+    RATE = gettext_noop("rate")
+    SEE_TEXTS_AND_RATINGS = gettext_noop("see articles, summaries and ratings")
+    MANAGE_PEOPLE = gettext_noop("see names, invite and remove people")
+    MANAGE_PROJECT = gettext_noop("import, keep the gold set and change settings")
+    CLOSE_PROJECT = gettext_noop("archive, restore and delete the project")
+    EXPORT_RATINGS = gettext_noop("export ratings and the gold set")
+    EXPORT_SCORES = gettext_noop("export scores and labels")
+    MANAGE_RUNS = gettext_noop("start, cancel and delete runs")
+    SEE_PROGRESS = gettext_noop("see progress, runs and scores")
+    SEE_RESULTS = gettext_noop("see the results")
+    ADJUDICATE = gettext_noop("decide answers on which raters disagree")
+    TAG_DISAGREEMENTS = gettext_noop("say who is wrong where evaluators and people disagree")
+    PREREGISTER = gettext_noop("state beforehand what a comparison is to show")
 
 
 GRANTS: dict[Role, frozenset[Permission]] = {
@@ -71,7 +72,7 @@ IN_ARCHIVE = frozenset(
 )
 """Permissions that roles keep in an archived project: reading, exporting, restoring and deleting it."""
 
-NO_SUCH_PROJECT = "There is no such project, or you are not a member."
+NO_SUCH_PROJECT = gettext_noop("There is no such project, or you are not a member.")
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -192,23 +193,28 @@ def _require(user: Person, standing: _Standing, project: Project, permission: Pe
     if permission in standing.permissions(project):
         return
     if permission in standing.granted and standing.rates and permission in CLOSED_WHILE_RATING:
-        raise NotAllowed(
-            f"You rate in {project.name}, so other raters' answers are closed to you here. "
+        message = gettext(
+            "You rate in %(project)s, so other raters' answers are closed to you here. "
             "To see them, stop rating: open My ratings and choose Stop rating."
         )
+        raise NotAllowed(message % {"project": project.name})
     if permission in standing.granted:
-        raise NotAllowed(f"{project.name} is archived, so it is read-only. Its manager can restore it.")
+        message = gettext("%(project)s is archived, so it is read-only. Its manager can restore it.")
+        raise NotAllowed(message % {"project": project.name})
     if standing.roles:
-        names = ", ".join(sorted(standing.roles))
-        raise NotAllowed(f"Your role in {project.name} ({names}) does not allow you to {permission.value}.")
+        # Translators: act is a permission, such as "see the results".
+        message = gettext("Your role in %(project)s (%(roles)s) does not allow you to %(act)s.")
+        roles = ", ".join(str(role.label) for role in sorted(standing.roles))
+        raise NotAllowed(message % {"project": project.name, "roles": roles, "act": gettext(permission)})
     if standing.is_rater:
-        raise NotFound(f"You are no longer a member of {project.name}. Its manager can reinstate you.")
+        message = gettext("You are no longer a member of %(project)s. Its manager can reinstate you.")
+        raise NotFound(message % {"project": project.name})
     raise _no_such_project(user)
 
 
 def _no_such_project(user: Person) -> NotFound:
     refusal = NotFound if user.is_authenticated else NotSignedIn
-    return refusal(NO_SUCH_PROJECT)
+    return refusal(gettext(NO_SUCH_PROJECT))
 
 
 def may_stop_rating(user: Person, project: Project) -> bool:

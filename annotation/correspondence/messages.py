@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -51,8 +52,12 @@ def write_to_managers(user: User, rater: Rater, text: str) -> RaterMessage:
     with transaction.atomic():
         Rater.objects.select_for_update().get(pk=rater.pk)  # two requests would both be the last of the day
         if rater.messages.filter(from_manager=False, written_at__gte=midnight).count() >= MESSAGES_A_DAY:
-            limit = f"You have written {MESSAGES_A_DAY} messages today, which is the limit. Write tomorrow."
-            raise InvalidFields({"text": limit})
+            limit = ngettext(
+                "You have written %(n)s message today, which is the limit. Write tomorrow.",
+                "You have written %(n)s messages today, which is the limit. Write tomorrow.",
+                MESSAGES_A_DAY,
+            )
+            raise InvalidFields({"text": limit % {"n": MESSAGES_A_DAY}})
         return rater.messages.create(from_manager=False, author=user, text=text, written_at=now)
 
 
@@ -93,9 +98,14 @@ def read_text(text: str) -> str:
     """Return a message as it is stored. Raises InvalidFields for an empty text and one that is too long."""
     text = "\n".join(text.strip().splitlines())  # browsers send two characters for a line's end
     if not text:
-        raise InvalidFields({"text": "Write a message first."})
+        raise InvalidFields({"text": gettext("Write a message first.")})
     if len(text) > LONGEST_MESSAGE:
-        raise InvalidFields({"text": f"Found {len(text):,} characters. The limit is {LONGEST_MESSAGE:,}."})
+        found = ngettext(
+            "Found %(n)s character. The limit is %(limit)s.",
+            "Found %(n)s characters. The limit is %(limit)s.",
+            len(text),
+        )
+        raise InvalidFields({"text": found % {"n": f"{len(text):,}", "limit": f"{LONGEST_MESSAGE:,}"}})
     return text
 
 

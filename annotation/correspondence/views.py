@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from annotation.correspondence.messages import (
@@ -36,8 +37,8 @@ MESSAGES_ON_A_PAGE = 20
 
 class MessageForm(forms.Form):
     text = forms.CharField(
-        label="Message",
-        error_messages={"required": "Write a message first."},
+        label=gettext_lazy("Message"),
+        error_messages={"required": gettext_lazy("Write a message first.")},
         widget=forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_MESSAGE, "dir": "auto"}),
     )
 
@@ -82,7 +83,7 @@ def own_messages(request: SignedInRequest, slug: str) -> HttpResponse:
     rater = open_as_rater(request, slug)
     form = MessageForm(request.POST if request.method == "POST" else None)
     if form.is_written(lambda text: write_to_managers(request.user, rater, text)):
-        messages.success(request, "Message sent to the managers.")
+        messages.success(request, gettext("Message sent to the managers."))
         return redirect("own_messages", slug)
     found = own_correspondence(request.user, rater)
     page = Paginator(found, MESSAGES_ON_A_PAGE).get_page(request.GET.get("page"))

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.database.kept import kept
 from annotation.errors import DomainError, GuidelinesUnconfirmed
@@ -109,9 +110,8 @@ def _guidelines_of(project_id: int, default_language: str, published: int) -> Cu
 def _require_all(rater_id: int, project_name: str, versions: frozenset[int]) -> None:
     confirmed = GuidelinesConfirmation.objects.filter(rater=rater_id, version__in=versions)
     if versions and len(versions) > confirmed.count():
-        raise GuidelinesUnconfirmed(
-            f"Read and confirm the guidelines of {project_name} before you rate. Open Guidelines."
-        )
+        message = gettext("Read and confirm the guidelines of %(project)s before you rate. Open Guidelines.")
+        raise GuidelinesUnconfirmed(message % {"project": project_name})
 
 
 def confirm_guidelines(rater: Rater, versions: Collection[int], now: datetime | None = None) -> None:
@@ -121,7 +121,7 @@ def confirm_guidelines(rater: Rater, versions: Collection[int], now: datetime | 
     """
     current = current_guidelines(rater.project).followed_by(rater)
     if not versions or not current.issuperset(versions):
-        raise DomainError("The guidelines have changed since you opened them. Read the new version.")
+        raise DomainError(gettext("The guidelines have changed since you opened them. Read the new version."))
     GuidelinesConfirmation.objects.bulk_create(
         [
             GuidelinesConfirmation(rater=rater, version_id=pk, confirmed_at=now or timezone.now())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.errors import DomainError
@@ -59,7 +60,7 @@ def _confirm(request: SignedInRequest, rater: Rater) -> HttpResponse:
     except DomainError as refused:
         messages.warning(request, str(refused))
         return redirect("guidelines", rater.project.slug)
-    messages.success(request, "Guidelines confirmed.")
+    messages.success(request, gettext("Guidelines confirmed."))
     return redirect("rate", rater.project.slug)
 
 
