@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Collection
 
+from django.utils.translation import gettext, ngettext
+
 
 def suggestion(name: str, known: Collection[str], there_are: str = "there are") -> str:
     """Return what a message about an unknown name suggests: similar names, or else all known ones."""
@@ -21,7 +23,8 @@ class TryAgainLater(DomainError):
 
     def __init__(self, message: str, after_s: int) -> None:
         self.after_s = after_s
-        super().__init__(f"{message} Try again in {after_s} second{'s' if after_s > 1 else ''}.")
+        again = ngettext("Try again in %(seconds)s second.", "Try again in %(seconds)s seconds.", after_s)
+        super().__init__(f"{message} {again % {'seconds': after_s}}")
 
 
 class TooManyRequests(TryAgainLater):
@@ -81,8 +84,10 @@ class CampaignClosed(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(
-            "This campaign is closed. Its ratings are final, so nobody can rate or correct them. "
-            "Only its manager can reopen it."
+            gettext(
+                "This campaign is closed. Its ratings are final, so nobody can rate or correct them. "
+                "Only its manager can reopen it."
+            )
         )
 
 

@@ -1,10 +1,12 @@
-"""Rules by which answers of one rating contradict each other. Pure.
+"""Rules by which answers of one rating contradict each other.
 
 A contradiction is no error: the answers are valid and count. It only says where to look.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from django.utils.translation import gettext_noop
 
 from annotation.protocol import SEAHORSE, Questionnaire, Sheet
 
@@ -29,7 +31,9 @@ RULES: Mapping[str, Sequence[ContradictionRule]] = {
         ContradictionRule(
             ("conciseness", "yes"),
             (("attribution", "no"), ("main_ideas", "no")),
-            "A summary that concisely represents the article holds its main ideas and nothing else.",
+            gettext_noop(
+                "A summary that concisely represents the article holds its main ideas and nothing else."
+            ),
         ),
     )
 }

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -43,7 +44,8 @@ def choose_language(rater: Rater, language: str) -> None:
     Raises DomainError unless it is one of the rater's languages.
     """
     if language not in rater.languages:
-        raise DomainError(f"{language!r} is not one of your languages. The project's manager can add it.")
+        message = gettext("%(language)s is not one of your languages. The project's manager can add it.")
+        raise DomainError(message % {"language": repr(language)})
     Rater.objects.filter(pk=rater.pk).update(chosen_language=language)
     rater.chosen_language = language
 

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.audit.actions import Action
 from annotation.audit.log import record
@@ -182,10 +183,11 @@ def start_round(rater: Rater, language: str) -> QualificationRound:
         require_confirmed(rater)
         running = open_round(rater, language)
         if running is None and rounds_used_up(rater, language):
-            raise NotAllowed(
-                f"You have not passed the rounds that {rater.project.name} allows. "
+            message = gettext(
+                "You have not passed the rounds that %(project)s allows. "
                 "Its manager decides whether you try again."
             )
+            raise NotAllowed(message % {"project": rater.project.name})
         return running or _new_round(rater, language)
 
 
@@ -241,19 +243,20 @@ def _locked(rater: Rater) -> Rater:
 
 
 def _check_may_train(rater: Rater, language: str) -> None:
-    name = language_name(language)
+    names = {"rater": rater, "project": rater.project.name, "language": language_name(language)}
     if rater.project.closed_at is not None:
         raise CampaignClosed
-    if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
-        raise NotAllowed(f"Gold rounds are for active raters. {rater} is {rater.get_status_display()}.")
+    if rater.status == Rater.Status.SUSPENDED:
+        raise NotAllowed(gettext("Gold rounds are for active raters. %(rater)s is suspended.") % names)
+    if rater.status == Rater.Status.REMOVED:
+        raise NotAllowed(gettext("Gold rounds are for active raters. %(rater)s is removed.") % names)
     if language not in rater.languages:
-        raise NotAllowed("Choose one of your languages first.")
+        raise NotAllowed(gettext("Choose one of your languages first."))
     if language in qualified_languages(rater):
-        raise NotAllowed(f"{rater} is already qualified in {name}.")
+        raise NotAllowed(gettext("%(rater)s is already qualified in %(language)s.") % names)
     if not gold_available(rater.project, language):
-        raise NotAllowed(
-            f"{rater.project.name} has no gold summaries in {name} yet. Its manager can add some."
-        )
+        message = gettext("%(project)s has no gold summaries in %(language)s yet. Its manager can add some.")
+        raise NotAllowed(message % names)
 
 
 def _new_round(rater: Rater, language: str, allowed_by: User | None = None) -> QualificationRound:

@@ -5,6 +5,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from annotation.models.articles import Summary
 from annotation.models.gold import QualificationRound
@@ -48,11 +49,11 @@ class Assignment(models.Model):
         SKIPPED = "skipped", "skipped"
 
     class SkipReason(models.TextChoices):
-        LANGUAGE = "language", "I do not know the language well enough"
-        TEXT = "text", "The text is broken or incomplete"
-        HARD = "hard", "I cannot judge it"
-        CONTENT = "content", "The content disturbs me"
-        OTHER = "other", "Another reason"
+        LANGUAGE = "language", gettext_lazy("I do not know the language well enough")
+        TEXT = "text", gettext_lazy("The text is broken or incomplete")
+        HARD = "hard", gettext_lazy("I cannot judge it")
+        CONTENT = "content", gettext_lazy("The content disturbs me")
+        OTHER = "other", gettext_lazy("Another reason")
 
     HELD = (State.OPEN, State.REOPENED)
 

@@ -5,6 +5,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from annotation.models.imported import Imported
 from annotation.models.projects import Project
@@ -28,10 +29,10 @@ class Rater(Imported):
     """
 
     class Status(models.TextChoices):
-        TRAINING = "training", "qualifying"
-        QUALIFIED = "qualified", "qualified"
-        SUSPENDED = "suspended", "suspended"
-        REMOVED = "removed", "removed"
+        TRAINING = "training", gettext_lazy("qualifying")
+        QUALIFIED = "qualified", gettext_lazy("qualified")
+        SUSPENDED = "suspended", gettext_lazy("suspended")
+        REMOVED = "removed", gettext_lazy("removed")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
     user = models.ForeignKey(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
 from annotation.errors import AssignmentGone, CampaignClosed, DomainError, NotAllowed
@@ -24,18 +25,20 @@ from annotation.rating.pairing import CHOICE, best_paired
 
 EXPIRED_AT_ONCE = 50
 GONE = {
-    Assignment.State.DONE: "You have finished this summary.",
-    Assignment.State.RELEASED: "Your time for this summary ran out, so it may be with another rater.",
-    Assignment.State.SKIPPED: "You skipped this summary and it went to another rater.",
+    Assignment.State.DONE: gettext_noop("You have finished this summary."),
+    Assignment.State.RELEASED: gettext_noop(
+        "Your time for this summary ran out, so it may be with another rater."
+    ),
+    Assignment.State.SKIPPED: gettext_noop("You skipped this summary and it went to another rater."),
 }
-WITHDRAWN = "The project's manager withdrew this summary, so nobody rates it any more."
+WITHDRAWN = gettext_noop("The project's manager withdrew this summary, so nobody rates it any more.")
 
 
 def why_gone(assignment: Assignment) -> str:
     """Return why an assignment is not open, for its rater."""
     if assignment.state == Assignment.State.RELEASED and assignment.summary.withdrawn_at is not None:
-        return WITHDRAWN
-    return GONE[Assignment.State(assignment.state)]
+        return gettext(WITHDRAWN)
+    return gettext(GONE[Assignment.State(assignment.state)])
 
 
 def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | None:
@@ -49,7 +52,7 @@ def take_assignment(rater: Rater, now: datetime | None = None) -> Assignment | N
         rater = lock_active_rater(rater)
         languages = work_languages(rater)
         if not languages:
-            raise NotAllowed("You get summaries to rate after you pass a gold round.")
+            raise NotAllowed(gettext("You get summaries to rate after you pass a gold round."))
         require_confirmed(rater)
         lease_end = now + timedelta(minutes=rater.project.lease_minutes)
         held = rater.assignments.held().filter(round__isnull=True)
@@ -148,11 +151,15 @@ def skip_assignment(rater: Rater, assignment_id: int, reason: str) -> None:
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
         if assignment.round_id is not None:
-            raise NotAllowed("Gold summaries cannot be skipped. Answer Unsure where you cannot tell.")
+            raise NotAllowed(
+                gettext("Gold summaries cannot be skipped. Answer Unsure where you cannot tell.")
+            )
         if assignment.state == Assignment.State.REOPENED:
-            raise NotAllowed("You have rated this summary. Keep your rating as it was, or finish it anew.")
+            raise NotAllowed(
+                gettext("You have rated this summary. Keep your rating as it was, or finish it anew.")
+            )
         if assignment.state != Assignment.State.OPEN:
-            raise AssignmentGone("This summary is no longer assigned to you.")
+            raise AssignmentGone(gettext("This summary is no longer assigned to you."))
         if reason not in Assignment.SkipReason.values:
             raise DomainError(
                 f"reason: say why you skip it, with one of {', '.join(Assignment.SkipReason.values)}"
@@ -178,10 +185,13 @@ def lock_active_rater(rater: Rater) -> Rater:
 
 def require_active(rater: Rater) -> None:
     """Raise NotAllowed if the rater is suspended or removed, or the project archived or closed."""
-    if rater.status in (Rater.Status.SUSPENDED, Rater.Status.REMOVED):
-        raise NotAllowed(f"You are {rater.get_status_display()} in {rater.project.name}. Ask its manager.")
+    name = {"project": rater.project.name}
+    if rater.status == Rater.Status.SUSPENDED:
+        raise NotAllowed(gettext("You are suspended in %(project)s. Ask its manager.") % name)
+    if rater.status == Rater.Status.REMOVED:
+        raise NotAllowed(gettext("You are removed in %(project)s. Ask its manager.") % name)
     if rater.project.archived_at is not None:
-        raise NotAllowed(f"{rater.project.name} is archived, so nobody rates in it.")
+        raise NotAllowed(gettext("%(project)s is archived, so nobody rates in it.") % name)
     if rater.project.closed_at is not None:
         raise CampaignClosed
 
@@ -195,6 +205,6 @@ def own_assignment(rater: Rater, assignment_id: int) -> Assignment:
         .first()
     )
     if assignment is None:
-        raise AssignmentGone("This summary is not assigned to you.")
+        raise AssignmentGone(gettext("This summary is not assigned to you."))
     assignment.rater = rater  # with its project and questionnaire loaded
     return assignment

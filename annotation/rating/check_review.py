@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from annotation.errors import NotFound
 from annotation.models import Rater, Rating
 from annotation.rating.round_review import ReviewedSummary, gold_answers, reviewed
@@ -27,7 +29,7 @@ def review_check(rater: Rater, rating_id: int) -> CheckReview:
         .first()
     )
     if rating is None or rating.completed_at is None:
-        raise NotFound("There are no expected answers to this rating.")
+        raise NotFound(gettext("There are no expected answers to this rating."))
     return CheckReview(
         rating.completed_at,
         reviewed(

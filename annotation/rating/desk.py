@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import protocol
 from annotation.database.joined_rows import ModelColumns, database_value, prepared_cursor
@@ -34,7 +35,7 @@ from annotation.rating.assigning import require_active, why_gone
 M = TypeVar("M", bound=models.Model)
 
 LONGEST_COMMENT = 2000  # characters
-NOT_ASSIGNED = "This summary is not assigned to you."
+NOT_ASSIGNED = gettext_noop("This summary is not assigned to you.")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,12 @@ class GivenAnswer:
         """Return why the comment cannot be stored; empty if it can."""
         if len(self.comment) <= LONGEST_COMMENT:
             return ""
-        return f"The comment has {len(self.comment)} characters. The limit is {LONGEST_COMMENT}."
+        message = ngettext(
+            "The comment has %(length)s character. The limit is %(limit)s.",
+            "The comment has %(length)s characters. The limit is %(limit)s.",
+            len(self.comment),
+        )
+        return message % {"length": len(self.comment), "limit": LONGEST_COMMENT}
 
 
 @dataclass(frozen=True)
@@ -325,7 +331,7 @@ def _desk_of(rows: Sequence[Sequence[Any]]) -> Desk:
     require_active(found)
     assignment = _if_any(ASSIGNMENT, first)
     if assignment is None:
-        raise AssignmentGone(NOT_ASSIGNED)
+        raise AssignmentGone(gettext(NOT_ASSIGNED))
     summary, round_ = _there(SUMMARY, first), _if_any(ROUND, first)
     summary.article = _there(ARTICLE, first)
     assignment.rater, assignment.summary, assignment.round = found, summary, round_

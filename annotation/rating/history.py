@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext
 
 from annotation import protocol
 from annotation.errors import NotFound
@@ -114,7 +115,7 @@ def open_rating(rater: Rater, rating_id: int) -> OpenedRating:
     """Return one finished rating of this rater. Raises NotFound."""
     found = finished_ratings(rater).filter(pk=rating_id).first()
     if found is None:
-        raise NotFound("You have no such finished rating.")
+        raise NotFound(gettext("You have no such finished rating."))
     past = past_rating(found)
     reached = max(answer.question.stage for answer in found.answers.all())
     if not rater.project.questionnaire.protocol.shows_article(reached):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.errors import GuidelinesUnconfirmed, InvalidAnswers
@@ -86,7 +87,7 @@ def history_correct(request: SignedInRequest, slug: str, rating_id: int, questio
         return _rating_page(request, rater, opened, question_key, answer, error)
     except GuidelinesUnconfirmed as refused:
         return _rating_page(request, rater, opened, question_key, answer, str(refused))
-    messages.success(request, "Correction saved. Your earlier answer is kept.")
+    messages.success(request, gettext("Correction saved. Your earlier answer is kept."))
     return redirect("history_rating", slug, rating_id)
 
 
@@ -95,7 +96,7 @@ def history_correct(request: SignedInRequest, slug: str, rating_id: int, questio
 def history_reopen(request: SignedInRequest, slug: str, rating_id: int) -> HttpResponse:
     """Re-open the latest rating and go to it."""
     assignment = reopen_rating(open_as_rater(request, slug), rating_id)
-    messages.info(request, REOPENED)
+    messages.info(request, gettext(REOPENED))
     return redirect("rate_item", slug, assignment.pk)
 
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.errors import AssignmentGone, NotAllowed
 from annotation.gold.rounds import decide_when_finished
@@ -20,18 +21,24 @@ from annotation.rating.assigning import lock_active_rater, own_assignment
 from annotation.rating.desk import Desk, draft_of
 from annotation.rating.submitting import latest_answers
 
-REOPENED = "Your last rating is open again, with your answers. It counts as it was until you finish it."
-FINISH_FIRST = "You have re-opened a rating already. Finish it first."
-CLOSED = "This campaign is closed, so its ratings stay as they are."
-NOT_LATEST = "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
-NO_CORRECTIONS = "Finished ratings cannot be changed in this project. Ask its manager."
-VOIDED = "The project's manager voided this rating, so it stays as it is."
-WITHDRAWN = "The project's manager withdrew this summary, so its rating stays as it is."
-IN_GOLD_SET = "This summary is in the gold set now, so its rating stays as it is."
-DECIDED = "This gold round is decided, so its ratings stay as they are."
-IN_TRAINING = "You get summaries to rate after you pass a gold round."
-GOLD_SHOWN = "You have seen the expected answers, so this rating stays as it is."
-SEEN_AGAIN = "You have opened the same article for the next summary already. Finish that summary."
+REOPENED = gettext_noop(
+    "Your last rating is open again, with your answers. It counts as it was until you finish it."
+)
+FINISH_FIRST = gettext_noop("You have re-opened a rating already. Finish it first.")
+CLOSED = gettext_noop("This campaign is closed, so its ratings stay as they are.")
+NOT_LATEST = gettext_noop(
+    "You can only re-open the rating that you finished last. Correct earlier ones in My ratings."
+)
+NO_CORRECTIONS = gettext_noop("Finished ratings cannot be changed in this project. Ask its manager.")
+VOIDED = gettext_noop("The project's manager voided this rating, so it stays as it is.")
+WITHDRAWN = gettext_noop("The project's manager withdrew this summary, so its rating stays as it is.")
+IN_GOLD_SET = gettext_noop("This summary is in the gold set now, so its rating stays as it is.")
+DECIDED = gettext_noop("This gold round is decided, so its ratings stay as they are.")
+IN_TRAINING = gettext_noop("You get summaries to rate after you pass a gold round.")
+GOLD_SHOWN = gettext_noop("You have seen the expected answers, so this rating stays as it is.")
+SEEN_AGAIN = gettext_noop(
+    "You have opened the same article for the next summary already. Finish that summary."
+)
 
 
 def reopenable_rating(rater: Rater) -> Rating | None:
@@ -65,14 +72,14 @@ def reopen_rating(rater: Rater, rating_id: int, now: datetime | None = None) -> 
         own = _production_and_gold(rater).select_for_update(of=("self",))
         rating = own.filter(pk=rating_id).first()
         if rating is None or rating.assignment is None:
-            raise AssignmentGone("You have no such finished rating.")
+            raise AssignmentGone(gettext("You have no such finished rating."))
         reopened = _reopened(rater).first()
         if reopened == rating:
             return rating.assignment
         refusal = FINISH_FIRST if reopened else NOT_LATEST if rating != _latest(rater) else ""
         refusal = refusal or _refusal(rater, rating, is_gold=_is_gold(rating))
         if refusal:
-            raise NotAllowed(refusal)
+            raise NotAllowed(gettext(refusal))
         _conceal_article(rater, rating)
         assignment = rating.assignment
         assignment.state = Assignment.State.REOPENED
@@ -102,7 +109,7 @@ def keep_rating(rater: Rater, assignment_id: int, now: datetime | None = None) -
             if assignment.round is not None:
                 decide_when_finished(assignment.round, now or timezone.now())
         if assignment.state != Assignment.State.DONE:
-            raise AssignmentGone("You have no such re-opened rating.")
+            raise AssignmentGone(gettext("You have no such re-opened rating."))
         return assignment
 
 
@@ -159,7 +166,7 @@ def _conceal_article(rater: Rater, rating: Rating) -> None:
     others = rater.assignments.held().filter(summary__article=article)
     if rating.round_id is not None:
         if any(shows_article(stage) for stage in others.values_list("stage", flat=True)):
-            raise NotAllowed(SEEN_AGAIN)
+            raise NotAllowed(gettext(SEEN_AGAIN))
         return
     summaries = list(others.values_list("summary", flat=True))
     others.release()

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from annotation.errors import NotAllowed, NotFound
 from annotation.gold.qualification import QuestionResult
 from annotation.gold.rescoring import RescoredRound, rescored_round
@@ -63,9 +65,11 @@ def review_round(rater: Rater, number: int) -> RoundReview:
     """
     current = rater.rounds.filter(number=number).first()
     if current is None:
-        raise NotFound(f"You have had no round {number} of gold summaries in {rater.project.name}.")
+        message = gettext("You have had no round %(number)s of gold summaries in %(project)s.")
+        raise NotFound(message % {"number": number, "project": rater.project.name})
     if current.decided_at is None or current.passed is None:
-        raise NotAllowed(f"Round {number} is still open. Its answers are shown once you have finished it.")
+        message = gettext("Round %(number)s is still open. Its answers are shown once you have finished it.")
+        raise NotAllowed(message % {"number": number})
     questionnaire = rater.project.questionnaire.protocol
     articles, gold = withheld_articles(rater), withheld_gold(rater)
     expected = gold_answers([assignment.summary_id for assignment in current.assignments.all()])

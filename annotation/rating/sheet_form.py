@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from annotation.errors import DomainError
 from annotation.lookups import read_number
@@ -27,7 +28,7 @@ def read_sheet(data: QueryDict) -> StageSheet:
     stage = read_number(data.get("stage", ""))
     if stage is None:
         raise DomainError(
-            "The form does not say which stage it answers. Reload the page and submit it again."
+            gettext("The form does not say which stage it answers. Reload the page and submit it again.")
         )
     keys = [name.split("-", 1)[1] for name in data if name.startswith((ANSWER, COMMENT))]
     return StageSheet(stage, {key: read_answer(data, key) for key in keys}, "contradictions" in data)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import protocol
 from annotation.contradictions.rules import contradictions
@@ -37,8 +38,8 @@ from annotation.rating.desk import (
 )
 
 ATTEMPTS = 3  # at a stage that something else changes at the same time
-LOCKED = "These answers are locked because the next stage has been shown."
-FINISHED = "This rating is finished, so these answers were not saved."
+LOCKED = gettext_noop("These answers are locked because the next stage has been shown.")
+FINISHED = gettext_noop("This rating is finished, so these answers were not saved.")
 
 
 def submit_at(
@@ -79,7 +80,9 @@ def submit_at(
                     _finish(step, rating, takes_next=takes_next and not advanced.holds_more)
                 return desk
         desk = desk.again()
-    raise StageClosed("Something else changed this summary while your answers were sent. Submit them again.")
+    raise StageClosed(
+        gettext("Something else changed this summary while your answers were sent. Submit them again.")
+    )
 
 
 def _is_stored(desk: Desk, stage: int, given: Mapping[str, GivenAnswer]) -> bool:
@@ -92,9 +95,9 @@ def _is_stored(desk: Desk, stage: int, given: Mapping[str, GivenAnswer]) -> bool
         stored = desk.given
         if all(key in stored and stored[key] == answer for key, answer in given.items()):
             return True
-        raise StageClosed(FINISHED if is_done else LOCKED)
+        raise StageClosed(gettext(FINISHED if is_done else LOCKED))
     if stage > assignment.stage:
-        raise StageClosed("This stage is not open yet.")
+        raise StageClosed(gettext("This stage is not open yet."))
     return False
 
 
@@ -308,10 +311,10 @@ def _checked_sheet(
     asked = {question.key for question in questionnaire.stage(stage)}
     for question in questionnaire.stage(stage):
         if question.key not in given or not given[question.key].value:
-            wrong[question.key] = "Answer this question."
+            wrong[question.key] = gettext("Answer this question.")
     for key, answer in given.items():
         if key not in asked:
-            wrong[key] = "This question is not part of the open stage."
+            wrong[key] = gettext("This question is not part of the open stage.")
         if answer.comment_error:
             wrong[key] = answer.comment_error
     if wrong:
@@ -332,7 +335,7 @@ def _point_out_contradictions(
 ) -> None:
     """Raise ContradictoryAnswers if an answer that is just `given` contradicts another one."""
     reasons = {
-        key: found.reason
+        key: gettext(found.reason)
         for found in contradictions(questionnaire, sheet)
         for key in found.questions
         if not given.keys().isdisjoint(found.questions)
@@ -358,7 +361,7 @@ def save_draft(rater: Rater, assignment_id: int, stage: int, given: Mapping[str,
         wrong = {}
         for key, answer in given.items():
             if key not in questions:
-                wrong[key] = "This question is not part of the open stage."
+                wrong[key] = gettext("This question is not part of the open stage.")
             elif answer.value and not questions[key].scale.admits(answer.value):
                 wrong[key] = f"found {answer.value!r}, expected {questions[key].scale.expected}"
             elif answer.comment_error:
@@ -378,7 +381,7 @@ def flag_article(rater: Rater, assignment_id: int, reason: str) -> ArticleFlag |
         rater = lock_active_rater(rater)
         assignment = own_assignment(rater, assignment_id)
         if not rater.project.questionnaire.protocol.shows_article(assignment.stage):
-            raise NotAllowed("An article can be flagged once it has been shown.")
+            raise NotAllowed(gettext("An article can be flagged once it has been shown."))
         reason = reason.strip()[:LONGEST_COMMENT]
         if not reason:
             ArticleFlag.objects.filter(assignment=assignment).delete()
@@ -410,27 +413,31 @@ def correct_answer(
             .first()
         )
         if rating is None or rating.completed_at is None:
-            raise AssignmentGone("You have no such finished rating.")
+            raise AssignmentGone(gettext("You have no such finished rating."))
         if rating.voided_at is not None:
-            raise NotAllowed("The project's manager voided this rating, so it stays as it is.")
+            raise NotAllowed(gettext("The project's manager voided this rating, so it stays as it is."))
         if rating.is_reopened:
-            raise NotAllowed("You have re-opened this rating, so finish it instead.")
+            raise NotAllowed(gettext("You have re-opened this rating, so finish it instead."))
         if rating.round_id is not None or not rater.project.allow_corrections:
-            raise NotAllowed("This rating cannot be corrected.")
+            raise NotAllowed(gettext("This rating cannot be corrected."))
         if rating.gold_shown_at is not None:
-            raise NotAllowed("You have seen the expected answers, so this rating cannot be corrected.")
+            raise NotAllowed(
+                gettext("You have seen the expected answers, so this rating cannot be corrected.")
+            )
         guidelines = require_confirmed(rater).version_for(rating.summary.article.language)
         questionnaire = rater.project.questionnaire.protocol
         latest = latest_answers(rating)
         stored = current_answers(latest)
         if question_key not in stored:
-            raise InvalidAnswers({question_key: "This question was not asked in this rating."})
+            raise InvalidAnswers({question_key: gettext("This question was not asked in this rating.")})
         if answer.comment_error:
             raise InvalidAnswers({question_key: answer.comment_error})
         sheet = {key: given.value for key, given in stored.items()} | {question_key: answer.value}
         _refuse_violations(questionnaire, sheet)
         if protocol.open_questions(questionnaire, sheet):
-            raise InvalidAnswers({question_key: "This answer would require questions that were not asked."})
+            raise InvalidAnswers(
+                {question_key: gettext("This answer would require questions that were not asked.")}
+            )
         previous = latest[question_key]
         if (previous.value, previous.comment) == (answer.value, answer.comment.strip()):
             return previous

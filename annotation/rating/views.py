@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import replace_url
 
@@ -83,7 +84,7 @@ def rate_item(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
         return _item_page(request, desk.again(), sheet, doubtful=doubtful)
     except GuidelinesUnconfirmed:
         save_draft(desk.rater, assignment_id, sheet.stage, sheet.given)
-        messages.info(request, "The guidelines have changed. Your answers are saved as a draft.")
+        messages.info(request, gettext("The guidelines have changed. Your answers are saved as a draft."))
         raise
     if desk.assignment.state != Assignment.State.DONE:
         return _go_to(request, desk)
@@ -107,7 +108,7 @@ def _after_finishing(request: SignedInRequest, desk: Desk, *, counted_today: boo
     if round_ is not None:
         if round_.decided_at is not None:
             return leave(request, reverse("round_review", args=[slug, round_.number]))
-        messages.success(request, "Saved.")
+        messages.success(request, gettext("Saved."))
     elif desk.rater.status == Rater.Status.SUSPENDED:
         return leave(request, reverse("rate", args=[slug]))
     elif rating.gold_shown_at is not None:
@@ -125,21 +126,24 @@ def _after_finishing(request: SignedInRequest, desk: Desk, *, counted_today: boo
 def _saved_message(rating: Rating, of_the_day: str) -> str:
     project = rating.rater.project
     return format_html(
-        '{} <a href="{}">{}</a>',
-        f"Saved. {of_the_day}",
+        '{} {} <a href="{}">{}</a>',
+        gettext("Saved."),
+        of_the_day,
         reverse("history_rating", args=[project.slug, rating.pk]),
-        "Correct it" if project.allow_corrections else "View it",
+        gettext("Correct it") if project.allow_corrections else gettext("View it"),
     )
 
 
 def _goal_reached(day: DailyGoal) -> str:
-    return f"You have reached today’s goal of {day.goal}. Thank you."
+    return gettext("You have reached today’s goal of %(goal)s. Thank you.") % {"goal": day.goal}
 
 
 def _so_far(day: DailyGoal) -> str:
     if day.rated < day.goal:
-        return f"Rating {day.rated} of {day.goal} today."
-    return f"Rating {day.rated} today; the daily goal is {day.goal}."
+        message = gettext("Rating %(rated)s of %(goal)s today.")
+    else:
+        message = gettext("Rating %(rated)s today; the daily goal is %(goal)s.")
+    return message % {"rated": day.rated, "goal": day.goal}
 
 
 def _go_on(request: SignedInRequest, rater: Rater) -> HttpResponse:
@@ -169,7 +173,7 @@ def _item_page(
         "rater": desk.rater,
         "item": item,
         "questions": [
-            _question_html(row)
+            _question_html(row, get_language())
             for row in question_rows(item, sent.given if sent else None, wrong.fields if wrong else None)
         ],
         "contradictions": list(dict.fromkeys(doubtful.fields.values())) if doubtful else (),
@@ -189,8 +193,8 @@ def _item_page(
 
 
 @lru_cache(QUESTIONS_KEPT)
-def _question_html(row: QuestionRow) -> str:
-    """Render a question once for all raters: with the same answer it looks the same.
+def _question_html(row: QuestionRow, language: str) -> str:  # noqa: ARG001
+    """Render a question once for all raters of the active `language`: with the same answer it looks the same.
 
     Rendering the questions anew took half of a page's time.
     """
@@ -230,7 +234,9 @@ def rate_skip(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     """Skip the summary and respond with the next one."""
     rater = open_as_rater(request, slug)
     skip_assignment(rater, assignment_id, request.POST.get("reason", ""))
-    messages.info(request, "Summary skipped. It goes to another rater and does not come back to you.")
+    messages.info(
+        request, gettext("Summary skipped. It goes to another rater and does not come back to you.")
+    )
     return _go_on(request, rater)
 
 
@@ -242,7 +248,7 @@ def rate_undo(request: SignedInRequest, slug: str, assignment_id: int, rating_id
     sheet = read_sheet(request.POST)
     save_draft(rater, assignment_id, sheet.stage, sheet.given)
     assignment = reopen_rating(rater, rating_id)
-    messages.info(request, REOPENED)
+    messages.info(request, gettext(REOPENED))
     return _go_to(request, desk_at(rater, assignment.pk))
 
 
@@ -252,7 +258,7 @@ def rate_keep(request: SignedInRequest, slug: str, assignment_id: int) -> HttpRe
     """Close the re-opened rating as it was and respond with what comes next."""
     rater = open_as_rater(request, slug)
     kept = keep_rating(rater, assignment_id)
-    messages.info(request, "Your rating stays as it was.")
+    messages.info(request, gettext("Your rating stays as it was."))
     if kept.round is not None and kept.round.decided_at is not None:
         return leave(request, reverse("round_review", args=[slug, kept.round.number]))
     return _go_on(request, rater)
