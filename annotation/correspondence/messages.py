@@ -135,5 +135,5 @@ def mark_read(shown: Iterable[RaterMessage], *, from_manager: bool) -> None:
 
 def _require_own(user: User, rater: Rater) -> None:
     if rater.user_id != user.pk:
-        raise NotFound("There is no such correspondence of yours.")
+        raise NotFound(gettext("There is no such correspondence of yours."))
     require(user, rater.project, Permission.RATE)
