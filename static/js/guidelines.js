@@ -11,7 +11,7 @@
 
   async function load(language) {
     if (text.dataset.language === language) return;
-    text.textContent = "Loading …";
+    text.textContent = word("loading");
     try {
       // As htmx asks, because only the text is wanted.
       const response = await fetch(`${dialog.dataset.address}?${new URLSearchParams({ language })}`, { headers: { "HX-Request": "true" } });
@@ -19,7 +19,7 @@
       text.innerHTML = await response.text();
       text.dataset.language = language;
     } catch {
-      text.textContent = "The guidelines could not be loaded. Check the connection, then close this and try again.";
+      text.textContent = word("no-guidelines");
     }
   }
 

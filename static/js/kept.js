@@ -40,7 +40,9 @@ globalThis.keptAnswers = (() => {
     return kept && kept.summary === summaryOf(form) ? kept : null;
   }
 
-  const moment = (kept) => new Date(kept.at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const { lang } = document.documentElement;
+  const locale = lang === "en" ? "en-GB" : lang;
+  const moment = (kept) => new Date(kept.at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 
   function say(text) {
     const said = place.querySelector("[role=status]");
@@ -66,7 +68,7 @@ globalThis.keptAnswers = (() => {
     const isRefused = (response.headers.get("Content-Type") || "").startsWith("text/plain");
     if (response.status === 204) {
       forget(key);
-      say(`Your answers of ${moment(kept)} are saved.`);
+      say(word("saved", { moment: moment(kept) }));
     } else if (isRefused && response.status < 500) {
       show(key, kept, await response.text());
     } // else they wait for the next page that can send them

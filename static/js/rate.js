@@ -4,8 +4,6 @@
 
   const AUTOSAVE_AFTER_MS = 2000;
   const CHOICE_KEYS = ["j", "k", "l"];
-  const OFFLINE = "There is no connection to the server.";
-  const UNAVAILABLE = "The server is not available at the moment.";
   const UNAVAILABLE_STATUSES = [502, 503, 504]; // of Touchstone, or of a proxy that does not reach it
   const SEND_AGAIN_AFTER_MS = [2000, 4000, 8000, 15000]; // and then every 15 seconds
 
@@ -35,7 +33,7 @@
     const isOpened = !prepared;
     if (prepared && !isSameStage(prepared, item())) {
       keptAnswers.forget(prepared);
-      keptAnswers.say(sentFrom && `Your answers of ${sentFrom} are saved.`);
+      keptAnswers.say(sentFrom && word("saved", { moment: sentFrom }));
       sentFrom = "";
     }
     prepared = item();
@@ -76,7 +74,7 @@
       savedMark(question).hidden = !now || now !== acknowledged.get(question.id);
     }
     const left = missing().length;
-    document.querySelector("#item .to-go").textContent = left ? `${left} to go` : "";
+    document.querySelectorAll("#item .to-go span").forEach((text, index) => { text.hidden = index + 1 !== left; });
     if (unsaved()) keep();
     else keptAnswers.forget(item());
   }
@@ -108,13 +106,13 @@
     clearTimeout(autosaveTimer);
     keep({ submitted: true });
     sentFrom = keptAnswers.moment(kept);
-    wait(`You submitted these answers on ${sentFrom} without a connection. They are being sent.`, submitAgain, SEND_AGAIN_AFTER_MS[0]);
+    wait(word("being-sent", { moment: sentFrom }), submitAgain, SEND_AGAIN_AFTER_MS[0]);
   }
 
   function changed() {
     sentFrom = "";
     update();
-    if (again === submitAgain) trouble("Not saved yet. You have changed an answer meanwhile, so send them when you are ready.", ["Send", submit]);
+    if (again === submitAgain) trouble(word("changed"), [word("send"), submit]);
     autosaveSoon();
   }
 
@@ -133,7 +131,7 @@
     sentLast = JSON.stringify(sent);
     autosaved = true;
     let failure = "";
-    let away = OFFLINE;
+    let away = "offline";
     let isSignedOut = false;
     try {
       const response = await fetch(form.dataset.draft, {
@@ -141,7 +139,7 @@
       });
       isSignedOut = response.type === "opaqueredirect";
       failure = response.status === 204 ? "" : await reason(response);
-      away = UNAVAILABLE_STATUSES.includes(response.status) ? UNAVAILABLE : "";
+      away = UNAVAILABLE_STATUSES.includes(response.status) ? "unavailable" : "";
     } catch { /* no connection */ }
     if (form !== item()) return; // submitted meanwhile
     if (away) {
@@ -151,7 +149,7 @@
     if (failure) {
       sentLast = "";
       if (isSignedOut) signedOut();
-      else trouble(`Not saved yet: ${failure} Your answers are still on this page.`, ["Save now", saveDraft]);
+      else trouble(failure, [word("save-now"), saveDraft]);
       return;
     }
     for (const [id, was] of sent) acknowledged.set(id, was);
@@ -162,7 +160,7 @@
 
   async function reason(response) {
     const isText = (response.headers.get("Content-Type") || "").startsWith("text/plain");
-    return isText ? response.text() : `The server could not take them (error ${response.status}).`;
+    return isText ? word("refused", { reason: await response.text() }) : word("draft-error", { status: response.status });
   }
 
   addEventListener("pagehide", () => saveDraft({ leaving: true }));
@@ -198,18 +196,18 @@
   }
 
   const submitAgain = () => item().requestSubmit();
-  const reload = ["Reload", () => location.reload()];
+  const reload = () => location.reload();
 
   /* Sending the same answers twice stores them once, so nothing is lost by trying. */
   function sendAgain(why, send) {
-    const where = keep({ submitted: send === submitAgain }) ? "kept in this browser" : "still on this page";
+    const where = keep({ submitted: send === submitAgain }) ? "kept-and-sent" : "here-and-sent";
     const afterMs = SEND_AGAIN_AFTER_MS[Math.min(attempts, SEND_AGAIN_AFTER_MS.length - 1)];
-    wait(`Not saved yet: ${why} Your answers are ${where}, and are sent again by themselves.`, send, afterMs);
+    wait(`${word(why)} ${word(where)}`, send, afterMs);
     attempts += 1;
   }
 
   function wait(why, send, ms) {
-    trouble(why, ["Send now", send]);
+    trouble(why, [word("send-now"), send]);
     again = send;
     againTimer = setTimeout(send, ms);
   }
@@ -222,7 +220,7 @@
   addEventListener("online", () => again?.());
 
   function signedOut() {
-    trouble("Not saved: you are signed out. Your answers are kept in this browser. Sign in to continue.", ["Sign in", reload[1]]);
+    trouble(word("signed-out"), [word("sign-in"), reload]);
   }
 
   document.addEventListener("htmx:beforeRequest", ({ detail }) => {
@@ -232,8 +230,8 @@
   });
 
   document.addEventListener("htmx:sendError", ({ detail }) => {
-    if (detail.elt === item()) sendAgain(OFFLINE, submitAgain);
-    else trouble(`Not saved: ${OFFLINE} Try again when it is back.`);
+    if (detail.elt === item()) sendAgain("offline", submitAgain);
+    else trouble(word("action-offline"));
   });
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -252,9 +250,9 @@
   });
 
   document.addEventListener("htmx:responseError", ({ detail }) => {
-    if (UNAVAILABLE_STATUSES.includes(detail.xhr.status) && detail.elt === item()) sendAgain(UNAVAILABLE, submitAgain);
-    else if (detail.xhr.status === 403) trouble("Not saved: this page is out of date. Your answers are kept in this browser. Reload the page.", reload);
-    else trouble(`Not saved: the server had an error (${detail.xhr.status}). Your answers are still on this page.`, ["Try again", submitAgain]);
+    if (UNAVAILABLE_STATUSES.includes(detail.xhr.status) && detail.elt === item()) sendAgain("unavailable", submitAgain);
+    else if (detail.xhr.status === 403) trouble(word("out-of-date"), [word("reload"), reload]);
+    else trouble(word("error", { status: detail.xhr.status }), [word("try-again"), submitAgain]);
   });
 
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
@@ -312,7 +310,7 @@
     if (!without.length) return item().requestSubmit(document.querySelector("#item .submit"));
     for (const question of without) {
       question.classList.add("missing");
-      question.querySelector(".error").textContent = "Answer this question.";
+      question.querySelector(".error").textContent = word("unanswered");
     }
     return mark(without[0]);
   }
