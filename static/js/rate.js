@@ -74,7 +74,7 @@
       savedMark(question).hidden = !now || now !== acknowledged.get(question.id);
     }
     const left = missing().length;
-    document.querySelectorAll("#item .to-go span").forEach((text, index) => { text.hidden = index + 1 !== left; });
+    document.querySelector("#item .to-go").textContent = left ? word("to-go", { n: left }) : "";
     if (unsaved()) keep();
     else keptAnswers.forget(item());
   }
