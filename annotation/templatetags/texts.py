@@ -42,7 +42,9 @@ def language_name(language: str) -> str:
 def languages(codes: Iterable[str]) -> str:
     """Return 'English and German' for ['en', 'de']."""
     *first, last = [language_name(code) for code in codes]
-    return gettext("%(first)s and %(last)s") % {"first": ", ".join(first), "last": last} if first else last
+    if not first:
+        return last
+    return gettext("%(first)s and %(last)s") % {"first": gettext(", ").join(first), "last": last}
 
 
 @register.filter
