@@ -3,8 +3,6 @@
 import difflib
 from collections.abc import Collection
 
-from django.utils.translation import gettext, ngettext
-
 
 def suggestion(name: str, known: Collection[str], there_are: str = "there are") -> str:
     """Return what a message about an unknown name suggests: similar names, or else all known ones."""
@@ -22,6 +20,8 @@ class TryAgainLater(DomainError):
     """The server does this later. `after_s` says in how many seconds."""
 
     def __init__(self, message: str, after_s: int) -> None:
+        from django.utils.translation import ngettext  # evaluators import this module, and load no Django
+
         self.after_s = after_s
         again = ngettext("Try again in %(seconds)s second.", "Try again in %(seconds)s seconds.", after_s)
         super().__init__(f"{message} {again % {'seconds': after_s}}")
@@ -83,6 +83,8 @@ class CampaignClosed(NotAllowed):
     """The campaign is closed, so nobody rates in it or changes a rating."""
 
     def __init__(self) -> None:
+        from django.utils.translation import gettext  # as above
+
         super().__init__(
             gettext(
                 "This campaign is closed. Its ratings are final, so nobody can rate or correct them. "

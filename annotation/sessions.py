@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -74,3 +75,11 @@ def is_signed_in(session_key: str) -> bool:
     return Session.objects.filter(
         session_key=session_key, expire_date__gt=timezone.now(), user__is_active=True
     ).exists()
+
+
+def keep_in_browser(
+    request: HttpRequest, name: str, value: str, age: timedelta, *, is_signed: bool = False
+) -> None:
+    """Let the response to this request set a cookie, which outlives the session."""
+    kept = request.__dict__.setdefault("kept_in_browser", {})
+    kept[name] = (value, age, is_signed)

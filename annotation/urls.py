@@ -16,7 +16,7 @@ from annotation.guidelines import reading_views
 from annotation.guidelines import views as guidelines
 from annotation.home.views import home
 from annotation.imports import views as imports
-from annotation.interface_language.choice import translated
+from annotation.interface_language.middleware import translated
 from annotation.interface_language.views import interface_language
 from annotation.people import account_views, password_views, single_sign_on_views, two_factor_views
 from annotation.people import views as people

@@ -131,7 +131,7 @@ MIDDLEWARE = [
     "annotation.web.middleware.PrivateResponseMiddleware",
     "annotation.web.middleware.WrongMethodMiddleware",
     "annotation.web.middleware.DomainErrorMiddleware",
-    "annotation.people.known_browser_middleware.KnownBrowserMiddleware",
+    "annotation.web.middleware.KeptInBrowserMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

@@ -1,4 +1,7 @@
-"""Middleware that answers in the reader's language where the page is translated."""
+"""Middleware that answers in the reader's language where the page is translated.
+
+It is the language that the browser's cookie has, or else the one of `Accept-Language` that fits best.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +11,16 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
-from annotation.interface_language.choice import is_translated, language_of, set_cookie
+
+def translated(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a view whose pages are in the reader's language. All others are in English."""
+    view.is_translated = True  # type: ignore[attr-defined]
+    return view
+
+
+def is_translated(view: Callable[..., Any]) -> bool:
+    """Return whether the view is marked by `translated`."""
+    return getattr(view, "is_translated", False)
 
 
 class InterfaceLanguageMiddleware:
@@ -19,10 +31,9 @@ class InterfaceLanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         is_api = request.path.startswith("/api/")
-        with translation.override(settings.LANGUAGE_CODE if is_api else language_of(request)):
-            response = self.get_response(request)
-        set_cookie(request, response)
-        return response
+        spoken = settings.LANGUAGE_CODE if is_api else translation.get_language_from_request(request)
+        with translation.override(spoken):
+            return self.get_response(request)
 
     def process_view(
         self,

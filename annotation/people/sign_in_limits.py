@@ -18,6 +18,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
+from annotation.sessions import keep_in_browser
+
 WINDOW = timedelta(hours=settings.AXES_COOLOFF_TIME)
 """The time for which a failure counts, and the longest wait."""
 ADDRESS_LIMIT = 50
@@ -77,7 +79,7 @@ def remember_browser(request: HttpRequest, user: User) -> None:
     name = _hashed(user.get_username())
     names = [name, *(each for each in names if each != name)][:MOST_NAMES]
     value = ":".join([browser or secrets.token_urlsafe(16), *names])
-    setattr(request, "known_browser", value)  # noqa: B010 - HttpRequest declares no such attribute
+    keep_in_browser(request, COOKIE, value, COOKIE_AGE, is_signed=True)
 
 
 @receiver(user_logged_in, dispatch_uid="remember_browser")

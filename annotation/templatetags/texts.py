@@ -29,7 +29,7 @@ def direction(language: str) -> str:
     return "rtl" if _primary(language) in RIGHT_TO_LEFT else "ltr"
 
 
-@register.filter
+@register.filter("language")
 def language_name(language: str) -> str:
     """Return 'German' for 'de', in the reader's language, or the code if it is unknown."""
     try:

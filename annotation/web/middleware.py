@@ -1,5 +1,6 @@
 """Middleware that shows errors as pages, and keeps pages out of caches."""
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
@@ -9,6 +10,20 @@ from django.utils.deprecation import MiddlewareMixin
 
 from annotation.errors import DomainError, NotSignedIn, TryAgainLater
 from annotation.web.error_pages import wrong_method
+
+
+class KeptInBrowserMiddleware(MiddlewareMixin):
+    """Sets the cookies of `annotation.sessions.keep_in_browser`. Scripts cannot read them."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        for name, (value, age, is_signed) in request.__dict__.get("kept_in_browser", {}).items():
+            options = {"max_age": age, "httponly": True, "samesite": "Lax"}
+            options["secure"] = settings.SESSION_COOKIE_SECURE
+            if is_signed:
+                response.set_signed_cookie(name, value, salt=name, **options)
+            else:
+                response.set_cookie(name, value, **options)
+        return response
 
 
 class DomainErrorMiddleware(MiddlewareMixin):

@@ -18,7 +18,7 @@ from django.template.base import Lexer, TokenType
 from django.template.loader import get_template
 from django.urls import get_resolver
 
-from annotation.interface_language.choice import is_translated
+from annotation.interface_language.middleware import is_translated
 from tests.addresses import patterns
 
 ROOT = settings.BASE_DIR

@@ -1,5 +1,9 @@
 from datetime import timedelta
 
+from django.templatetags import i18n
+from django.utils.translation import override
+
+from annotation.templatetags import figures, page, texts
 from annotation.templatetags.texts import (
     answer_label,
     answer_mark,
@@ -10,6 +14,7 @@ from annotation.templatetags.texts import (
     paragraphs,
     percent,
     reading_length,
+    shown_label,
 )
 
 
@@ -51,3 +56,18 @@ def test_durations_and_answers_are_written_out():
     assert (answer_mark("yes"), answer_label("yes")) == ("✓", "Yes")
     assert (answer_mark("4"), answer_label("4")) == ("", "4")
     assert answer_label("not_sure") == "Not sure"
+
+
+def test_no_filter_has_a_name_of_djangos():
+    """A template that loads both would take the one that it loads last."""
+    for library in (texts, figures, page):
+        assert set(library.register.filters).isdisjoint(i18n.register.filters)
+        assert set(library.register.tags).isdisjoint(i18n.register.tags)
+
+
+def test_languages_and_answers_are_named_in_the_readers_language():
+    with override("tr"):
+        assert language_name("de") == "Almanca"
+        assert languages(["de", "en"]) == "Almanca ve İngilizce"
+        assert shown_label("yes") == "Evet"
+        assert answer_label("yes") == "Yes"
