@@ -1,8 +1,8 @@
 """The choice of the interface's language."""
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
@@ -18,4 +18,4 @@ def interface_language(request: HttpRequest) -> HttpResponse:
     is_ours = url_has_allowed_host_and_scheme(
         back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return redirect(back if is_ours else "home")
+    return HttpResponseRedirect(back if is_ours else reverse("home"))

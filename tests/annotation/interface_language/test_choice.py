@@ -60,8 +60,9 @@ def test_a_choice_leads_back_and_outweighs_the_browser(client):
 
 
 def test_a_choice_does_not_lead_to_other_sites(client):
-    chosen = client.post("/language/", {"language": "ru", "next": "https://elsewhere.example/"})
-    assert chosen["Location"] == "/"
+    for elsewhere in ("https://elsewhere.example/", "//elsewhere.example/", "javascript:alert(1)", ""):
+        chosen = client.post("/language/", {"language": "ru", "next": elsewhere})
+        assert chosen["Location"] == "/"
 
 
 @pytest.mark.parametrize("language", ["", "fr", "../de"])
