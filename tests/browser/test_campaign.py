@@ -86,7 +86,7 @@ class Manager:
         self.open("summaries/")
         self.follow(summary)
         self.follow("Add to gold set")
-        self.page.wait_for_load_state()  # else the page may have some of its questions only
+        self.page.get_by_role("button", name="Save answers").wait_for()  # comes after all questions
         for each in self.page.locator("fieldset.agree").all():
             each.get_by_label("Yes", exact=True).check()
             each.get_by_role("textbox").fill("As the article says.")
