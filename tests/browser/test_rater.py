@@ -370,7 +370,7 @@ def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: Open
     page.route(f"**{address}", lambda route: route.fulfill(status=503))
     page.keyboard.press("1")
     page.keyboard.press("Enter")
-    expect(page.locator("#trouble")).to_contain_text("The server is not available at the moment.")
+    expect(page.locator("#trouble")).to_contain_text("the server is not available at the moment.")
     page.keyboard.press("Shift+Tab")  # nothing that changes an answer
     page.unroute(f"**{address}")
     wait_for_next_stage(page, address, stage)
@@ -380,7 +380,7 @@ def test_answers_sent_while_the_server_is_away_are_sent_again(open_context: Open
     page.keyboard.press("1")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    expect(page.locator("#trouble")).to_contain_text("There is no connection to the server.")
+    expect(page.locator("#trouble")).to_contain_text("there is no connection to the server.")
     page.context.set_offline(False)
     wait_for_next_stage(page, address, stage + 1)
     expect(page.locator("#trouble")).to_be_empty()

@@ -78,7 +78,8 @@ def test_cookies_are_http_only_and_same_site(client):
     user = make_user("someone")
     client.get("/sign-in/")
     client.post("/sign-in/", {"username": user.username, "password": "a-long-enough-password"})
-    assert {"sessionid", "csrftoken"} <= set(client.cookies)
+    client.post("/language/", {"language": "de"})
+    assert {"sessionid", "csrftoken", "known_browser", "django_language"} <= set(client.cookies)
     for cookie in client.cookies.values():
         assert cookie["httponly"], cookie.key
         assert cookie["samesite"] == "Lax", cookie.key

@@ -4,7 +4,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import InterfaceLanguage
-from tests.factories import PASSWORD, make_member, make_project, make_rater, make_user
+from annotation.rating.assigning import take_assignment
+from tests.factories import PASSWORD, make_member, make_project, make_rater, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -95,3 +96,14 @@ def test_an_account_keeps_its_choice_on_a_browser_of_somebody_else(client):
     sign_in(client, user)
     assert '<html lang="es">' in page(client, "/account/")
     assert InterfaceLanguage.objects.get().code == "es"
+
+
+def test_a_question_that_is_kept_rendered_is_kept_for_its_language(client):
+    rater = make_rater(make_project())
+    make_summary(rater.project)
+    assignment = take_assignment(rater)
+    client.force_login(rater.user)
+    address = f"/projects/{rater.project.slug}/rate/{assignment.pk}/"
+    assert "<bdi>Ja</bdi>" in page(client, address, accept_language="de")
+    assert "<bdi>Yes</bdi>" in page(client, address)
+    assert "<bdi>Ja</bdi>" in page(client, address, accept_language="de")
