@@ -18,8 +18,8 @@ from metaeval.stats.result import Estimate, Interval, or_none
 from metaeval.stats.rows import Rows
 from metaeval.stats.significance.compare_pairs import compare_pairs, pair_differences
 from metaeval.stats.significance.compared import MarginTests, PairTests, compared
-from metaeval.stats.significance.corrections import CORRECTIONS
-from metaeval.stats.significance.rank_clusters import rank_clusters
+from metaeval.stats.significance.corrections import CORRECTIONS, corrected_pairs
+from metaeval.stats.significance.rank_clusters import rank_clusters, tested_with_each_other
 from metaeval.stats.significance.replicates import ROUNDING
 from metaeval.stats.uncertainty.bootstrap import Bootstrap
 from metaeval.stats.uncertainty.intervals import INTERVALS, intervals
@@ -278,7 +278,9 @@ def _uncertainty(
         constant=method.constant,
         margin=method.margin,
     )
-    adjusted = _adjusted(tests.p_values, method.correction)
+    adjusted = (
+        tests.p_values if method.correction == NONE else corrected_pairs(tests.p_values, method.correction)
+    )
     if method.correction == NONE:
         correction = "not corrected for their number"
     else:
@@ -288,7 +290,7 @@ def _uncertainty(
         in_both_orders = f"Its p-values are {correction}, each pair counting in both orders."
         definition = f"{definition} {tests.within_margin.definition} {in_both_orders}"
     ranked = np.flatnonzero(~np.isnan(merits))
-    tested = _tested_with_each_other(tests, ranked)
+    tested = tested_with_each_other(tests.p_values, ranked)
     # Unequal units: the values do not rank evaluators, their differences do.
     ranks = np.asarray(merits) if are_units_equal else np.nan_to_num(tests.differences[:, tested]).sum(axis=1)
     return Uncertainty(
@@ -321,19 +323,6 @@ def _why_no_letters(column: Column, tests: PairTests, ranked: Sequence[int]) -> 
     return "; ".join(
         reason if len(named) == everyone else f"{reason} ({_first(named)})" for reason, named in pairs.items()
     )
-
-
-def _tested_with_each_other(tests: PairTests, ranked: Ints) -> Ints:
-    """Return the evaluators that remain of `ranked` when those with the most untested pairs are left out.
-
-    They are left out again and again until every two have been tested; none remain if only one would.
-    """
-    untested = np.isnan(tests.p_values)
-    np.fill_diagonal(untested, False)
-    rest = ranked
-    while (counts := untested[np.ix_(rest, rest)].sum(axis=1)).any():
-        rest = rest[counts < counts.max()]
-    return rest if len(rest) > 1 else rest[:0]
 
 
 def _first(named: Sequence[str]) -> str:
@@ -383,14 +372,3 @@ def _within_margin(tests: MarginTests, correction: str) -> Callable[[int, int], 
         float(equivalent[row, at]),
         tests.reasons.get((row, at), ""),
     )
-
-
-def _adjusted(p_values: Floats, correction: str) -> Floats:
-    """Return the p-values of all pairs of one dimension, corrected together."""
-    if correction == NONE:
-        return p_values
-    upper = np.triu_indices(len(p_values), 1)
-    adjusted = np.full_like(p_values, np.nan)
-    adjusted[upper] = CORRECTIONS[correction](p_values[upper])
-    adjusted.T[upper] = adjusted[upper]
-    return adjusted

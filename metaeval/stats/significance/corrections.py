@@ -65,3 +65,12 @@ CORRECTIONS: dict[str, Callable[[npt.ArrayLike], Floats]] = {
     "holm": holm,
     "benjamini_hochberg": benjamini_hochberg,
 }
+
+
+def corrected_pairs(p_values: Floats, correction: str) -> Floats:
+    """Return the p-values of all pairs, (n, n) and symmetric, corrected together; the diagonal is nan."""
+    upper = np.triu_indices(len(p_values), 1)
+    corrected = np.full_like(p_values, np.nan)
+    corrected[upper] = CORRECTIONS[correction](p_values[upper])
+    corrected.T[upper] = corrected[upper]
+    return corrected

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import number_vector
+from metaeval.stats.arrays import Floats, Ints, number_vector
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -47,6 +47,24 @@ def rank_clusters(values: npt.ArrayLike, significant: npt.ArrayLike) -> list[str
         for place in column:
             letters[places[place]].append(name)
     return [(" " if len(columns) > len(ALPHABET) else "").join(own) for own in letters]
+
+
+def tested_with_each_other(p_values: Floats, ranked: Ints) -> Ints:
+    """Return the evaluators that remain of `ranked` when those with the most untested pairs are left out.
+
+    They are left out again and again until every two have been tested; none remain if only one would.
+
+    Parameters
+    ----------
+    p_values : (evaluators, evaluators) nan where the two were not tested; the diagonal is ignored.
+    ranked : (n,) places of evaluators.
+    """
+    untested = np.isnan(p_values)
+    np.fill_diagonal(untested, False)
+    rest = ranked
+    while (counts := untested[np.ix_(rest, rest)].sum(axis=1)).any():
+        rest = rest[counts < counts.max()]
+    return rest if len(rest) > 1 else rest[:0]
 
 
 def _split(columns: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:

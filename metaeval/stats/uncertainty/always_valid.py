@@ -2,13 +2,12 @@
 
 import math
 
-import numpy as np
 from scipy.special import stdtr
 
 from metaeval.stats.arrays import Floats
 from metaeval.stats.result import NoIntervalError
 from metaeval.stats.uncertainty.article_draws import FEWEST_ARTICLES
-from metaeval.stats.uncertainty.jackknife_interval import JackknifeSpread, jackknife_spread
+from metaeval.stats.uncertainty.jackknife_interval import JackknifeSpread, OpenScale, jackknife_spread
 from metaeval.stats.uncertainty.percentile_interval import CONFIDENCE
 
 PRIOR_ARTICLES = 6
@@ -125,15 +124,12 @@ def always_valid_interval(
     >>> tuple(round(end, 4) for end in ends)
     (-0.2847, 0.6033)
     """
-    values = np.append(without, value)
-    if least is not None and (np.nanmin(values) <= least or np.nanmax(values) >= 1):
-        raise NoIntervalError(f"there is no interval around {least:g} or 1")
-    centre, scale = (0.0, 1.0) if least is None else ((1 + least) / 2, (1 - least) / 2)
-    spread = jackknife_spread(
-        (value - centre) / scale, (without - centre) / scale, times, on_fishers_scale=least is not None
+    scale = None if least is None else OpenScale(least)
+    spread = (
+        scale.spread(value, without, times)
+        if scale
+        else jackknife_spread(value, without, times, on_fishers_scale=False)
     )
     half = always_valid_quantile(1 - CONFIDENCE, articles, degrees_at_every_look(spread)) * spread.error
     low, high = spread.middle - half, spread.middle + half
-    if least is None:
-        return low, high
-    return centre + scale * math.tanh(low), centre + scale * math.tanh(high)
+    return (scale.value(low), scale.value(high)) if scale else (low, high)

@@ -79,3 +79,35 @@ def jackknife_spread(
         clusters - 1,
         clusters * mean_square**2 / float(np.average(squares**2, weights=counts)),
     )
+
+
+class OpenScale(NamedTuple):
+    """The scale without ends of values from `least` to 1: artanh of the value moved to -1 to 1.
+
+    Of correlations it is Fisher's, of shares half the log-odds.
+    """
+
+    least: float
+
+    def spread(self, value: float, without: Floats, times: Floats | None = None) -> JackknifeSpread:
+        """Return the value on the scale with its standard error; arguments as of `jackknife_spread`.
+
+        Raises NoIntervalError as that does, and for values at an end.
+        """
+        values = np.append(without, value)
+        if np.nanmin(values) <= self.least or np.nanmax(values) >= 1:
+            raise NoIntervalError(f"there is no interval around {self.least:g} or 1")
+        moved = (value - self._centre) / self._half, (without - self._centre) / self._half
+        return jackknife_spread(*moved, times, on_fishers_scale=True)
+
+    def value(self, on_scale: float) -> float:
+        """Return the value that lies there on the scale."""
+        return self._centre + self._half * math.tanh(on_scale)
+
+    @property
+    def _centre(self) -> float:
+        return (1 + self.least) / 2
+
+    @property
+    def _half(self) -> float:
+        return (1 - self.least) / 2

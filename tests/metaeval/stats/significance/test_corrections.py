@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metaeval.stats.significance.corrections import CORRECTIONS, benjamini_hochberg, holm
+from metaeval.stats.significance.corrections import CORRECTIONS, benjamini_hochberg, corrected_pairs, holm
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 
@@ -69,3 +69,12 @@ def test_an_invalid_p_value_is_refused(subtests):
                 pytest.raises(ValueError, match="between 0 and 1"),
             ):
                 correct([0.5, wrong])
+
+
+def test_each_pair_of_a_table_is_corrected_once():
+    p_values = np.array([[np.nan, 0.01, 0.04], [0.01, np.nan, np.nan], [0.04, np.nan, np.nan]])
+
+    corrected = corrected_pairs(p_values, "holm")
+
+    assert corrected[0].tolist() == pytest.approx([np.nan, 0.02, 0.04], nan_ok=True)
+    assert np.array_equal(corrected, corrected.T, equal_nan=True)
