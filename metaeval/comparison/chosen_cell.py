@@ -18,11 +18,16 @@ from metaeval.snapshot.snapshot import Snapshot
 from metaeval.stats.arrays import Floats, Ints
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.correlation.soft_accuracy import SOFT_ACCURACY, SOFT_ACCURACY_LABEL
 from metaeval.stats.groups import Groups
 from metaeval.stats.ranks import value_codes
 
 AT_ONCE = 10_000
 """Ids in one query."""
+TITLES = {name: coefficient.label for name, coefficient in COEFFICIENTS.items()} | {
+    SOFT_ACCURACY: SOFT_ACCURACY_LABEL
+}
+"""Coefficient -> its title, in the order of the rows."""
 MOST_APART = 3
 """Summaries shown on each side: ranked too high, and too low."""
 
@@ -85,10 +90,10 @@ def every_level(
     """Return every coefficient at every level. With many summaries this takes a second."""
     return [
         CoefficientRow(
-            coefficient.label,
+            title,
             [comparison.figure(evaluator, labels, level, name, constant=constant) for level in LEVELS],
         )
-        for name, coefficient in COEFFICIENTS.items()
+        for name, title in TITLES.items()
     ]
 
 

@@ -10,7 +10,7 @@ from annotation.templatetags.figures import noun
 from metaeval.charts.heat_table import HeatCell, HeatRow, heat, undefined_reasons
 from metaeval.comparison import pending
 from metaeval.comparison.charts import evaluators_chart
-from metaeval.comparison.chosen_cell import CellDetails, CoefficientRow, chosen_cell, every_level
+from metaeval.comparison.chosen_cell import TITLES, CellDetails, CoefficientRow, chosen_cell, every_level
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable, units_of
 from metaeval.comparison.human_ceiling import ONE_RATING_EACH
 from metaeval.comparison.pending import AsOf
@@ -25,7 +25,6 @@ from metaeval.live.results_page import ComparedPage, side_by_side
 from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.snapshot.rater_groups import groups_apart
 from metaeval.snapshot.snapshot import Snapshot, snapshot_of
-from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.result import Estimate, each_once
 from metaeval.templatetags.results import short_range
@@ -114,8 +113,8 @@ class ComparisonPage(ComparedPage):
 
     @property
     def coefficients(self) -> list[str]:
-        """The labels of all coefficients."""
-        return [each.label for each in COEFFICIENTS.values()]
+        """The titles of the rows of `levels`."""
+        return list(TITLES.values())
 
     @property
     def level_names(self) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +12,7 @@ from metaeval.snapshot.arrays import Labels, SetupScores
 from metaeval.stats.arrays import Bools, Floats, Ints
 from metaeval.stats.correlation.constant_scores import LEFT_OUT, coefficient_at
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.correlation.soft_accuracy import SOFT_ACCURACY, soft_accuracies
 from metaeval.stats.correlation.used_rows import are_units_equal
 from metaeval.stats.method import CORRECTION_LABELS, NONE, Method
 from metaeval.stats.result import Estimate, Interval, or_none
@@ -78,17 +79,24 @@ class Column:
         negated: bool = False,
         constant: str = LEFT_OUT,
     ) -> list[Estimate]:
-        """Return the coefficient of the evaluators at `places`, with their scores or negated scores."""
-        chosen = coefficient_at(level, coefficient, constant)
-        by_order = chosen.is_of_order and not LEVELS[level].is_of_means
-        rows = self.order if by_order else self.rows
+        """Return the coefficient of the evaluators at `places`, with their scores or negated scores.
+
+        The coefficient is one of `COEFFICIENTS`, or SOFT_ACCURACY.
+        """
+        if coefficient == SOFT_ACCURACY:
+            rows, compute = self.rows, partial(soft_accuracies, LEVELS[level])
+        else:
+            chosen = coefficient_at(level, coefficient, constant)
+            by_order = chosen.is_of_order and not LEVELS[level].is_of_means
+            rows = self.order if by_order else self.rows
+            compute = partial(LEVELS[level].estimates, chosen)
         found: dict[int, Estimate] = {}
         for alike, counted in self._seen_alike:
             those = [place for place in places if place in alike]
             scores = rows.scores[those]
             own = rows.with_scores(-scores if negated else scores)
             own = own.at(counted) if self.is_any_seen else own
-            found |= dict(zip(those, LEVELS[level].estimates(chosen, own), strict=True))
+            found |= dict(zip(those, compute(own), strict=True))
         return [found[place] for place in places]
 
     def are_units_equal(self, method: Method, places: Sequence[int]) -> bool:

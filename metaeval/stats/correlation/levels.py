@@ -45,7 +45,7 @@ def pooled_each(coefficient: Coefficient, rows: Rows) -> list[Estimate]:
     found: dict[int, Estimate] = {}
     for places, pairs, kept in paired_alike(rows, by_majority=coefficient.is_for_yes_no):
         if coefficient.is_for_yes_no and not rows.yes_no:
-            undefined = _undefined(pairs, definition, _needs_yes_no_question(coefficient))
+            undefined = undefined_estimate(pairs, definition, _needs_yes_no_question(coefficient))
             found |= dict.fromkeys(places, undefined)
             continue
         n_articles, n_systems = count_known(pairs.rows.articles), count_known(pairs.rows.systems)
@@ -99,7 +99,9 @@ def system(coefficient: Coefficient, rows: Rows) -> Estimate:
     )
     if coefficient.is_for_yes_no:
         is_mean = f"{coefficient.label} compares yes with no, and a system's mean label is neither"
-        return _undefined(pairs, definition, is_mean if rows.yes_no else _needs_yes_no_question(coefficient))
+        return undefined_estimate(
+            pairs, definition, is_mean if rows.yes_no else _needs_yes_no_question(coefficient)
+        )
 
     order, groups, unknown = _grouped(pairs.rows.systems, rows.systems)
     used = groups.only(groups.sizes > 0)
@@ -137,7 +139,7 @@ def _mean(coefficient: Coefficient, rows: Rows, group: str) -> Estimate:
         f" {coefficient.definition}"
     )
     if coefficient.is_for_yes_no and not rows.yes_no:
-        return _undefined(pairs, definition, _needs_yes_no_question(coefficient))
+        return undefined_estimate(pairs, definition, _needs_yes_no_question(coefficient))
 
     is_article = group == "article"
     order, groups, unknown = (
@@ -187,7 +189,8 @@ def _needs_yes_no_question(coefficient: Coefficient) -> str:
     return f"{coefficient.label} needs a yes/no question"
 
 
-def _undefined(pairs: Paired, definition: str, reason: str) -> Estimate:
+def undefined_estimate(pairs: Paired, definition: str, reason: str) -> Estimate:
+    """Return an estimate without a value for the summaries of `pairs`."""
     return Estimate(
         value=np.nan,
         n=len(pairs.rows),

@@ -308,6 +308,7 @@ class TestComparison:
                 )
                 assert f"{row['value']:.3f}".removeprefix("0") in text
         assert "undefined: ROC AUC needs a yes/no question" in text
+        assert SYSTEMS_ONLY in text
 
     def test_summaries_with_the_largest_rank_differences_are_linked(self, researcher, judged):
         """Labels are 1.5 2.5 4 2 4 5 and scores 1 3 2 2 4 6: the second is too high, the third too low."""
@@ -484,7 +485,9 @@ class TestCsv:
         levels = self.table(researcher.get(address("levels_csv", judged), chosen))
         assert {row["evaluator"] for row in levels} == {"ROUGE-1"}
         assert {row["dimension"] for row in levels} == {question.dimension}
-        assert len({(row["level"], row["coefficient"]) for row in levels}) == len(LEVELS) * len(COEFFICIENTS)
+        assert {(row["level"], row["coefficient"]) for row in levels} == set(
+            product(LEVELS, [*COEFFICIENTS, SOFT_ACCURACY])
+        )
         systems = self.table(researcher.get(address("systems_csv", judged), chosen))
         page = researcher.get(address("comparison", judged), chosen).context["page"]
         assert [(row["system"], row["label"], row["score"], row["n"]) for row in systems] == [
