@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
+from itertools import product
 
 import pytest
 from django.db import connection
@@ -18,6 +19,7 @@ from metaeval.agreement.page import HEADLINES
 from metaeval.agreement.report import agreement_rows
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
 from metaeval.stats.correlation.levels import LEVELS
+from metaeval.stats.correlation.soft_accuracy import SOFT_ACCURACY, SYSTEMS_ONLY
 from metaeval.templatetags.results import figure, short_figure
 from scoring.models import SeenArticle
 from tests.factories import make_member, make_project, make_rater, make_summary

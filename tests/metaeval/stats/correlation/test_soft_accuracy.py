@@ -59,9 +59,9 @@ def matrices(most_systems=4):
     )
 
 
-# By hand, for two systems, three articles and all eight ways to swap. The labels differ by 3, 1 and -1, by 3 in
-# all; swapped, by 3, 5, 1, 3 or their negatives: 3 of 8 are at least 3, 7 of 8 at most 3. The scores differ by
-# 1, 2 and 4, by 7 in all, which is the largest: 1 of 8 is at least 7, and all are at most 7.
+# By hand, for two systems, three articles and all eight ways to swap. The labels differ by 3, 1 and -1, by 3
+# in all; swapped, by 3, 5, 1, 3 or their negatives: 3 of 8 are at least 3, 7 of 8 at most 3. The scores
+# differ by 1, 2 and 4, by 7 in all, which is the largest: 1 of 8 is at least 7, and all are at most 7.
 def test_two_systems_by_hand():
     labels, scores = np.array([[4, 1], [2, 1], [1, 2]]), np.array([[3, 2], [3, 1], [5, 1]])
     every_swap = np.array(list(itertools.product([1, -1], repeat=3)))
