@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from metaeval.across_projects.api import across_projects
 from metaeval.agreement.api import agreement
 from metaeval.card.api import evaluator_card
 from metaeval.comparison.api import comparison
@@ -12,6 +13,7 @@ from metaeval.preregistrations.api import preregistration_list
 from metaeval.rechecks.api import recheck_list
 
 urlpatterns = [
+    path("projects/<slug:slug>/across-projects/", across_projects, name="api_across_projects"),
     path("projects/<slug:slug>/agreement/", agreement, name="api_agreement"),
     path("projects/<slug:slug>/comparison/", comparison, name="api_comparison"),
     path("projects/<slug:slug>/evaluator-card/", evaluator_card, name="api_evaluator_card"),

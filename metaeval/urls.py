@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from metaeval.across_projects import views as across_projects
 from metaeval.adjudication import views as adjudication
 from metaeval.agreement import views as agreement
 from metaeval.answers import views as answers
@@ -25,6 +26,7 @@ from metaeval.training import model_views
 from metaeval.training import views as trainings
 
 PROJECT = "projects/<slug:slug>"
+ACROSS_PROJECTS = f"{PROJECT}/across-projects"
 ADJUDICATION = f"{PROJECT}/adjudication"
 AGREEMENT = f"{PROJECT}/agreement"
 ANSWERS = f"{PROJECT}/answers"
@@ -49,6 +51,17 @@ MODEL = f"{TRAININGS}/models/<str:model_name>"
 FIGURE = "figures/<slug:name>.<slug:kind>"
 
 urlpatterns = [
+    path(f"{ACROSS_PROJECTS}/", across_projects.across_projects, name="across_projects"),
+    path(
+        f"{ACROSS_PROJECTS}/table.<slug:kind>",
+        across_projects.across_projects_table,
+        name="across_projects_table",
+    ),
+    path(
+        f"{ACROSS_PROJECTS}/{FIGURE}",
+        across_projects.across_projects_figure,
+        name="across_projects_figure",
+    ),
     path(f"{ADJUDICATION}/", adjudication.adjudication, name="adjudication"),
     path(f"{ADJUDICATION}/table.csv", adjudication.adjudication_csv, name="adjudication_csv"),
     path(f"{ADJUDICATION}/<int:summary_id>/", adjudication.adjudicate, name="adjudicate"),

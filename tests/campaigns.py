@@ -223,6 +223,8 @@ def make_campaign(mark: str) -> Campaign:
         "rater_messages": {"rater_id": reserved.pk},
         "gold_restore": {"summary_id": retired.summary_id},
         "comparison_table": {"kind": "csv"},
+        "across_projects_table": {"kind": "csv"},
+        "across_projects_figure": {"name": "data-sets", "kind": "svg"},
         "agreement_table": {"kind": "csv"},
         "answers_table": {"name": "systems", "kind": "csv"},
         "systems_table": {"name": "scores", "kind": "csv"},

@@ -10,6 +10,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "api_urls": "addresses of the API",
         "tasks": "Celery tasks: runs, trainings, the sweep",
         "management": "metaeval, agreement and learning_curve on the command line",
+        "across_projects": "evaluators over several data sets",
         "dataset_card": "a project's ratings ready to publish",
         "rechecks": "summaries scored again: noise and drift of judges",
         "experiments": "runs that differ in one setting",

@@ -290,6 +290,9 @@ GET   judge_try                  in     403       403        200     200     404
 POST  judge_try                  in     403       403        422     422     404      404       404
 GET   sealed_open                in     403       403        200     200     404      404       404
 POST  sealed_open                in     403       403        422     422     404      404       404
+GET   across_projects            in     403       403        200     200     404      404       404
+GET   across_projects_table      in     403       403        200     200     404      404       404
+GET   across_projects_figure     in     403       403        200     200     404      404       404
 GET   experiments                in     403       403        200     200     404      404       404
 GET   experiment_new             in     403       403        200     200     404      404       404
 POST  experiment_new             in     403       403        302     302     404      404       404
@@ -364,6 +367,7 @@ POST  api_runs                  401     403       403        201     201     404
 GET   api_run                   401     403       403        200     200     404      404       404
 POST  api_run_cancel            401     403       403        409     409     404      404       404
 GET   api_scores                401     403       403        200     200     404      404       404
+GET   api_across_projects       401     403       403        200     200     404      404       404
 GET   api_experiments           401     403       403        200     200     404      404       404
 GET   api_learning_curves        401     403       403        200     200     404      404       404
 GET   api_learning_curve         401     403       403        200     200     404      404       404

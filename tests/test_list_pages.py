@@ -129,6 +129,7 @@ preregistration_new preregistration_withdraw
 RESULTS = """
 agreement_table agreement_figure api_agreement planning planning_table
 timeline timeline_figure
+across_projects across_projects_table across_projects_figure api_across_projects
 comparison_table comparison_figure comparison_methods significance_csv levels_csv systems_csv
 answers_table evaluator_card_table evaluator_card_figure api_evaluator_card disagreements_csv
 api_judge experiment_table experiment_figure

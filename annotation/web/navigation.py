@@ -73,6 +73,7 @@ SECTIONS = (
             "planning",
             "disagreements",
             "experiments",
+            "across_projects",
         ),
     ),
     Section(

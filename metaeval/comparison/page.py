@@ -14,7 +14,7 @@ from metaeval.comparison.chosen_cell import TITLES, CellDetails, CoefficientRow,
 from metaeval.comparison.comparison import ComparisonFigure, ComparisonTable, units_of
 from metaeval.comparison.human_ceiling import ONE_RATING_EACH
 from metaeval.comparison.pending import AsOf
-from metaeval.comparison.point_values import Points, point_values_of
+from metaeval.comparison.report import Points, point_values_of
 from metaeval.comparison.significance_table import SignificanceTable, significance_table
 from metaeval.comparison.uncertainty import Uncertainty
 from metaeval.export.chart import Chart

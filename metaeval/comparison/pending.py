@@ -12,7 +12,7 @@ from annotation.models import Project
 from annotation.templatetags.figures import noun
 from metaeval.comparison.chosen_cell import CoefficientRow, every_level
 from metaeval.comparison.comparison import Comparison, ComparisonTable
-from metaeval.comparison.point_values import whole_table
+from metaeval.comparison.report import whole_table
 from metaeval.comparison.uncertainty import Uncertainty
 from metaeval.live.background import LONG, SHORT, SOON, BackgroundResults, Key, part_done, queue_of
 from metaeval.live.choices import ComparisonChoices

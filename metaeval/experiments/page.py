@@ -8,7 +8,7 @@ from annotation.models import Project
 from metaeval.comparison import pending
 from metaeval.comparison.comparison import ComparisonTable
 from metaeval.comparison.pending import AsOf
-from metaeval.comparison.point_values import Points, point_values_of
+from metaeval.comparison.report import Points, point_values_of
 from metaeval.comparison.significance_table import SignificanceTable, significance_table
 from metaeval.comparison.uncertainty import Column, Uncertainty
 from metaeval.experiments.figures import experiment_charts

@@ -29,6 +29,10 @@ NAMED_BY = {
     "wang-ramdas-2022-false": r"always-valid .*Benjamini",
     "schuirmann-1987-comparison": r"Schuirmann",
     "calderon-etal-2025-alternative": r"[Aa]lternative annotator test",
+    "paule-mandel-1982-consensus": r"Paule",
+    "hartung-knapp-2001-tests": r"Hartung",
+    "inthout-etal-2016-plea": r"Prediction: the 95%",
+    "higgins-thompson-2002-quantifying": r"Higgins",
     "angelopoulos-etal-2023-prediction": r"[Pp]rediction-powered",
     "angelopoulos-etal-2023-ppi": r"PPI\+\+",
 }

@@ -43,10 +43,12 @@ class Picks:
     help: str
     options: Sequence[tuple[str, str, bool]]
     """Values, their labels, and whether each is picked."""
+    fewest: int = 2
+    """The number of options from which on there is a choice."""
 
     @property
     def is_a_choice(self) -> bool:
-        return len(self.options) > 1
+        return len(self.options) >= self.fewest
 
     @property
     def n_picked(self) -> int:

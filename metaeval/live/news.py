@@ -75,7 +75,7 @@ def _for_stranger(
 
     A page for somebody who is signed in, or with a message, is for one reader alone.
     """
-    if request.htmx and shows(request, project):
+    if request.htmx and shows(request, project.revision):
         return HttpResponse(status=204)
     address = request.resolver_match.view_name if request.resolver_match else request.path
     asked = (address, choices, *sorted(named.items()), _wants_parts(request), request.user.pk)
@@ -99,20 +99,20 @@ def _wants_parts(request: HtmxRequest) -> bool:
     return bool(request.htmx) and not request.htmx.history_restore_request
 
 
-def stamp(revision: int, *, waits: int = 0) -> str:
+def stamp(revision: int | str, *, waits: int = 0) -> str:
     """Return the text by which a page says what it shows."""
     return f"{revision}-{waits:d}" if waits else str(revision)
 
 
-def shows(request: HttpRequest, project: Project, waits_for: Collection[Key] = ()) -> bool:
-    """Return whether the page polls for news and there are none.
+def shows(request: HttpRequest, revision: int | str, waits_for: Collection[Key] = ()) -> bool:
+    """Return whether the page polls for news since `revision` and there are none.
 
     A page that waits for results has news as soon as fewer parts of `waits_for` are pending in this process.
     A result that another process had started is then awaited here, too.
     """
     given = request.GET.get("revision")
     pending = sum(progress.left for key in waits_for if (progress := progress_of(key)))
-    return given in {stamp(project.revision, waits=waits) for waits in range(pending + 1)}
+    return given in {stamp(revision, waits=waits) for waits in range(pending + 1)}
 
 
 def answer(
@@ -121,15 +121,20 @@ def answer(
     template: str,
     make_page: Callable[[], ResultsPage],
     waits_for: Collection[Key] = (),
+    *,
+    revision: str = "",
     **others: object,
 ) -> HttpResponse:
-    """Render the page, or for htmx only its changing parts; 204 if it already `shows` all there is."""
-    if shows(request, project, waits_for):
+    """Render the page, or for htmx only its changing parts; 204 if it already `shows` all there is.
+
+    `revision` is that of a page that depends on more than the project's.
+    """
+    if shows(request, revision or project.revision, waits_for):
         return HttpResponse(status=204)
     page = make_page()
     context = {
         "page": page,
-        "stamp": stamp(page.snapshot.revision, waits=page.waits),
+        "stamp": stamp(revision or page.snapshot.revision, waits=page.waits),
         "how": how_computed(page, project, timezone.localdate()),
         **others,
     }

@@ -46,6 +46,7 @@ PAGES = {
         "demo-researcher",
         "/projects/demo/disagreements/?evaluator=2&question=attribution",
     ),
+    "across-projects": ("demo-researcher", "/projects/demo/across-projects/?other=sample"),
     "experiments": ("demo-researcher", "/projects/demo/experiments/"),
     "experiment-new": ("demo-researcher", "/projects/demo/experiments/new/"),
     "experiment-compare": ("demo-researcher", "/projects/demo/experiments/compare/"),

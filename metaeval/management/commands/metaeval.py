@@ -12,6 +12,15 @@ from annotation.errors import DomainError
 from annotation.imports.reading.records import FileRefused
 from annotation.management.named_project import BAD_ARGUMENTS, named_project
 from annotation.management.own_command import OwnCommand
+from metaeval.across_projects.data_sets import (
+    BY,
+    asked_keys,
+    dimension_of,
+    figures_of,
+    members_of,
+    parts_of,
+)
+from metaeval.across_projects.report import across_table
 from metaeval.comparison.comparison import compare, table_of
 from metaeval.comparison.report import comparison_table
 from metaeval.export.formats import FORMATS, written
@@ -30,6 +39,22 @@ from metaeval.stats.significance.compare_pairs import TESTS
 from metaeval.stats.significance.corrections import CORRECTIONS
 from metaeval.stats.uncertainty.intervals import INTERVALS
 
+OF_ONE_PROJECT: dict[str, object] = {
+    "interval": Method.interval,
+    "test": Method.test,
+    "correction": Method.correction,
+    "margin": Method.margin,
+    "resamples": Method.resamples,
+    "seed": Method.seed,
+    "items": Method.items,
+    "language": ALL,
+    "dataset": ALL,
+    "system": [],
+    "evaluator": [],
+    "group": "",
+}
+"""Options that one project takes and several do not, and their defaults."""
+
 
 class Command(OwnCommand):
     help = (
@@ -40,7 +65,12 @@ class Command(OwnCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         where = parser.add_mutually_exclusive_group(required=True)
-        where.add_argument("--project", metavar="SLUG")
+        where.add_argument(
+            "--project",
+            action="append",
+            metavar="SLUG",
+            help="repeat for several: one table by project, with random-effects means",
+        )
         where.add_argument("--input", type=Path, metavar="EXAMPLES", help="examples with labels, JSONL")
         parser.add_argument(
             "--scores",
@@ -113,7 +143,14 @@ class Command(OwnCommand):
             action="append",
             default=[],
             metavar="KEY",
-            help="only these questions; repeat for several",
+            help="only these questions; repeat for several. With several projects also SLUG:KEY, the question"
+            " that counts in one of them",
+        )
+        parser.add_argument(
+            "--by",
+            choices=BY,
+            default="project",
+            help="with several projects: a column for each project, or for each dataset that articles name",
         )
         parser.add_argument(
             "--group",
@@ -132,24 +169,50 @@ class Command(OwnCommand):
         try:
             method = _method(options, is_live=False)
             method.refuse_inapplicable_test()
-            if options["project"]:
+            layout: dict[str, Any] = {"across": ("dimension",)}
+            if options["input"]:
+                rows = self._of_files(options, method)
+            elif len(options["project"]) > 1:
+                rows, layout = self._of_projects(options), {"across": ("data_set",), "by": "dimension"}
+            else:
                 snapshot = self._snapshot(options)
                 method = _method(options, is_live=snapshot.is_live)
                 rows = self._of_project(options, method, snapshot)
-            else:
-                rows = self._of_files(options, method)
         except (DomainError, FileRefused, OSError) as error:
             raise CommandError(str(error), returncode=BAD_ARGUMENTS) from error
         for warning in each_once(f"{row['dimension']}: {row['warning']}" for row in rows if "warning" in row):
             self.stderr.write(warning)
         for warning in method.warnings:
             self.stderr.write(warning)
-        self.stdout.write(written(rows, options["format"], down="evaluator", across=("dimension",), n="n"))
+        self.stdout.write(written(rows, options["format"], down="evaluator", n="n", **layout))
+
+    def _of_projects(self, options: dict[str, Any]) -> list[dict[str, object]]:
+        _refuse_scores(options)
+        for name, default in OF_ONE_PROJECT.items():
+            if options[name] != default:
+                raise CommandError(f"--{name} goes with one --project only", returncode=BAD_ARGUMENTS)
+        projects = [named_project(slug) for slug in dict.fromkeys(options["project"])]
+        asked = options["question"] or list(asked_keys(members_of(projects, ())))
+        if not asked:
+            example = f"--question {projects[0].slug}:KEY"
+            raise DomainError(f"the projects ask no question of the same key; name one for each: {example}")
+        method = Method(
+            options["level"], options["coefficient"], interval=NONE, test=NONE, constant=options["constant"]
+        )
+        rows: list[dict[str, object]] = []
+        for keys in [asked] if any(":" in key for key in asked) else [[key] for key in asked]:
+            parts = parts_of(members_of(projects, keys), options["by"], options["labels"])
+            found = [figures_of(part, method, None) for part in parts]
+            table = across_table(dimension_of(parts), [part.data_set for part in parts], found, method)
+            rows += table.as_json()
+        for project in projects:
+            if project.closed_at is None:
+                self.stderr.write(f"{project.name}: ratings still come in; intervals are for a single look")
+        return rows
 
     def _snapshot(self, options: dict[str, Any]) -> Snapshot:
-        if options["scores"] or options["only_known"]:
-            raise CommandError("--scores and --only-known need --input", returncode=BAD_ARGUMENTS)
-        return snapshot_of(named_project(options["project"]))
+        _refuse_scores(options)
+        return snapshot_of(named_project(options["project"][0]))
 
     def _of_project(
         self, options: dict[str, Any], method: Method, snapshot: Snapshot
@@ -187,6 +250,11 @@ class Command(OwnCommand):
             check_choice("question", key, [each.key for each in labels])
         shown = [each for each in labels if not options["question"] or each.key in options["question"]]
         return table_of(comparison, shown, method).rows()
+
+
+def _refuse_scores(options: dict[str, Any]) -> None:
+    if options["scores"] or options["only_known"]:
+        raise CommandError("--scores and --only-known need --input", returncode=BAD_ARGUMENTS)
 
 
 def _method(options: dict[str, Any], *, is_live: bool) -> Method:

@@ -7,6 +7,8 @@ import pytest
 from annotation import protocol
 from annotation.errors import DomainError
 from annotation.people.members import reinstate_rater, remove_rater
+from metaeval.comparison.report import KEPT_TABLES, point_values_of
+from metaeval.live.choices import ComparisonChoices
 from metaeval.snapshot.snapshot import snapshot_of
 from scoring.models import SeenArticle
 from tests.factories import make_project, make_rater, make_summary, make_system
@@ -346,3 +348,31 @@ def test_values_at_every_level_match_nlpstats_and_scipy(shared, db):
                     assert row["value"] == pytest.approx(value, abs=1e-9), (key, level, coefficient)
                     checked += 1
     assert checked == 2 * 2 * 3 * 3  # evaluators, dimensions, levels, coefficients
+
+
+@pytest.fixture
+def scored(project, summaries):
+    score_all(project, summaries, "Metric", [1.0, 2, 3, 3, 4, 5], "coherence")
+    return project
+
+
+def test_values_are_reused_for_another_drawn_figure(scored):
+    snapshot = snapshot_of(scored)
+    points = point_values_of(snapshot, ComparisonChoices())
+    assert point_values_of(snapshot, ComparisonChoices(evaluator="1", question="coherence")) is points
+
+
+def test_other_choices_are_computed_and_only_the_latest_are_kept(scored):
+    snapshot = snapshot_of(scored)
+    first = point_values_of(snapshot, ComparisonChoices())
+    for coefficient in ("pearson", "kendall_b", "kendall_c")[:KEPT_TABLES]:
+        other = point_values_of(snapshot, ComparisonChoices(coefficient=coefficient))
+        assert other.table.figures()[0].coefficient == coefficient
+    assert point_values_of(snapshot, ComparisonChoices()) is not first
+
+
+def test_a_new_snapshot_has_its_own_values(scored):
+    before = point_values_of(snapshot_of(scored), ComparisonChoices())
+    rate(scored.summaries.first(), make_rater(scored), coherence="5")
+    after = point_values_of(snapshot_of(scored), ComparisonChoices())
+    assert after.table.figures()[0].estimate.value != before.table.figures()[0].estimate.value
