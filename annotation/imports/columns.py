@@ -10,8 +10,6 @@ from annotation.models import ImportJob
 
 JOINED = "article_id"
 """The field that several columns may make together."""
-SEVERAL = "summary"
-"""The field of which a wide table has one column for each system, called after it."""
 
 
 def fields_by_column(mapping: Sequence[str], columns: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
@@ -30,8 +28,8 @@ def mapping_of(
     """Return the mapping by which each column holds its chosen field, beside `constants` (field==value).
 
     Several columns of an article's id are joined. Several columns of summaries, or one without a column of
-    systems, are those of a wide table, each of the system that it is called after. Raises InvalidImport,
-    whose `fields` are columns.
+    systems, are those of a wide table, each of the system that it is called after. Columns of scores are each
+    of the evaluator that it is called after. Raises InvalidImport, whose `fields` are columns.
     """
     columns: dict[str, list[str]] = {}
     for column, ours in chosen.items():
@@ -48,10 +46,10 @@ def mapping_of(
         for ours in constant & columns.keys()
         for column in columns[ours]
     }
-    is_wide = importer.may_be_wide and "system" not in {*columns, *constant} and SEVERAL in columns
+    has_rows_of_systems = importer.may_be_wide and "system" in {*columns, *constant}
     pairs = [*constants]
     for ours, held in columns.items():
-        if ours == SEVERAL and is_wide:
+        if ours == importer.several and not has_rows_of_systems:
             pairs += [f"{ours}:{column}={column}" for column in held]
         elif len(held) > 1 and ours != JOINED:
             problems |= dict.fromkeys(
@@ -69,6 +67,8 @@ def _problem(column: str, ours: str, held: Collection[str], importer: type[Impor
     if not ours and column in importer.mapped_fields and column not in held:
         title = column.replace("_", " ")
         return f"A column of this name is imported as {title}. Choose {title} here or for another column."
+    if ours and not column:
+        return "This column has no name. Name it in the file."
     if ours and ("=" in column or (ours == JOINED and "+" in column)):
         return "The name of this column has = or +. Rename it in the file."
     return ""
@@ -95,8 +95,9 @@ def constants_of(mapping: Sequence[str]) -> list[str]:
 def first_rows(job: ImportJob, mapping: Sequence[str]) -> list[dict[str, object]]:
     """Return the first rows of the job's table under our names. Raises ValueError as `read_mapping` does."""
     table = job.report["table"]
-    fields = importer_class(job.format).mapped_fields
-    mapped = read_mapping(mapping, fields, several=SEVERAL)
+    importer = importer_class(job.format)
+    fields = importer.mapped_fields
+    mapped = read_mapping(mapping, fields, several=importer.several)
     ours = [mapped.of(dict(zip(table["columns"], row, strict=True))) for row in table["rows"]]
     return [{name: row[name] for name in row if name.partition(":")[0] in fields} for row in ours]
 

@@ -306,6 +306,7 @@ def import_columns(request: SignedInRequest, slug: str, job_id: int) -> HttpResp
         "job": job,
         "fields": [(field, field.replace("_", " ")) for field in importer.mapped_fields],
         "may_be_wide": importer.may_be_wide,
+        "several": importer.several,
         "columns": [
             (name, seen, chosen.get(name, ""), errors.get(name, ""))
             for name, seen in zip(table["columns"], samples, strict=True)

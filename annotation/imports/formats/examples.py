@@ -72,12 +72,15 @@ class ExamplesImporter(Importer):
     options: Options
     columns = json_fields = NEEDED
     mapped_fields = (*NEEDED, *OPTIONAL)
+    several = "summary"
     may_be_wide = True
     proposes = "interval"
 
     def prepare(self) -> None:
         try:
-            self._mapped = read_mapping(self.options.map, (*NEEDED, *OPTIONAL, "labels"), several="summary")
+            self._mapped = read_mapping(
+                self.options.map, (*NEEDED, *OPTIONAL, "labels"), several=self.several
+            )
         except ValueError as error:
             raise SettingsRefused({"map": str(error)}) from None
         self._systems = {

@@ -102,6 +102,12 @@ def propose_columns(
     return ColumnProposal(_ordered(found, fields))
 
 
+def known_field(name: str) -> str:
+    """Return the field whose name or synonym a column has, the first such field; empty if there is none."""
+    spelt = _spelling(name)
+    return next((ours for ours, names in SYNONYMS.items() if spelt in names), "")
+
+
 def _ordered(found: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
     return {ours: found[ours] for ours in fields if ours in found}
 

@@ -29,6 +29,7 @@ LONGEST = {
 """Maximum number of characters, by the content of the field."""
 LONGEST_COMMENT = 2000
 MOST_IN_A_LIST = 1000
+WITHIN_LIMITS = f"a number from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
 LARGEST_ORDINAL = 9_999  # of revisions and stages
 
 
@@ -210,7 +211,7 @@ class Fields:
         except OverflowError:
             number = math.inf
         if abs(number) > LARGEST_NUMBER:
-            self.problem(field, found, f"a number from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}")
+            self.problem(field, found, WITHIN_LIMITS)
             return None
         return number
 

@@ -70,6 +70,8 @@ class Importer:
     """Fields that its JSON objects have; empty if it reads no JSON."""
     mapped_fields: ClassVar[tuple[str, ...]] = ()
     """Fields whose columns the option `map` names; empty if there is no such option."""
+    several: ClassVar[str] = ""
+    """The field that several columns may hold, each under a name of its own; empty if there is none."""
     may_be_wide: ClassVar[bool] = False
     """True if it reads tables with one row per article and a column for each system."""
     companion: ClassVar[Companion | None] = None

@@ -21,16 +21,16 @@ def label_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{before}(?P<dimension>.+){after}")
 
 
-def split_score_name(name: str, dimensions: Collection[str]) -> tuple[str, str]:
+def split_score_name(name: str, dimensions: Collection[str], nameless: str = "imported") -> tuple[str, str]:
     """Return the (evaluator, dimension) of a score's name.
 
     The dimension is a known one at the end or the start: ice_uniform_coherence is ice_uniform on coherence.
-    A name that is itself a dimension belongs to the evaluator 'imported'; one without any to 'general'.
+    A name that is itself a dimension belongs to the evaluator `nameless`; one without any to 'general'.
     """
     for dimension in sorted(dimensions, key=len, reverse=True):
         if name == dimension:
-            return "imported", dimension
-        for mark in "_-./ ":
+            return nameless, dimension
+        for mark in "_-./: ":
             if name.endswith(f"{mark}{dimension}"):
                 return name[: -len(dimension) - 1], dimension
             if name.startswith(f"{dimension}{mark}"):

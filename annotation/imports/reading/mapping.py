@@ -10,6 +10,8 @@ from annotation.imports.reading.tables import parts_of
 
 JOIN = "-"
 """The text between the values of joined columns."""
+JOIN_OF_IDS = "/"
+"""The same in the id of a summary, which is article_id/system."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Mapped:
             if column not in values:
                 parts = [values.get(part) for part in parts_of(column, values)]
                 if not any(part is None or part == "" for part in parts):
-                    ours[name] = JOIN.join(map(str, parts))
+                    ours[name] = (JOIN_OF_IDS if name == "id" else JOIN).join(map(str, parts))
         ours.update(self.constants)
         return ours
 

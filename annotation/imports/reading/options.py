@@ -35,7 +35,8 @@ map_option = partial(
     label="Columns",
     help="field=column renames a column, field==value sets a field for all rows.",
     details="field=a+b joins two columns with a hyphen. In examples with one row per article, "
-    "summary:NAME=column holds the summaries of a system.",
+    "summary:NAME=column holds the summaries of a system. In scores, score:NAME=column holds those of an "
+    "evaluator.",
     one_per_line=True,
 )
 sheet_option = partial(

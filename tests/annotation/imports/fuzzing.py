@@ -538,6 +538,13 @@ def originals(data: Path) -> Iterator[Original]:
         needs=(stored,),
     )
 
+    header = ["article_id", "system", "rouge1", "ice_coherence"]
+    table = [[f"a{n}", "s", n / 4, ("", "NA", 0.5)[n]] for n in range(3)]
+    yield Original("scores", "metrics.csv", _csv([header, *table]), needs=(stored,))
+    yield Original("scores", "metrics.xlsx", _xlsx([header, *table]), needs=(stored,))
+    flat = [{"id": f"a{n}/s", "rouge1": n / 4, "coherence": (None, "NA", 0.5)[n]} for n in range(3)]
+    yield Original("scores", "metrics.json", json.dumps(flat).encode(), needs=(stored,))
+
     keys = [question.key for question in protocol.SEAHORSE.questions]
     answers = {key: {"value": "yes", "explanation": f"Because of {key}."} for key in keys}
     gold = [

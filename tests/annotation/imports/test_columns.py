@@ -10,7 +10,7 @@ from annotation.imports.reading.importer import importer_class
 from annotation.models import ImportJob, Summary
 from scoring.runs.imported_scores import work_on_import
 from tests.annotation.rating.rating_steps import signed_in
-from tests.factories import make_member, make_project
+from tests.factories import make_article, make_member, make_project, make_summary, make_system
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +113,33 @@ def test_files_without_a_table_have_no_columns_to_choose(client, project):
     assert client.get(address(job)).status_code == 404
 
 
+METRICS = """doc_id,model,rouge1,hash
+d1,gpt,0.5,ff
+d2,gpt,nan,ab
+"""
+
+
+def test_columns_of_scores_are_chosen(client, project):
+    for name in ("d1", "d2"):
+        make_summary(
+            project, article=make_article(project, external_id=name), system=make_system(project, "gpt")
+        )
+    job = checked(client, project, METRICS, format="scores")
+    assert job.status == "failed"
+    columns = client.get(address(job)).context["columns"]
+    assert [column[2] for column in columns] == ["article_id", "system", "score", ""]
+    assert choose(client, job, "article_id", "system", "score", "", check="1").status_code == 302
+    job = worked_on()
+    assert (job.status, job.report["counts"]["scores"]["new"]) == ("done", 2)
+    assert job.report["notes"] == ["Scores of 1 evaluator: rouge1. Columns that are left out: hash."]
+
+
+def test_columns_of_scores_are_evaluators_beside_a_column_of_systems():
+    chosen = {"doc": "article_id", "model": "system", "r": "score", "coherence": "score", "note": ""}
+    mapping = mapping_of(chosen, importer_class("scores"))
+    assert mapping == ["article_id=doc", "system=model", "score:r=r", "score:coherence=coherence"]
+
+
 @pytest.mark.parametrize(
     ("chosen", "mapping"),
     [
@@ -137,6 +164,7 @@ def test_a_choice_is_a_mapping_and_back(chosen, mapping):
         ({"title": "", "id": "article_id"}, [], "title", "is imported as title"),
         ({"id": "article_id", "name": "system"}, ["system==gpt-4"], "name", "the same for all rows"),
         ({"a=b": "summary"}, [], "a=b", "Rename it"),
+        ({"": "summary"}, [], "", "has no name"),
         ({"a+b": "article_id", "c": "article_id"}, [], "a+b", "Rename it"),
     ],
 )

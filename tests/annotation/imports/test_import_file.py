@@ -341,11 +341,12 @@ def test_a_dry_run_writes_nothing_and_predicts_the_counts(project, seahorse, tmp
 
 def test_a_csv_file_for_a_jsonl_format_is_one_problem_with_the_formats_that_read_it(project, tmp_path):
     path = lines(tmp_path / "r.csv", RATINGS, *["a,x,r,comprehensibility,no,S.,en"] * 136)
-    report = load(project, "scores", path, skip_bad=True)
+    report = load(project, "bartscore", path, skip_bad=True)
     assert [problem.found for problem in report.problems] == ["what seems to be a CSV file"]
     assert report.refused == (
         "The file cannot be read. Choose a format that fits its columns: Articles and summaries (XLSX, "
-        "CSV, TSV, JSONL, JSON) or Ratings (CSV, TSV, XLSX, JSONL, JSON)."
+        "CSV, TSV, JSONL, JSON) or Ratings (CSV, TSV, XLSX, JSONL, JSON) or Scores (CSV, TSV, XLSX, JSON, "
+        "JSONL)."
     )
     assert not load(project, "ratings", path).refused
 

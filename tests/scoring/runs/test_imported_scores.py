@@ -10,7 +10,7 @@ from annotation.models import Article, Question, Rating, Summary, System
 from scoring.models import Run, Score, Setup
 from scoring.runs.imported_scores import ImportedScores
 from tests.factories import make_article, make_project, make_summary, make_system
-from tests.import_files import jsonl
+from tests.import_files import jsonl, lines
 
 pytestmark = pytest.mark.django_db
 
@@ -200,3 +200,41 @@ def labels(project):
             "answers__value",
         )
     }
+
+
+# Tables with a column for each metric
+
+
+def test_a_table_becomes_a_run_of_each_evaluator(project, tmp_path):
+    path = lines(tmp_path / "metrics.csv", "article_id,system,rouge1,ice", "a,x/y,0.5,", "b,x/y,1,NA")
+    report = load(project, "scores", path)
+    assert (report.refused, report.counts["scores"].new) == ("", 4)
+    assert values() == {
+        ("rouge1", "general", "a"): 0.5,
+        ("rouge1", "general", "b"): 1.0,
+        ("ice", "general", "a"): None,
+        ("ice", "general", "b"): None,
+    }
+    assert set(Score.objects.filter(value=None).values_list("reason", flat=True)) == {"no score in the file"}
+    assert Run.objects.count() == Setup.objects.count() == 2
+    assert not load(project, "scores", path).has_news
+
+
+def test_a_table_has_the_scores_of_files_of_one_evaluator_each(project, tmp_path):
+    load(project, "scores", jsonl(tmp_path / "rouge1.jsonl", row(scores={"general": 0.5})))
+    report = load(project, "scores", lines(tmp_path / "metrics.csv", "id,rouge1", "a/x/y,0.5", "b/x/y,1"))
+    assert (report.counts["scores"].new, report.counts["scores"].present) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("second", "field"),
+    [("a/x/y,0.75", "rouge1"), ("a/x/y,", "rouge1"), ("c/x/y,0.5", "id"), ("b/x/y,high", "rouge1")],
+    ids=["repeated", "repeated without a score", "unknown summary", "text"],
+)
+def test_a_wrong_row_of_a_table_stores_nothing_or_is_left_out(project, tmp_path, second, field):
+    path = lines(tmp_path / "metrics.csv", "id,rouge1", "a/x/y,0.5", second)
+    report = load(project, "scores", path)
+    assert [(problem.line, problem.field) for problem in report.problems] == [(3, field)]
+    assert not Score.objects.exists()
+    load(project, "scores", path, skip_bad=True)
+    assert values() == {("rouge1", "general", "a"): 0.5}

@@ -159,6 +159,7 @@ def test_invalid_options_are_refused(tmp_path, options):
     [
         ("ice_uniform_coherence", ("ice_uniform", "coherence")),
         ("coherence-unieval", ("unieval", "coherence")),
+        ("ice:coherence", ("ice", "coherence")),
         ("coherence", ("imported", "coherence")),
         ("x_main_ideas", ("x", "main_ideas")),
         ("incoherence", ("incoherence", "general")),

@@ -13,7 +13,8 @@ RATINGS = "article_id,system,rater,question,value"
 SEAHORSE, GOLD = "SEAHORSE (TSV, CSV, XLSX)", "Gold set (JSONL, JSON, CSV, TSV, XLSX)"
 EXAMPLES = "Articles and summaries (XLSX, CSV, TSV, JSONL, JSON)"
 OF_RATINGS = "Ratings (CSV, TSV, XLSX, JSONL, JSON)"
-OF_TABLES = f"{EXAMPLES} or {SEAHORSE} or {OF_RATINGS} or {GOLD}"
+SCORES = "Scores (CSV, TSV, XLSX, JSON, JSONL)"
+OF_TABLES = f"{EXAMPLES} or {SEAHORSE} or {OF_RATINGS} or {SCORES} or {GOLD}"
 
 
 def advice(format_name, path):
@@ -22,11 +23,11 @@ def advice(format_name, path):
     return other_formats(refusal.value)
 
 
-@pytest.mark.parametrize("format_name", ["summeval", "bartscore", "scores"])
+@pytest.mark.parametrize("format_name", ["summeval", "bartscore"])
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        (f"{RATINGS},comment", f"Choose a format that fits its columns: {OF_RATINGS}."),
+        (f"{RATINGS},comment", f"Choose a format that fits its columns: {OF_RATINGS} or {SCORES}."),
         (SEAHORSE_HEADER, f"Choose a format that fits its columns: {SEAHORSE}."),
         ("id,text", f"Convert the file, or choose a format that reads tables: {OF_TABLES}."),
     ],
@@ -38,7 +39,7 @@ def test_a_table_leads_to_the_formats_that_read_its_columns(tmp_path, format_nam
 @pytest.mark.parametrize(
     ("fields", "formats"),
     [
-        (["id", "scores"], "Scores (JSONL)"),
+        (["id", "scores"], SCORES),
         (["id", "src", "sys_summs"], "BARTScore layout (JSON, JSONL)"),
         (
             ["article_id", "system", "summary", "article", "answers"],

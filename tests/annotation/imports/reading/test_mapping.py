@@ -35,6 +35,10 @@ def test_a_field_mapped_twice_is_refused():
         read_mapping(["value=a", "value=b"], FIELDS)
 
 
+def test_the_id_of_a_summary_is_joined_with_a_slash():
+    assert read_mapping(["id=doc+sys"], ["id"]).of({"doc": "d", "sys": "s"}) == {"id": "d/s"}
+
+
 def test_columns_are_joined_unless_one_has_that_name():
     mapped = read_mapping(["article_id=doc + page"], FIELDS)
     assert mapped.of({"doc": "d", "page": 7}) == {"article_id": "d-7"}

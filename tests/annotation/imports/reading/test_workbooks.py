@@ -183,7 +183,7 @@ def test_what_watches_may_stop_the_reading(tmp_path):
 
 def test_a_format_that_reads_json_refuses_a_workbook_and_names_others(tmp_path):
     path = workbook(tmp_path / "w.xlsx", ["gem_id", "model"], ["x", "y"])
-    for name in ("scores", "bartscore", "summeval"):
+    for name in ("bartscore", "summeval"):
         with pytest.raises(OtherKind) as refused:
             list(open_import(name, path).entries())
         assert refused.value.names == {"gem_id", "model"}
