@@ -10,7 +10,7 @@ from annotation.imports.reading.importer import Companion, Importer, TableHead
 from annotation.imports.reading.json_rows import json_lines, json_rows
 from annotation.imports.reading.mapping import Mapped, read_mapping
 from annotation.imports.reading.options import map_option, sheet_option
-from annotation.imports.reading.records import Entry, Problem, Rejected, Row, ScoreRecord, listed
+from annotation.imports.reading.records import Entry, FileRefused, Problem, Rejected, Row, ScoreRecord, listed
 from annotation.imports.reading.score_columns import (
     NO_SCORE,
     ScoreColumn,
@@ -88,6 +88,9 @@ class ScoresImporter(Importer):
                 if rejected:
                     yield rejected
         if self._is_of_one_evaluator:
+            if self.options.map:
+                kind, needed = "scores of one evaluator, by dimension", "a column for each evaluator to map"
+                raise FileRefused.because(self.file.name, 1, "scores", kind, needed)
             for row in json_rows(self.file):
                 yield row if isinstance(row, Rejected) else self._entry(row, names)
             return

@@ -211,9 +211,7 @@ def test_a_cell_that_is_no_number_is_reported_with_row_and_column(tmp_path, cell
 @pytest.mark.parametrize("value", [True, [1], {"x": 1}, 10**400], ids=["bool", "list", "object", "large"])
 def test_a_value_of_json_that_is_no_number_is_reported_with_row_and_field(tmp_path, value):
     path = tmp_path / "m.json"
-    path.write_text(
-        "[" + ",\n".join(map(json.dumps, [{"id": "a/x", "r": 1}, {"id": "b/x", "r": value}])) + "]"
-    )
+    path.write_text(f'[{{"id": "a/x", "r": 1}},\n{json.dumps({"id": "b/x", "r": value})}]')
     assert problem_of(path)[:2] == (2, "r")
 
 
@@ -285,6 +283,7 @@ def test_an_object_with_scores_makes_a_file_of_one_evaluator(tmp_path):
     path = tmp_path / "ice.json"
     path.write_text(json.dumps([ROW]))
     assert [score[2:5] for score in scores_of(path)] == [("ice", "fluency", 0.5), ("ice", "coherence", None)]
+    assert problem_of(path, map=["id=key"])[1] == "scores"
 
 
 NUMBERS = st.integers(-(10**15), 10**15) | st.floats(-1e60, 1e60).map(
