@@ -17,7 +17,7 @@ from annotation.web.api_pages import (
     read_query,
     refusals,
 )
-from metaeval.across_projects.data_sets import BY, AcrossChoices, chosen_projects, members_of
+from metaeval.across_projects.data_sets import BY, AcrossChoices, chosen_projects, with_questions
 from metaeval.across_projects.page import page_now
 from metaeval.comparison.api import WAITS_S
 from metaeval.live.api import EvaluatorFigureSerializer
@@ -133,9 +133,9 @@ def across_projects(request: Request, slug: str) -> Response:
         labels=query["labels"],
         by=query["by"],
     )
-    members = members_of(chosen_projects(request.user, project, choices.other), choices.question)
-    page = page_now(request.user, members, choices, WAITS_S)
+    chosen = with_questions(chosen_projects(request.user, project, choices.other), choices.question)
+    page = page_now(request.user, chosen, choices, WAITS_S)
     if page.waits:
         raise StillComputing("This comparison is still being computed.", BUSY_S)
     found = page_of(request, page.table.as_json(), query)
-    return Response(AcrossListSerializer({"projects": members, **found}).data)
+    return Response(AcrossListSerializer({"projects": chosen, **found}).data)

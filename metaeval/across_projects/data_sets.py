@@ -1,5 +1,6 @@
 """The data sets that a reader chose: projects, or their datasets, with the question that counts in each."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -87,16 +88,16 @@ def chosen_projects(reader: Person, project: Project, others: Sequence[str]) -> 
     return [project, *(offered[slug] for slug in dict.fromkeys(others))]
 
 
-def members_of(projects: Sequence[Project], chosen: Sequence[str]) -> list[ChosenProject]:
-    """Return the projects with their questions.
+def with_questions(projects: Sequence[Project], questions: Sequence[str]) -> list[ChosenProject]:
+    """Return the projects with the question that counts in each.
 
-    `chosen` are keys of questions and 'slug:key', as in AcrossChoices; the first question that all projects
-    ask is the one that counts by default. Raises DomainError for a question that a project does not ask.
+    `questions` are keys and 'slug:key', as in AcrossChoices; the first question that all projects ask is the
+    one that counts by default. Raises DomainError for a question that a project does not ask.
     """
     snapshots = {each.slug: snapshot_of(each) for each in projects}
     keys = {slug: _keys(snapshot) for slug, snapshot in snapshots.items()}
     counts = dict.fromkeys(keys, next(iter(common_keys(list(keys.values()))), ""))
-    for words in chosen:
+    for words in questions:
         slug, colon, key = words.rpartition(":")
         if not colon:
             for each, asked in keys.items():
@@ -114,32 +115,34 @@ def common_keys(asked: Sequence[Sequence[str]]) -> list[str]:
     return [key for key in first if all(key in each for each in others)]
 
 
-def parts_of(members: Sequence[ChosenProject], by: str, labels: str) -> list[ChosenDataSet]:
-    """Return the data sets of the members that have a question that counts.
+def parts_of(chosen: Sequence[ChosenProject], by: str, labels: str) -> list[ChosenDataSet]:
+    """Return the data sets of the projects that have a question that counts.
 
     With `by` 'dataset', a project whose articles name two or more datasets, each one of them, is parted.
-    Raises DomainError for an unknown name.
+    Projects of the same name have their slugs after it. Raises DomainError for an unknown name.
     """
     check_choice("by", by, tuple(BY))
+    times = Counter(each.project.name for each in chosen)
     return [
         part
-        for member in members
-        if member.question
-        for part in _parts(member, labels, is_parted=by == "dataset")
+        for each in chosen
+        if each.question
+        for part in _parts(each, labels, is_parted=by == "dataset", has_namesake=times[each.project.name] > 1)
     ]
 
 
-def _parts(member: ChosenProject, rule: str, *, is_parted: bool) -> list[ChosenDataSet]:
-    project, snapshot = member.project, member.snapshot
-    labels = next(each for each in snapshot.labels("", rule) if each.key == member.question)
+def _parts(chosen: ChosenProject, rule: str, *, is_parted: bool, has_namesake: bool) -> list[ChosenDataSet]:
+    project, snapshot = chosen.project, chosen.snapshot
+    labels = next(each for each in snapshot.labels("", rule) if each.key == chosen.question)
     names = _datasets(snapshot.summaries) if is_parted else ()
+    project_name = f"{project.name} ({project.slug})" if has_namesake else project.name
     return [
         ChosenDataSet(
             DataSet(
-                project.name if name == ALL else f"{project.name}, {name}",
+                project_name if name == ALL else f"{project_name}, {name}",
                 project.slug,
-                member.question,
-                snapshot.is_live,
+                chosen.question,
+                labels.definition,
                 labels.warning,
             ),
             project,
@@ -169,9 +172,9 @@ def figures_of(part: ChosenDataSet, method: Method, wait_s: float | None) -> Dat
     return LONG.result(figures_key(part, method), compute, wait_s)
 
 
-def title_of(members: Sequence[ChosenProject]) -> str:
+def title_of(chosen: Sequence[ChosenProject]) -> str:
     """Return the titles of the questions that count, each once."""
-    titles = [dict(each.questions)[each.question] for each in members if each.question]
+    titles = [dict(each.questions)[each.question] for each in chosen if each.question]
     return " / ".join(dict.fromkeys(titles))
 
 
@@ -180,10 +183,10 @@ def dimension_of(parts: Sequence[ChosenDataSet]) -> str:
     return " / ".join(dict.fromkeys(part.labels.dimension for part in parts))
 
 
-def asked_keys(members: Sequence[ChosenProject]) -> Mapping[str, str]:
-    """Return the keys and titles of the questions that all members ask."""
-    common = common_keys([_keys(each.snapshot) for each in members])
-    return {key: dict(members[0].questions)[key] for key in common}
+def asked_keys(chosen: Sequence[ChosenProject]) -> Mapping[str, str]:
+    """Return the keys and titles of the questions that all projects ask."""
+    common = common_keys([_keys(each.snapshot) for each in chosen])
+    return {key: dict(chosen[0].questions)[key] for key in common}
 
 
 def _keys(snapshot: Snapshot) -> list[str]:

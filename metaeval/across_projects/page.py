@@ -66,7 +66,7 @@ class Line:
 class AcrossPage(ResultsPage):
     choices: AcrossChoices
     picks: Sequence[Picks]
-    members: Sequence[ChosenProject]
+    chosen: Sequence[ChosenProject]
     question_title: str
     common: Sequence[tuple[str, str, bool]]
     """Titles of the questions that all projects ask, the query that chooses each, whether it is chosen."""
@@ -92,17 +92,17 @@ class AcrossPage(ResultsPage):
     @property
     def n_ratings(self) -> int:
         """The ratings that count in all projects."""
-        return sum(each.snapshot.n_ratings for each in self.members)
+        return sum(each.snapshot.n_ratings for each in self.chosen)
 
     @property
     def without_question(self) -> list[str]:
         """The names of projects in which no question was chosen."""
-        return [each.project.name for each in self.members if not each.question]
+        return [each.project.name for each in self.chosen if not each.question]
 
     @property
     def live(self) -> list[str]:
         """The names of projects in which more ratings may come."""
-        return [each.project.name for each in self.members if each.snapshot.is_live]
+        return [each.project.name for each in self.chosen if each.snapshot.is_live]
 
     @property
     def label_warnings(self) -> list[str]:
@@ -129,7 +129,7 @@ class AcrossPage(ResultsPage):
 
     @property
     def chosen_questions(self) -> Sequence[str]:
-        own = self.members[0].question
+        own = self.chosen[0].question
         return [own] if own else ()
 
     @property
@@ -155,26 +155,26 @@ class AcrossPage(ResultsPage):
         ]
 
 
-def waiting_keys(members: Sequence[ChosenProject], choices: AcrossChoices) -> list[Key]:
+def waiting_keys(chosen: Sequence[ChosenProject], choices: AcrossChoices) -> list[Key]:
     """Return the keys of the background results that the page shows."""
-    parts = parts_of(members, choices.by, choices.labels)
+    parts = parts_of(chosen, choices.by, choices.labels)
     return [figures_key(part, choices.method()) for part in parts]
 
 
 def page_now(
-    reader: Person, members: Sequence[ChosenProject], choices: AcrossChoices, wait_s: float | None = SOON
+    reader: Person, chosen: Sequence[ChosenProject], choices: AcrossChoices, wait_s: float | None = SOON
 ) -> AcrossPage:
     """Return the page with the data sets that are ready, after at most `wait_s` seconds each; None: all."""
-    method, project = choices.method(), members[0].project
-    parts = parts_of(members, choices.by, choices.labels)
+    method, project = choices.method(), chosen[0].project
+    parts = parts_of(chosen, choices.by, choices.labels)
     found = [figures_of(part, method, wait_s) for part in parts]
     table = across_table(dimension_of(parts), [part.data_set for part in parts], found, method)
     drawn = next((row for row in table.rows if row.evaluator.identity == choices.evaluator), None)
     drawn = drawn or max(table.rows, key=lambda row: row.mean.data_sets, default=None)
     offered = others_for(reader, project)
-    chosen = {member.question for member in members}
+    asked = {each.question for each in chosen}
     return AcrossPage(
-        snapshot=members[0].snapshot,
+        snapshot=chosen[0].snapshot,
         choices=choices,
         controls=_controls(choices),
         picks=[
@@ -199,11 +199,11 @@ def page_now(
                 GUARD,
             ]
         ),
-        members=members,
-        question_title=title_of(members),
+        chosen=chosen,
+        question_title=title_of(chosen),
         common=[
-            (title, choices.address(question=(key,)), chosen == {key})
-            for key, title in asked_keys(members).items()
+            (title, choices.address(question=(key,)), asked == {key})
+            for key, title in asked_keys(chosen).items()
         ],
         parts_shown=parts,
         table=table,

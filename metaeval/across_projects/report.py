@@ -29,6 +29,7 @@ from metaeval.stats.uncertainty.random_effects import FEWEST_TO_PREDICT, RandomE
 MEAN = "mean"
 """The data set that rows of means name."""
 FEWER_THAN_TWO = "fewer than two data sets"
+NO_SCORES = "not scored by this evaluator"
 NOT_SCORED = "data sets without its scores"
 UNDEFINED = "data sets in which it is undefined"
 OF_MEAN = (
@@ -59,8 +60,8 @@ class DataSet:
     """The project's."""
     question: str
     """The question's key."""
-    is_live: bool
-    """True while more ratings may come."""
+    labels: str
+    """The definition of its labels, in full sentences."""
     label_warning: str = ""
     """Warning that its labels mix groups of raters that differ; else empty."""
 
@@ -142,7 +143,6 @@ class AcrossTable:
                 *(
                     self._figure_as_json(each.evaluator, data_set, figure)
                     for data_set, figure in zip(self.data_sets, each.figures, strict=True)
-                    if figure
                 ),
                 self._mean_as_json(each),
             )
@@ -159,15 +159,22 @@ class AcrossTable:
         }
 
     def _figure_as_json(
-        self, evaluator: EvaluatorAcross, data_set: DataSet, figure: DataSetFigure
+        self, evaluator: EvaluatorAcross, data_set: DataSet, figure: DataSetFigure | None
     ) -> dict[str, object]:
-        estimate = figure.estimate
-        interval = estimate.interval
-        definitions = (estimate.definition, *([interval.definition] if interval else []), GUARD)
-        return {
-            **self._named(evaluator, data_set.name),
+        row = self._named(evaluator, data_set.name) | {
             "project": data_set.slug,
             "question": data_set.question,
+        }
+        if figure is None:
+            none = dict.fromkeys(("n", "articles", "systems", "units"), 0)
+            unit = {"unit": LEVELS[self.method.level].units, "left_out": {}, "definition": GUARD}
+            return row | value_and_ends(math.nan, None) | none | unit | {"shown": "–", "reason": NO_SCORES}
+        estimate = figure.estimate
+        interval = estimate.interval
+        of_interval = [interval.definition] if interval else []
+        definitions = (estimate.definition, *of_interval, data_set.labels, GUARD)
+        return {
+            **row,
             **value_and_ends(estimate.value, interval),
             "n": estimate.n,
             "articles": estimate.articles,

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from annotation.permissions import Permission
 from annotation.web.navigation import open_project
 from annotation.web.request_types import HtmxRequest
-from metaeval.across_projects.data_sets import AcrossChoices, chosen_projects, members_of
+from metaeval.across_projects.data_sets import AcrossChoices, chosen_projects, with_questions
 from metaeval.across_projects.page import AcrossPage, page_now, waiting_keys
 from metaeval.across_projects.report import MEAN
 from metaeval.live.news import answer, chart_file, shows, table_file
@@ -22,13 +22,13 @@ def across_projects(request: HtmxRequest, slug: str) -> HttpResponse:
     revision = ".".join(str(each.revision) for each in projects)
     if shows(request, revision):  # before the projects' ratings are read
         return HttpResponse(status=204)
-    members = members_of(projects, choices.question)
+    chosen = with_questions(projects, choices.question)
     return answer(
         request,
         project,
         "metaeval/across_projects/across_projects.html",
-        partial(page_now, request.user, members, choices),
-        waiting_keys(members, choices),
+        partial(page_now, request.user, chosen, choices),
+        waiting_keys(chosen, choices),
         revision=revision,
     )
 
@@ -48,5 +48,5 @@ def across_projects_figure(request: HttpRequest, slug: str, name: str, kind: str
 def _whole_page(request: HttpRequest, slug: str) -> AcrossPage:
     project = open_project(request, slug, Permission.SEE_PROGRESS)
     choices = AcrossChoices.read(request.GET)
-    members = members_of(chosen_projects(request.user, project, choices.other), choices.question)
-    return page_now(request.user, members, choices, wait_s=None)
+    chosen = with_questions(chosen_projects(request.user, project, choices.other), choices.question)
+    return page_now(request.user, chosen, choices, wait_s=None)

@@ -17,8 +17,8 @@ from metaeval.across_projects.data_sets import (
     asked_keys,
     dimension_of,
     figures_of,
-    members_of,
     parts_of,
+    with_questions,
 )
 from metaeval.across_projects.report import across_table
 from metaeval.comparison.comparison import compare, table_of
@@ -192,7 +192,7 @@ class Command(OwnCommand):
             if options[name] != default:
                 raise CommandError(f"--{name} goes with one --project only", returncode=BAD_ARGUMENTS)
         projects = [named_project(slug) for slug in dict.fromkeys(options["project"])]
-        asked = options["question"] or list(asked_keys(members_of(projects, ())))
+        asked = options["question"] or list(asked_keys(with_questions(projects, ())))
         if not asked:
             example = f"--question {projects[0].slug}:KEY"
             raise DomainError(f"the projects ask no question of the same key; name one for each: {example}")
@@ -201,7 +201,7 @@ class Command(OwnCommand):
         )
         rows: list[dict[str, object]] = []
         for keys in [asked] if any(":" in key for key in asked) else [[key] for key in asked]:
-            parts = parts_of(members_of(projects, keys), options["by"], options["labels"])
+            parts = parts_of(with_questions(projects, keys), options["by"], options["labels"])
             found = [figures_of(part, method, None) for part in parts]
             table = across_table(dimension_of(parts), [part.data_set for part in parts], found, method)
             rows += table.as_json()

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation import protocol
 from annotation.errors import DomainError
-from metaeval.across_projects.data_sets import chosen_projects, members_of, others_for, parts_of
+from metaeval.across_projects.data_sets import chosen_projects, others_for, parts_of, with_questions
 from tests.factories import make_member
 from tests.metaeval.across_projects.conftest import make_data_set
 
@@ -43,18 +43,18 @@ def test_question_may_differ_between_projects(data_sets):
     votes = make_data_set("Votes", 4, protocol.SEAHORSE)
     key = protocol.SEAHORSE.questions[0].key
 
-    by_default = members_of([*data_sets, votes], ())
-    chosen = members_of([*data_sets, votes], ["news:fluency", "stories:coherence", f"votes:{key}"])
+    by_default = with_questions([*data_sets, votes], ())
+    chosen = with_questions([*data_sets, votes], ["news:fluency", "stories:coherence", f"votes:{key}"])
 
-    assert [each.question for each in members_of(data_sets, ())] == ["coherence", "coherence"]
-    assert [each.question for each in members_of(data_sets, ["fluency"])] == ["fluency", "fluency"]
+    assert [each.question for each in with_questions(data_sets, ())] == ["coherence", "coherence"]
+    assert [each.question for each in with_questions(data_sets, ["fluency"])] == ["fluency", "fluency"]
     assert [each.question for each in by_default] == ["", "", ""]
     assert [each.question for each in chosen] == ["fluency", "coherence", key]
 
 
 def test_unknown_question_is_refused_with_those_there_are(data_sets):
     with pytest.raises(DomainError, match="question: found 'beauty', but stories asks coherence, "):
-        members_of(data_sets, ["stories:beauty"])
+        with_questions(data_sets, ["stories:beauty"])
 
 
 def test_project_is_parted_by_datasets_if_every_article_names_one(data_sets):
@@ -64,6 +64,15 @@ def test_project_is_parted_by_datasets_if_every_article_names_one(data_sets):
         project.articles.filter(pk__in=ids[6:named]).update(dataset="cnn")
         project.bump_revision()
 
-    parts = parts_of(members_of(data_sets, ()), "dataset", "mean")
+    parts = parts_of(with_questions(data_sets, ()), "dataset", "mean")
 
     assert [part.data_set.name for part in parts] == ["News, cnn", "News, xsum", "Stories"]
+
+
+def test_projects_of_the_same_name_are_told_apart(data_sets):
+    for project in data_sets:
+        project.name = "News"
+
+    parts = parts_of(with_questions(data_sets, ()), "project", "mean")
+
+    assert [part.data_set.name for part in parts] == ["News (news)", "News (stories)"]

@@ -65,7 +65,7 @@ def worlds():
 
 
 def table_of(worlds, method=PEARSON, found=None):
-    data_sets = [DataSet(each.name, each.name.lower(), "coherence", is_live=False) for each in worlds]
+    data_sets = [DataSet(each.name, each.name.lower(), "coherence", "Labels are means.") for each in worlds]
     return across_table("coherence", data_sets, found or [each.figures(method) for each in worlds], method)
 
 
@@ -181,6 +181,9 @@ def test_data_sets_without_scores_are_counted(worlds):
     assert row.mean.data_sets == 2
     assert row.mean.left_out == {"data sets without its scores": 1}
     assert row.mean.predicted.reason == "fewer than 3 data sets"
+    missing = table_of(worlds).as_json()[2]
+    assert (missing["data_set"], missing["value"], missing["n"]) == ("Mails", None, 0)
+    assert missing["reason"] == "not scored by this evaluator"
 
 
 def test_data_sets_in_which_it_is_undefined_are_counted(worlds):
