@@ -168,7 +168,7 @@ class AcrossTable:
         if figure is None:
             none = dict.fromkeys(("n", "articles", "systems", "units"), 0)
             unit = {"unit": LEVELS[self.method.level].units, "left_out": {}, "definition": GUARD}
-            return row | value_and_ends(math.nan, None) | none | unit | {"shown": "–", "reason": NO_SCORES}
+            return row | value_and_ends(math.nan, None) | none | unit | {"reason": NO_SCORES}
         estimate = figure.estimate
         interval = estimate.interval
         of_interval = [interval.definition] if interval else []
