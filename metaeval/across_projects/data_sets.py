@@ -91,12 +91,13 @@ def chosen_projects(reader: Person, project: Project, others: Sequence[str]) -> 
 def with_questions(projects: Sequence[Project], questions: Sequence[str]) -> list[ChosenProject]:
     """Return the projects with the question that counts in each.
 
-    `questions` are keys and 'slug:key', as in AcrossChoices; the first question that all projects ask is the
-    one that counts by default. Raises DomainError for a question that a project does not ask.
+    `questions` are keys and 'slug:key', as in AcrossChoices. A project that they leave open takes the one of
+    the first project, or else the first that all ask; none if it does not ask it. Raises DomainError for a
+    question that a project does not ask.
     """
     snapshots = {each.slug: snapshot_of(each) for each in projects}
     keys = {slug: _keys(snapshot) for slug, snapshot in snapshots.items()}
-    counts = dict.fromkeys(keys, next(iter(common_keys(list(keys.values()))), ""))
+    counts: dict[str, str] = {}
     for words in questions:
         slug, colon, key = words.rpartition(":")
         if not colon:
@@ -106,6 +107,9 @@ def with_questions(projects: Sequence[Project], questions: Sequence[str]) -> lis
         elif slug in keys:  # that of a project no longer chosen stays in the address
             _check_question(slug, key, keys[slug])
             counts[slug] = key
+    usual = counts.get(projects[0].slug) or next(iter(common_keys(list(keys.values()))), "")
+    for slug, asked in keys.items():
+        counts.setdefault(slug, usual if usual in asked else "")
     return [ChosenProject(each, snapshots[each.slug], counts[each.slug]) for each in projects]
 
 

@@ -105,10 +105,10 @@ class AcrossPage(ResultsPage):
         return [each.project.name for each in self.chosen if each.snapshot.is_live]
 
     @property
-    def label_warnings(self) -> list[str]:
-        """Warnings that labels mix groups of raters that differ, by data set."""
+    def label_warnings(self) -> list[tuple[str, str]]:
+        """Data sets whose labels mix groups of raters that differ, and the warning of each."""
         found = [each.data_set for each in self.parts_shown]
-        return [f"{each.name}: {each.label_warning}" for each in found if each.label_warning]
+        return [(each.name, each.label_warning) for each in found if each.label_warning]
 
     @property
     def why_no_mean(self) -> list[str]:

@@ -48,6 +48,11 @@ def test_question_may_differ_between_projects(data_sets):
 
     assert [each.question for each in with_questions(data_sets, ())] == ["coherence", "coherence"]
     assert [each.question for each in with_questions(data_sets, ["fluency"])] == ["fluency", "fluency"]
+    assert [each.question for each in with_questions(data_sets, ["news:fluency"])] == ["fluency", "fluency"]
+    assert [each.question for each in with_questions(data_sets, ["stories:fluency"])] == [
+        "coherence",
+        "fluency",
+    ]
     assert [each.question for each in by_default] == ["", "", ""]
     assert [each.question for each in chosen] == ["fluency", "coherence", key]
 
