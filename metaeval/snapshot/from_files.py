@@ -82,13 +82,15 @@ def read_ratings(
 def read_scored_examples(
     examples_path: Path, scores_paths: Sequence[Path], left_out: Counter[Path] | None = None
 ) -> tuple[Summaries, tuple[Labels, ...], tuple[SetupScores, ...]]:
-    """Return the labels of an examples file, and an evaluator named after each scores file.
+    """Return the labels of an examples file, and the evaluators of each scores file.
+
+    A file of one evaluator names it; a table has an evaluator for each metric.
 
     A dimension whose labels are all 0 or 1 becomes a yes/no question. Articles without a score because they
     were seen are seen articles of the evaluator. Rows of other summaries than the examples are counted in
     `left_out`, by scores file, or are invalid if it is None. Raises FileRefused with everything invalid,
-    and FileRefused for a file without labels, a scores file given twice, and one without scores on a labelled
-    dimension.
+    and FileRefused for a file without labels, a scores file or evaluator given twice, and one without scores
+    on a labelled dimension.
     """
     examples = read_examples(examples_path)
     dimensions = list(dict.fromkeys(name for example in examples for name in example.labels))
@@ -101,15 +103,20 @@ def read_scored_examples(
     for again in {path for path in scores_paths if list(scores_paths).count(path) > 1}:
         raise FileRefused.because(again.name, 0, "file", "given twice", "each evaluator's scores once")
     stems = [path.name.partition(".")[0] for path in scores_paths]
-    evaluators = tuple(
-        _evaluator(path, stem if stems.count(stem) == 1 else str(path), examples, summaries, left_out)
-        for path, stem in zip(scores_paths, stems, strict=True)
-    )
-    for path, evaluator in zip(scores_paths, evaluators, strict=True):
-        if not any(evaluator.on(dimension) for dimension in dimensions):
-            found, expected = ", ".join(evaluator.scores), ", ".join([GENERAL, *dimensions])
-            raise FileRefused.because(path.name, 0, "scores", f"scores of {found}", f"of any of {expected}")
-    return summaries, tuple(_labels(name, examples, examples_path) for name in dimensions), evaluators
+    evaluators: list[SetupScores] = []
+    for path, stem in zip(scores_paths, stems, strict=True):
+        label = stem if stems.count(stem) == 1 else str(path)
+        found = _evaluators(path, label, examples, dimensions, summaries, left_out)
+        for known in {each.label for each in evaluators} & {each.label for each in found}:
+            raise FileRefused.because(path.name, 0, "scores", f"{known} again", "each evaluator in one file")
+        for each in found:
+            if not any(each.on(dimension) for dimension in dimensions):
+                there, expected = ", ".join(each.scores), ", ".join([GENERAL, *dimensions])
+                raise FileRefused.because(
+                    path.name, 0, "scores", f"scores of {there}", f"of any of {expected}"
+                )
+        evaluators += found
+    return summaries, tuple(_labels(name, examples, examples_path) for name in dimensions), tuple(evaluators)
 
 
 def _whole(entries: Iterable[Entry | Rejected]) -> list[Entry]:
@@ -196,40 +203,63 @@ def _labels(dimension: str, examples: Sequence[Example], path: Path) -> Labels:
     )
 
 
-def _evaluator(
+def _evaluators(
     path: Path,
     label: str,
     examples: Sequence[Example],
+    dimensions: Sequence[str],
     summaries: Summaries,
     left_out: Counter[Path] | None,
-) -> SetupScores:
-    places = {example.item.id: place for place, example in enumerate(examples)}
-    columns: dict[str, dict[int, float | str]] = {}
+) -> list[SetupScores]:
+    """Return the evaluators of a file: that of `label`, or of a table one for each of its metrics."""
+    by_id = {example.item.id: place for place, example in enumerate(examples)}
+    times = Counter((each.item.article_id, each.system) for each in examples)
+    by_names = {
+        names: place
+        for place, each in enumerate(examples)
+        if times[names := (each.item.article_id, each.system)] == 1
+    }
+    columns: dict[str, dict[str, dict[int, float | str]]] = {}
     lines: dict[int, int] = {}
     problems = []
-    for entry in _whole(open_import("scores", path).entries()):
-        identifier = str(entry.row["id"]) if isinstance(entry.row, Mapping) else ""
-        place = places.get(identifier)
+    for entry in _whole(open_import("scores", path, dimensions=dimensions).entries()):
+        if isinstance(entry.row, Mapping) and "id" in entry.row:
+            field, identifier = "id", str(entry.row["id"])
+            place = by_id.get(identifier)
+        else:
+            names = entry.scores[0].article_id, entry.scores[0].system
+            field, identifier = "article_id", "/".join(names)
+            place = by_names.get(names)
         if place is None and left_out is not None:
             left_out[path] += 1
             continue
         if place is None:
             expected = "an id of the examples (--only-known leaves others out)"
-            problems.append(Problem(entry.file, entry.line, "id", repr(identifier), expected))
+            problems.append(Problem(entry.file, entry.line, field, repr(identifier), expected))
             continue
         first = lines.setdefault(place, entry.line)
         if first != entry.line:
             expected = f"an id of its own: line {first} has this one"
-            problems.append(Problem(entry.file, entry.line, "id", repr(identifier), expected))
+            problems.append(Problem(entry.file, entry.line, field, repr(identifier), expected))
             continue
         for score in entry.scores:
             value = score.reason if score.value is None else score.value
-            columns.setdefault(score.dimension, {})[place] = value
-    _check_number(path, "scores", list(columns))
+            columns.setdefault(score.evaluator, {}).setdefault(score.dimension, {})[place] = value
+    for of_evaluator in columns.values():
+        _check_number(path, "scores", list(of_evaluator))
     if not columns:
         problems.append(Problem(path.name, 0, "scores", "no score", "scores of the examples"))
     if problems:
         raise FileRefused(problems)
+    is_named_by_file = list(columns) == [path.name.partition(".")[0]]
+    return [
+        _evaluator(path, label if is_named_by_file else name, summaries, own) for name, own in columns.items()
+    ]
+
+
+def _evaluator(
+    path: Path, label: str, summaries: Summaries, columns: Mapping[str, Mapping[int, float | str]]
+) -> SetupScores:
     seen_reasons = {load_evaluator(name).seen_reason for name in EVALUATORS}
     seen = {
         EVERY_DIMENSION if dimension == GENERAL else dimension: frozenset(
@@ -245,7 +275,7 @@ def _evaluator(
         fingerprint=None,
         higher_is_better=True,
         seen={dimension: those for dimension, those in seen.items() if those},
-        scores={dimension: _scores(column, len(examples)) for dimension, column in columns.items()},
+        scores={dimension: _scores(column, len(summaries)) for dimension, column in columns.items()},
     )
 
 

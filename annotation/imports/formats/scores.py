@@ -158,7 +158,7 @@ class ScoresImporter(Importer):
         seen = see_columns(rows, [] if self._is_json else column_names(self.file))
         beside = seen.without(_columns_of_summaries(self._mapped, seen.names))
         if not self._chosen:
-            refuse_texts(self.file.name, beside)
+            refuse_texts(self.file.name, beside, is_json=self._is_json)
         missing = [
             Problem(self.file.name, 1, name, f"no such column among {listed(seen.names)}", "this column")
             for name in self._chosen

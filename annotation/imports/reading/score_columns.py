@@ -116,12 +116,14 @@ def named_scores(
     return found
 
 
-def refuse_texts(file: str, seen: SeenColumns) -> None:
+def refuse_texts(file: str, seen: SeenColumns, *, is_json: bool) -> None:
     """Raise MissingColumns if there are columns of texts of unknown meaning, or none of scores."""
     problems = [Problem(file, line, name, shown(found), REMEDY) for name, (line, found) in seen.texts.items()]
     if not problems and not seen.scores:
-        found = f"no column of scores among {listed(seen.known)}" if seen.known else "no column of scores"
-        problems = [Problem(file, 1, "header", found, "a column for each metric")]
+        found = f"no scores among {listed(seen.known)}" if seen.known else "no scores"
+        by_dimension = "an object of scores by dimension, or a field for each metric"
+        place, expected = ("scores", by_dimension) if is_json else ("header", "a column for each metric")
+        problems = [Problem(file, 1, place, found, expected)]
     if problems:
         raise MissingColumns(problems)
 

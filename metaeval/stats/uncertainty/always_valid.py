@@ -120,6 +120,7 @@ def always_valid_interval(
     theory and asymptotic confidence sequences", Annals of Statistics 52, 2024, for estimates that are means
     but for a remainder; the quantile is that of `always_valid_quantile`.
 
+    >>> import numpy as np
     >>> ends = always_valid_interval(0.2, np.linspace(0.15, 0.25, 20), 20)
     >>> tuple(round(end, 4) for end in ends)
     (-0.2847, 0.6033)

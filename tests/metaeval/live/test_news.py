@@ -18,7 +18,7 @@ def project(transactional_db):
 
 
 def is_up_to_date(project, given, waits_for=()):
-    return shows(RequestFactory().get("/", {"revision": given}), project, waits_for)
+    return shows(RequestFactory().get("/", {"revision": given}), project.revision, waits_for)
 
 
 def test_a_page_of_the_latest_revision_is_up_to_date(project):
@@ -28,7 +28,7 @@ def test_a_page_of_the_latest_revision_is_up_to_date(project):
 def test_a_page_of_another_revision_is_outdated(project):
     assert not is_up_to_date(project, stamp(project.revision + 1))
     assert not is_up_to_date(project, stamp(project.revision + 1, waits=True))
-    assert not shows(RequestFactory().get("/"), project)
+    assert not shows(RequestFactory().get("/"), project.revision)
 
 
 def test_a_waiting_page_is_up_to_date_until_the_result_is_ready(project):

@@ -272,6 +272,25 @@ class TestScoredExamples:
         with pytest.raises(FileRefused, match="no score"):
             read_scored_examples(examples, [file("f.jsonl", scores_of({"9": 2}))], left_out)
 
+    @pytest.mark.parametrize("head", ["id", "article_id,system"])
+    def test_table_has_an_evaluator_for_each_metric(self, file, head):
+        examples = file("examples.jsonl", jsonl(EXAMPLES))
+        named = [
+            each["id"] if head == "id" else f"{each['article_id']},{each['system']}" for each in EXAMPLES
+        ]
+        lines = [f"{name},{place},{-place}" for place, name in enumerate(named)]
+        table = file("metrics.csv", "\n".join([f"{head},rouge,chrf_coherence", *lines]) + "\n")
+
+        _, _, evaluators = read_scored_examples(examples, [table])
+
+        assert [each.label for each in evaluators] == ["rouge", "chrf"]
+        assert [each.on("coherence").values.tolist() for each in evaluators] == [
+            [0, 1, 2, 3],
+            [0, -1, -2, -3],
+        ]
+        with pytest.raises(FileRefused, match="found rouge again, expected each evaluator in one file"):
+            read_scored_examples(examples, [table, file("rouge.jsonl", scores_of({"1": 1}))])
+
     @pytest.mark.parametrize(
         ("lines", "message"),
         [
@@ -310,7 +329,7 @@ class TestScoredExamples:
             read_scored_examples(examples, [file("e.jsonl", scores_of({"1": 1}))])
 
     def test_reading_stops_after_a_thousand_problems(self, file):
-        scores = file("e.jsonl", "{}\n" * 100_000)
+        scores = file("e.jsonl", scores_of({"1": 1}) + "{}\n" * 100_000)
         with within_cpu_seconds(20), pytest.raises(FileRefused, match="and more: reading stopped"):
             read_scored_examples(file("examples.jsonl", jsonl(EXAMPLES)), [scores])
 

@@ -85,7 +85,8 @@ def test_every_export_says_so_until_a_group_is_chosen(project):
 def test_commands_warn_once_beside_their_output(project, command):
     for group, warned in (("", 1), ("expert", 0)):
         shown, warnings = StringIO(), StringIO()
-        call_command(command, project=project.slug, group=group, format="csv", stdout=shown, stderr=warnings)
+        arguments = ("--project", project.slug, "--group", group, "--format", "csv")
+        call_command(command, *arguments, stdout=shown, stderr=warnings)
         assert warnings.getvalue().count(f"coherence: {WARNING}") == warned
         assert warnings.getvalue().count("Warning") == warned
         rows = list(csv.DictReader(StringIO(shown.getvalue())))
