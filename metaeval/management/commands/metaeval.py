@@ -78,8 +78,8 @@ class Command(OwnCommand):
             type=Path,
             default=[],
             metavar="SCORES",
-            help="with --input: one evaluator's scores, JSONL, or a table with a column for each metric; repeat"
-            " for several",
+            help="with --input: one evaluator's scores, JSONL, or a table with a column for each metric;"
+            " repeat for several",
         )
         parser.add_argument(
             "--only-known",
