@@ -19,8 +19,7 @@ from annotation.web.api_pages import (
 )
 from metaeval.across_projects.data_sets import BY, AcrossChoices, chosen_projects, with_questions
 from metaeval.across_projects.page import page_now
-from metaeval.comparison.api import WAITS_S
-from metaeval.live.api import EvaluatorFigureSerializer
+from metaeval.comparison.api import WAITS_S, CoefficientSerializer, DifferenceSerializer
 from metaeval.live.background import BUSY_S
 from metaeval.snapshot.label_rules import LABEL_RULES
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
@@ -54,35 +53,13 @@ class AcrossQuery(PageQuery):
     )
 
 
-class MeanDifferenceSerializer(serializers.Serializer):
-    """The mean over data sets of the difference from another evaluator."""
-
-    other = serializers.CharField(help_text="The other evaluator.")
-    difference = serializers.FloatField(
-        allow_null=True, help_text="The difference; above 0 if the other is worse."
-    )
-    p_value = serializers.FloatField(allow_null=True, help_text="p-value, corrected for all pairs by Holm.")
-    significant = serializers.BooleanField()
-    units = serializers.IntegerField(help_text="Data sets.")
-    reason = serializers.CharField(allow_blank=True, help_text="The reason why there is no p-value.")
-
-
-class AcrossSerializer(EvaluatorFigureSerializer):
+class AcrossSerializer(CoefficientSerializer):
     data_set = serializers.CharField(help_text="Name of the data set, or mean.")
     project = serializers.CharField(required=False, help_text="Slug; absent for means.")
     question = serializers.CharField(required=False, help_text="Key of the question; absent for means.")
-    level = serializers.CharField()
-    coefficient = serializers.CharField()
     n = serializers.IntegerField(help_text="Summaries, systems at the system level, data sets of a mean.")
     articles = serializers.IntegerField(required=False, allow_null=True)
     systems = serializers.IntegerField(required=False, allow_null=True)
-    units = serializers.IntegerField(help_text="Units that the value is computed from.")
-    unit = serializers.CharField(help_text="summaries, articles, systems or data sets.")
-    counted_as_zero = serializers.DictField(
-        child=serializers.IntegerField(),
-        required=False,
-        help_text="Reason -> number of articles, or systems, of a mean that count as 0.",
-    )
     predicted_low = serializers.FloatField(
         required=False, allow_null=True, help_text="Lower end of the prediction interval of a mean."
     )
@@ -93,11 +70,9 @@ class AcrossSerializer(EvaluatorFigureSerializer):
     i_squared = serializers.FloatField(required=False, allow_null=True, help_text="Share, 0 to 1.")
     q = serializers.FloatField(required=False, allow_null=True, help_text="Cochran's Q.")
     heterogeneity_p = serializers.FloatField(required=False, allow_null=True, help_text="p-value of Q.")
-    cluster = serializers.CharField(
-        required=False, help_text="Letters. Evaluators that share one do not differ significantly."
+    differences = DifferenceSerializer(
+        many=True, required=False, help_text="The mean differences from every other evaluator."
     )
-    why_no_letters = serializers.CharField(required=False, help_text="The reason why some have no letters.")
-    differences = MeanDifferenceSerializer(many=True, required=False)
 
 
 class AcrossProjectSerializer(serializers.Serializer):

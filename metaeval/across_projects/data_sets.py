@@ -18,7 +18,7 @@ from metaeval.snapshot.snapshot import Snapshot, snapshot_of
 from metaeval.stats.check_choice import check_choice
 from metaeval.stats.method import NONE, Method
 
-BY = {"project": "a project each", "dataset": "a dataset each, if all articles name one"}
+BY = {"project": "projects", "dataset": "datasets, where every article names one"}
 """The columns of the table."""
 MOST_PROJECTS = 20
 
@@ -91,9 +91,9 @@ def chosen_projects(reader: Person, project: Project, others: Sequence[str]) -> 
 def with_questions(projects: Sequence[Project], questions: Sequence[str]) -> list[ChosenProject]:
     """Return the projects with the question that counts in each.
 
-    `questions` are keys and 'slug:key', as in AcrossChoices. A project that they leave open takes the one of
-    the first project, or else the first that all ask; none if it does not ask it. Raises DomainError for a
-    question that a project does not ask.
+    `questions` are keys and 'slug:key', as in AcrossChoices. A project without one takes the first project's,
+    or else the first question that all ask; if it does not ask that, no question counts. Raises DomainError
+    for a question that a project does not ask.
     """
     snapshots = {each.slug: snapshot_of(each) for each in projects}
     keys = {slug: _keys(snapshot) for slug, snapshot in snapshots.items()}
@@ -122,8 +122,8 @@ def common_keys(asked: Sequence[Sequence[str]]) -> list[str]:
 def parts_of(chosen: Sequence[ChosenProject], by: str, labels: str) -> list[ChosenDataSet]:
     """Return the data sets of the projects that have a question that counts.
 
-    With `by` 'dataset', a project whose articles name two or more datasets, each one of them, is parted.
-    Projects of the same name have their slugs after it. Raises DomainError for an unknown name.
+    With `by` 'dataset', a project is split into its datasets if it has several and every article names one.
+    Projects of the same name are told apart by their slugs. Raises DomainError for an unknown name.
     """
     check_choice("by", by, tuple(BY))
     times = Counter(each.project.name for each in chosen)
@@ -131,14 +131,14 @@ def parts_of(chosen: Sequence[ChosenProject], by: str, labels: str) -> list[Chos
         part
         for each in chosen
         if each.question
-        for part in _parts(each, labels, is_parted=by == "dataset", has_namesake=times[each.project.name] > 1)
+        for part in _parts(each, labels, is_split=by == "dataset", has_namesake=times[each.project.name] > 1)
     ]
 
 
-def _parts(chosen: ChosenProject, rule: str, *, is_parted: bool, has_namesake: bool) -> list[ChosenDataSet]:
+def _parts(chosen: ChosenProject, rule: str, *, is_split: bool, has_namesake: bool) -> list[ChosenDataSet]:
     project, snapshot = chosen.project, chosen.snapshot
     labels = next(each for each in snapshot.labels("", rule) if each.key == chosen.question)
-    names = _datasets(snapshot.summaries) if is_parted else ()
+    names = _datasets(snapshot.summaries) if is_split else ()
     project_name = f"{project.name} ({project.slug})" if has_namesake else project.name
     return [
         ChosenDataSet(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import monotonic
 from urllib.parse import urlencode
 
 from annotation.permissions import Person
@@ -27,11 +28,16 @@ from metaeval.comparison.page import sample_size
 from metaeval.export.chart import Chart
 from metaeval.live.background import SOON, Key
 from metaeval.live.choices import Control
-from metaeval.live.controls import Picks, labels_control
+from metaeval.live.controls import (
+    Picks,
+    coefficient_control,
+    constant_control,
+    labels_control,
+    level_control,
+)
 from metaeval.live.results_page import MISSING, ResultsPage
 from metaeval.snapshot.arrays import ALL
 from metaeval.stats.correlation.coefficients import COEFFICIENTS
-from metaeval.stats.correlation.constant_scores import CONSTANT
 from metaeval.stats.correlation.levels import LEVELS
 from metaeval.stats.result import each_once, or_none
 from metaeval.templatetags.results import short_range
@@ -164,10 +170,11 @@ def waiting_keys(chosen: Sequence[ChosenProject], choices: AcrossChoices) -> lis
 def page_now(
     reader: Person, chosen: Sequence[ChosenProject], choices: AcrossChoices, wait_s: float | None = SOON
 ) -> AcrossPage:
-    """Return the page with the data sets that are ready, after at most `wait_s` seconds each; None: all."""
+    """Return the page with the data sets that are ready after `wait_s` seconds; None waits for all."""
     method, project = choices.method(), chosen[0].project
     parts = parts_of(chosen, choices.by, choices.labels)
-    found = [figures_of(part, method, wait_s) for part in parts]
+    until = None if wait_s is None else monotonic() + wait_s
+    found = [figures_of(part, method, until and max(0.0, until - monotonic())) for part in parts]
     table = across_table(dimension_of(parts), [part.data_set for part in parts], found, method)
     drawn = next((row for row in table.rows if row.evaluator.identity == choices.evaluator), None)
     drawn = drawn or max(table.rows, key=lambda row: row.mean.data_sets, default=None)
@@ -176,7 +183,13 @@ def page_now(
     return AcrossPage(
         snapshot=chosen[0].snapshot,
         choices=choices,
-        controls=_controls(choices),
+        controls=[
+            level_control(choices.level),
+            coefficient_control(choices.coefficient),
+            labels_control(choices.labels),
+            constant_control(choices.constant),
+            Control("by", "Columns", list(BY.items()), choices.by),
+        ],
         picks=[
             Picks(
                 "other",
@@ -213,21 +226,6 @@ def page_now(
         drawn=drawn,
         waits_for=sum(figures is None for figures in found),
     )
-
-
-def _controls(choices: AcrossChoices) -> list[Control]:
-    return [
-        Control("level", "Level", [(name, each.label) for name, each in LEVELS.items()], choices.level),
-        Control(
-            "coefficient",
-            "Coefficient",
-            [(name, each.label) for name, each in COEFFICIENTS.items()],
-            choices.coefficient,
-        ),
-        labels_control(choices.labels),
-        Control("constant", "Articles with equal scores", list(CONSTANT.items()), choices.constant),
-        Control("by", "Columns", list(BY.items()), choices.by),
-    ]
 
 
 def _line(

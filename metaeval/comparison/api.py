@@ -50,8 +50,8 @@ class WithinMarginSerializer(serializers.Serializer):
     )
 
 
-class PairSerializer(serializers.Serializer):
-    """The value minus another evaluator's, on the units that both have."""
+class DifferenceSerializer(serializers.Serializer):
+    """The difference from another evaluator."""
 
     other = serializers.CharField(help_text="The other evaluator.")
     difference = serializers.FloatField(
@@ -59,37 +59,31 @@ class PairSerializer(serializers.Serializer):
     )
     p_value = serializers.FloatField(allow_null=True, help_text="p-value, corrected for multiple testing.")
     significant = serializers.BooleanField()
-    n = serializers.IntegerField(help_text="Summaries that count for both.")
-    units = serializers.IntegerField(help_text="Units among them.")
+    units = serializers.IntegerField(help_text="Units that count for both.")
     reason = serializers.CharField(allow_blank=True, help_text="The reason why there is no p-value.")
+
+
+class PairSerializer(DifferenceSerializer):
+    """The value minus another evaluator's, on the units that both have."""
+
+    n = serializers.IntegerField(help_text="Summaries that count for both.")
     within_margin = WithinMarginSerializer(
         required=False, help_text="Tests with the margin, if there is one."
     )
 
 
-class ComparisonSerializer(EvaluatorFigureSerializer):
-    fingerprint = serializers.CharField(
-        allow_null=True, help_text="Fingerprint of the setup; see `evaluators`."
-    )
+class CoefficientSerializer(EvaluatorFigureSerializer):
+    """One coefficient of one evaluator."""
+
+    fingerprint = serializers.CharField(allow_null=True, help_text="Fingerprint of the setup.")
     level = serializers.CharField()
     coefficient = serializers.CharField()
-    n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
-    articles = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
-    systems = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
     units = serializers.IntegerField(help_text="Units that the value is computed from.")
-    unit = serializers.CharField(help_text="summaries, articles or systems.")
+    unit = serializers.CharField(help_text="summaries, articles, systems or data sets.")
     counted_as_zero = serializers.DictField(
         child=serializers.IntegerField(),
         required=False,
         help_text="Reason -> number of articles, or systems, of a mean that count as 0.",
-    )
-    few_units = serializers.CharField(
-        required=False,
-        help_text="Warning that other values on the dimension have more than twice as many units.",
-    )
-    is_best = serializers.BooleanField(
-        required=False,
-        help_text="True if no other evaluator on the dimension is better on the units that both have.",
     )
     cluster = serializers.CharField(
         required=False,
@@ -97,6 +91,20 @@ class ComparisonSerializer(EvaluatorFigureSerializer):
     )
     why_no_letters = serializers.CharField(
         required=False, help_text="The reason why the test gives the evaluator no letters."
+    )
+
+
+class ComparisonSerializer(CoefficientSerializer):
+    n = serializers.IntegerField(help_text="Summaries, or systems at the system level.")
+    articles = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
+    systems = serializers.IntegerField(allow_null=True, help_text="Null if some are not known.")
+    few_units = serializers.CharField(
+        required=False,
+        help_text="Warning that other values on the dimension have more than twice as many units.",
+    )
+    is_best = serializers.BooleanField(
+        required=False,
+        help_text="True if no other evaluator on the dimension is better on the units that both have.",
     )
     method_warning = serializers.CharField(
         required=False, help_text="Warning that the interval or the test misleads at the level."

@@ -65,6 +65,21 @@ def dataset_control(snapshot: Snapshot, chosen: str) -> Control:
     return _one_of_all("dataset", "Dataset", snapshot.summaries.dataset_names, chosen)
 
 
+def level_control(chosen: str) -> Control:
+    """Return the menu of levels."""
+    return Control("level", "Level", _labels(LEVELS), chosen)
+
+
+def coefficient_control(chosen: str) -> Control:
+    """Return the menu of coefficients."""
+    return Control("coefficient", "Coefficient", _labels(COEFFICIENTS), chosen)
+
+
+def constant_control(chosen: str) -> Control:
+    """Return the menu of what becomes of articles with equal scores."""
+    return Control("constant", "Articles with equal scores", list(CONSTANT.items()), chosen)
+
+
 def labels_control(chosen: str) -> Control:
     """Return the menu of rules that combine several raters' answers into one label."""
     return Control("labels", "Labels", _labels(LABEL_RULES), chosen)
@@ -93,8 +108,8 @@ def pair_controls(
 
 def controls(snapshot: Snapshot, choices: ComparisonChoices) -> list[Control]:
     return [
-        Control("level", "Level", _labels(LEVELS), choices.level),
-        Control("coefficient", "Coefficient", _labels(COEFFICIENTS), choices.coefficient),
+        level_control(choices.level),
+        coefficient_control(choices.coefficient),
         language_control(snapshot, choices.language),
         dataset_control(snapshot, choices.dataset),
         raters_control(snapshot, choices.group),
@@ -125,7 +140,7 @@ def method_controls(choices: ComparisonChoices) -> list[Control]:
         Control("correction", "Multiple testing", corrections, choices.correction),
         Control("margin", "As good as, within", _margins(choices.margin), choices.margin),
         Control("items", "Summaries", list(ITEMS.items()), choices.items),
-        Control("constant", "Articles with equal scores", list(CONSTANT.items()), choices.constant),
+        constant_control(choices.constant),
     ]
 
 

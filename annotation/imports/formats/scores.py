@@ -48,7 +48,7 @@ class ScoresImporter(Importer):
             "",
             label="Evaluator name",
             help="Name of the evaluator; empty: the file's name up to its first dot.",
-            details="In a table it has the scores of columns that are called after a dimension only.",
+            details="In a table, columns named only after a dimension belong to it.",
         )
         map: tuple[str, ...] = map_option()
         sheet: str = sheet_option()

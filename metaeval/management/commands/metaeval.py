@@ -171,6 +171,8 @@ class Command(OwnCommand):
             method = _method(options, is_live=False)
             method.refuse_inapplicable_test()
             layout: dict[str, Any] = {"across": ("dimension",)}
+            if options["by"] != "project" and len(options["project"] or ()) < 2:
+                raise CommandError("--by goes with several --project only", returncode=BAD_ARGUMENTS)
             if options["input"]:
                 rows = self._of_files(options, method)
             elif len(options["project"]) > 1:

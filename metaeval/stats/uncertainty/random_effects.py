@@ -39,8 +39,6 @@ class RandomEffects:
     """p-value of Q, of equal true effects."""
     p_value: float
     """Two-sided p-value of a mean of 0."""
-    weights: tuple[float, ...]
-    """(k,) the data sets' shares in the mean, which sum to 1."""
 
 
 def random_effects(effects: npt.ArrayLike, errors: npt.ArrayLike) -> RandomEffects:
@@ -100,7 +98,6 @@ def random_effects(effects: npt.ArrayLike, errors: npt.ArrayLike) -> RandomEffec
         q=q,
         heterogeneity_p=float(chdtrc(k - 1, q)),
         p_value=2 * float(stdtr(k - 1, -abs(mean) / error)),
-        weights=tuple((weights / total).tolist()),
     )
 
 

@@ -79,3 +79,8 @@ def test_projects_without_a_question_in_common_need_one_each(data_sets):
 
     with pytest.raises(CommandError, match="ask no question of the same key; name one for each: --question"):
         run("--project", "news", "--project", "votes")
+
+
+def test_columns_of_one_project_cannot_be_chosen(data_sets):
+    with pytest.raises(CommandError, match="--by goes with several --project only"):
+        run("--project", "news", "--by", "dataset")

@@ -25,6 +25,11 @@ def test_only_projects_of_a_member_are_offered(data_sets, secret, researcher):
         chosen_projects(researcher, data_sets[0], ["secret"])
 
 
+def test_more_projects_than_fit_are_refused(data_sets, researcher):
+    with pytest.raises(DomainError, match="other: found 20 projects, expected fewer than 20"):
+        chosen_projects(researcher, data_sets[0], ["stories"] * 20)
+
+
 def test_published_results_do_not_make_a_project_one_of_these(data_sets, secret, researcher):
     secret.results_published_at = timezone.now()
     secret.save()
@@ -62,7 +67,7 @@ def test_unknown_question_is_refused_with_those_there_are(data_sets):
         with_questions(data_sets, ["stories:beauty"])
 
 
-def test_project_is_parted_by_datasets_if_every_article_names_one(data_sets):
+def test_project_is_split_into_datasets_if_every_article_names_one(data_sets):
     for project, named in zip(data_sets, (12, 9), strict=True):
         ids = list(project.articles.order_by("pk").values_list("pk", flat=True))
         project.articles.filter(pk__in=ids[:6]).update(dataset="xsum")

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import threading
+import time
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,6 +13,9 @@ from django.urls import reverse
 
 from annotation import protocol
 from annotation.models import Membership
+from metaeval.across_projects.data_sets import AcrossChoices, with_questions
+from metaeval.across_projects.page import page_now
+from metaeval.live.background import LONG, Key
 from metaeval.templatetags.results import figure
 from tests.metaeval.across_projects.conftest import make_data_set
 
@@ -140,3 +145,24 @@ def test_api_refuses_projects_of_others(reader, data_sets, secret):
 
     assert answer.status_code == 400
     assert "found 'secret'" in answer.json()["detail"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_page_waits_once_and_not_for_each_data_set(reader, data_sets):
+    for project in data_sets:
+        for place, article in enumerate(project.articles.order_by("pk")):
+            article.dataset = f"part {place % 2}"
+            article.save()
+        project.bump_revision()
+    user = User.objects.get(pk=reader.session["_auth_user_id"])
+    chosen = with_questions(data_sets, ())
+    go = threading.Event()
+    LONG.ready_or_start(Key(0, 0, "in the way of all others"), lambda: go.wait(60), 0)
+    begun = time.monotonic()
+
+    page = page_now(user, chosen, AcrossChoices(by="dataset"), wait_s=1)
+
+    assert page.waits == 4
+    assert time.monotonic() - begun < 3
+    go.set()
+    assert page_now(user, chosen, AcrossChoices(by="dataset"), wait_s=None).waits == 0
