@@ -104,6 +104,8 @@ UNREACHABLE_S = 20.0
 """Seconds of retrying an endpoint that cannot be connected to. A process of the worker waits meanwhile."""
 _POLL_S = 0.05
 """Seconds after which a waiting request checks again for room or an open endpoint."""
+_CANCEL_AGAIN_S = 0.5
+"""Seconds after which what is still under way is cancelled once more."""
 _ALL_REFUSED = 32
 """Refusals without any answer after which the prompts cannot be the reason."""
 _NO_LIMITS = Limits()
@@ -191,9 +193,10 @@ class _Sending:
             yield self._arriving()
         finally:
             self._is_over = True
-            with suppress(RuntimeError):  # the loop was done first
-                self._loop.call_soon_threadsafe(self._cancel)
-            thread.join()
+            while thread.is_alive():  # a library may swallow a cancellation while it connects
+                with suppress(RuntimeError):  # the loop was done first
+                    self._loop.call_soon_threadsafe(self._cancel)
+                thread.join(_CANCEL_AGAIN_S)
 
     def _arriving(self) -> Iterator[list[tuple[int, Reply]]]:
         """Yield everything that arrived since the last step, at least one reply.
@@ -218,8 +221,8 @@ class _Sending:
             self._notifying = self._loop.create_task(self._notify())
 
     def _cancel(self) -> None:
-        if self._all:
-            self._all.cancel()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
 
     def _run(self, requests: Sequence[Request]) -> None:
         try:

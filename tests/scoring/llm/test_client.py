@@ -1,5 +1,6 @@
 """Many concurrent requests to a real server."""
 
+import asyncio
 import gc
 import json
 import os
@@ -8,7 +9,7 @@ import socket
 import threading
 import time
 import warnings
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -436,6 +437,22 @@ class TestCancelling:
         answers.close()
         assert time.monotonic() - began < 60
         assert asking_threads() == []
+
+    def test_a_cancellation_that_a_library_swallows_is_repeated(self, server, monkeypatch):
+        asked = client.ask
+
+        async def swallow_once(*arguments):
+            with suppress(asyncio.CancelledError):
+                return await asked(*arguments)
+            return await asked(*arguments)
+
+        monkeypatch.setattr(client, "ask", swallow_once)
+        server.interruptions = [Interruption(), *(Interruption(delay_s=300.0) for _ in range(20))]
+        answers = single_replies(sender(server, most_in_flight=4, timeout_s=100.0), some_requests(20))
+        next(answers)
+        began = time.monotonic()
+        answers.close()
+        assert time.monotonic() - began < 60
 
     def test_no_thread_and_no_socket_is_left(self, server):
         with warnings.catch_warnings():
