@@ -3,6 +3,7 @@
 import fcntl
 import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,9 +112,23 @@ def no_change_counted_before() -> None:
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
+SAME_ON_EVERY_DATABASE = re.compile(
+    r"tests/(browser|security)/"
+    r"|tests/metaeval/(across_projects|agreement|answers|card|charts|comparison|live|systems)/"
+    r"|.*/test_\w*(views|pages?|api|forms|exporter)\.py"
+)
+"""Files whose tests use a database only through rooms that are tested on both.
+
+Pages, files to download, and results that are computed from a snapshot. On PostgreSQL, the access matrix
+opens every address, and the further values of these files are tried.
+"""
+WAITING = re.compile(
+    r"tests/(browser|script)/|tests/touchstone/test_web_server"
+    r"|tests/scoring/(runs/test_real_worker|management/test_import_killed|llm/test_client)"
+)
+"""Files whose tests mostly wait for servers, workers and browsers. They share one process."""
 LONGEST = (
     "tests/browser/",
-    "tests/scoring/runs/test_real_worker.py",
     "tests/test_access_matrix.py",
     "tests/scoring/trainers/",
     "tests/annotation/rating/test_concealment.py",
@@ -131,13 +146,14 @@ LOW_PRIORITY = 10
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark tests that use the database before -m selects, then put the longest tests first."""
     if not is_thorough(config):
-        further = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=further)
-        items[:] = [item for item in items if item not in set(further)]
+        further = {item for item in items if item.get_closest_marker("thorough")}
+        config.hook.pytest_deselected(items=list(further))
+        items[:] = [item for item in items if item not in further]
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         uses_it = fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser")))
-        if uses_it and not item.get_closest_marker("sqlite_suffices"):
+        is_same = SAME_ON_EVERY_DATABASE.match(item.nodeid) or item.get_closest_marker("sqlite_suffices")
+        if uses_it and not is_same:
             item.add_marker(pytest.mark.database)
     yield
     items.sort(key=place_in_run)
@@ -181,27 +197,24 @@ def hide_libraries_from_garbage_collector() -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def let_browser_tests_go_first(request: pytest.FixtureRequest) -> None:
-    """Lower the priority of the processes that compute: browser tests mostly wait, and take longest."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not request.node.nodeid.startswith("tests/browser/"):
+def let_waiting_tests_go_first(request: pytest.FixtureRequest) -> None:
+    """Lower the priority of the processes that compute."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not WAITING.match(request.node.nodeid):
         os.nice(max(0, LOW_PRIORITY - os.nice(0)))
-
-
-BROWSER = "tests/browser"
 
 
 class ByFile(LoadScopeScheduling):
     """A schedule that runs a file's tests in one process with shared fixtures.
 
-    All browser tests share one process, because each process that has any starts a platform and a browser.
-    It does nothing else: it is one more than there are cores, so computing in it would slow down the others.
+    All tests that wait share one process, and so one platform and one browser. It does nothing else: it is
+    one more than there are cores, so computing in it would slow down the others.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return BROWSER if nodeid.startswith(f"{BROWSER}/") else nodeid.split("::")[0]
+        return WAITING.pattern if WAITING.match(nodeid) else nodeid.split("::")[0]
 
     def _reschedule(self, node: WorkerController) -> None:
-        if BROWSER in self.assigned_work[node] and len(self.nodes) > 1:
+        if WAITING.pattern in self.assigned_work[node] and len(self.nodes) > 1:
             if not node.shutting_down:
                 node.shutdown()  # after the tests that it has
         else:
@@ -227,7 +240,7 @@ def pytest_configure(config: pytest.Config) -> None:
     give_each_process_its_broker()
     # The same examples in every run, and no deadline: a failure comes from a change, not from luck or load.
     hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-    hypothesis.settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=150)
+    hypothesis.settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=100)
     hypothesis.settings.load_profile("quick")  # --hypothesis-profile overrides it
     settings.WHITENOISE_AUTOREFRESH = True  # otherwise each test client scans all static files
     # Nearly every test creates users, and a slow hash protects nothing here.

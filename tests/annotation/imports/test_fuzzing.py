@@ -8,7 +8,7 @@ import pytest
 from tests.annotation.imports.fuzzing import FAILURES, FORMATS, Fuzzer, Outcome
 
 CASES = 10  # of each format
-FURTHER_CASES = 150  # of each format, in a thorough run
+FURTHER_CASES = 50  # of each format, in a thorough run
 
 pytestmark = pytest.mark.django_db
 

@@ -187,13 +187,16 @@ def leaks(
 ) -> list[str]:
     """Return every place where a sentinel was found. Each request's changes are rolled back.
 
-    Raters' own pages are tried with the ids of all that the rater has or had, or, with `others`, the pages
-    that are not for raters with the summary's id. With `only`, the paths are tried that match it.
+    Raters' own pages are tried with the ids of all that the rater has or had and of another's rating, or,
+    with `others`, the pages that are not for raters with the summary's id. With `only`, the paths are tried
+    that match it.
     """
     client = Client()
     client.force_login(assignment.rater.user)
-    past = Rating.objects.filter(rater=assignment.rater).values_list("pk", flat=True)
-    numbers = {assignment.summary_id} if others else {1, assignment.pk, *past, assignment.summary_id}
+    ratings = Rating.objects.values_list("pk", flat=True)
+    past, foreign = ratings.filter(rater=assignment.rater), ratings.exclude(rater=assignment.rater)[:1]
+    seen = {assignment.summary_id}
+    numbers = seen if others else {*seen, assignment.pk, *past, *foreign}
     found = []
     for path in paths(assignment.rater.project.slug, numbers):
         if bool(RATERS_OWN.search(path)) == others or not re.search(only, path):

@@ -31,7 +31,7 @@ from touchstone.celery import app
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BATCH_SIZE = 10
-KILLS = 40
+KILLS = 25
 MESSAGES = 25
 """Sent before each kill."""
 
@@ -129,9 +129,8 @@ def kill_and_finish(run: Run, environment: dict[str, str], killed_after: int, pr
     assert Project.objects.get().revision == run.total / BATCH_SIZE
 
 
-@pytest.mark.thorough
 def test_killed_worker_loses_no_score_and_duplicates_none(environment, planned):
-    kill_and_finish(planned("length", {}, summaries=2000), environment, killed_after=40)
+    kill_and_finish(planned("length", {}, summaries=500), environment, killed_after=8)
     scores = Score.objects.values_list("value", "summary__text")
     assert all(value == len(text.split()) for value, text in scores)
 
@@ -151,6 +150,7 @@ def test_a_worker_goes_on_after_its_processes_were_killed_again_and_again(enviro
         wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, process)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow("two workers load a model, and the second waits for a sweep")
 def test_run_with_a_model_continues_after_its_worker_was_killed(environment, planned):
     settings = {"model": str(tiny_model("bert")), "against": "article"}
