@@ -112,21 +112,33 @@ def no_change_counted_before() -> None:
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "_django_db_helper"}
-SAME_ON_EVERY_DATABASE = re.compile(
-    r"tests/(browser|security)/"
-    r"|tests/metaeval/(across_projects|agreement|answers|card|charts|comparison|live|systems)/"
-    r"|.*/test_\w*(views|pages?|api|forms|exporter)\.py"
+SAME_ON_EVERY_DATABASE = (
+    "tests/browser/",
+    "tests/security/",
+    "tests/metaeval/across_projects/",
+    "tests/metaeval/agreement/",
+    "tests/metaeval/answers/",
+    "tests/metaeval/card/",
+    "tests/metaeval/charts/",
+    "tests/metaeval/comparison/",
+    "tests/metaeval/live/",
+    "tests/metaeval/systems/",
 )
-"""Files whose tests use a database only through rooms that are tested on both.
+PAGES = re.compile(r".*/test_\w*(views|pages?|api|forms|exporter)\.py")
+"""These and SAME_ON_EVERY_DATABASE use a database only through rooms that are tested on both.
 
-Pages, files to download, and results that are computed from a snapshot. On PostgreSQL, the access matrix
-opens every address, and the further values of these files are tried.
+They test pages, files to download, and results that are computed from a snapshot. On PostgreSQL, the access
+matrix opens every address, and the further values of these files are tried.
 """
-WAITING = re.compile(
-    r"tests/(browser|script)/|tests/touchstone/test_web_server"
-    r"|tests/scoring/(runs/test_real_worker|management/test_import_killed|llm/test_client)"
+WAITING = (
+    "tests/browser/",
+    "tests/scoring/llm/test_client.py",
+    "tests/scoring/management/test_import_killed.py",
+    "tests/scoring/runs/test_real_worker.py",
+    "tests/script/",
+    "tests/touchstone/test_web_server.py",
 )
-"""Files whose tests mostly wait for servers, workers and browsers. They share one process."""
+"""Tests that mostly wait for servers, workers and browsers. They share one process."""
 LONGEST = (
     "tests/browser/",
     "tests/test_access_matrix.py",
@@ -152,11 +164,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         uses_it = fixtures & DATABASE_FIXTURES or any(map(item.get_closest_marker, ("django_db", "browser")))
-        is_same = SAME_ON_EVERY_DATABASE.match(item.nodeid) or item.get_closest_marker("sqlite_suffices")
-        if uses_it and not is_same:
+        if uses_it and not is_same_on_every_database(item):
             item.add_marker(pytest.mark.database)
     yield
     items.sort(key=place_in_run)
+
+
+def is_same_on_every_database(item: pytest.Item) -> bool:
+    is_listed = item.nodeid.startswith(SAME_ON_EVERY_DATABASE) or PAGES.match(item.nodeid)
+    return bool(is_listed or item.get_closest_marker("sqlite_suffices"))
 
 
 def is_thorough(config: pytest.Config) -> bool:
@@ -199,7 +215,7 @@ def hide_libraries_from_garbage_collector() -> None:
 @pytest.fixture(scope="module", autouse=True)
 def let_waiting_tests_go_first(request: pytest.FixtureRequest) -> None:
     """Lower the priority of the processes that compute."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not WAITING.match(request.node.nodeid):
+    if "PYTEST_XDIST_WORKER" in os.environ and not request.node.nodeid.startswith(WAITING):
         os.nice(max(0, LOW_PRIORITY - os.nice(0)))
 
 
@@ -210,11 +226,13 @@ class ByFile(LoadScopeScheduling):
     one more than there are cores, so computing in it would slow down the others.
     """
 
+    WAITING = "tests that wait"
+
     def _split_scope(self, nodeid: str) -> str:
-        return WAITING.pattern if WAITING.match(nodeid) else nodeid.split("::")[0]
+        return self.WAITING if nodeid.startswith(WAITING) else nodeid.split("::")[0]
 
     def _reschedule(self, node: WorkerController) -> None:
-        if WAITING.pattern in self.assigned_work[node] and len(self.nodes) > 1:
+        if self.WAITING in self.assigned_work[node] and len(self.nodes) > 1:
             if not node.shutting_down:
                 node.shutdown()  # after the tests that it has
         else:

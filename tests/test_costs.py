@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from tests.conftest import LONGEST, SAME_ON_EVERY_DATABASE, WAITING
 from tests.costs import Costs
 
 pytest_plugins = ["pytester"]
@@ -44,3 +45,8 @@ def test_no_slow_test_is_added():
     reasons = [each for path in files for each in re.findall(r"\.slow\((.*)\)", path.read_text())]
     assert len(reasons) == SLOW_TESTS
     assert "" not in reasons
+
+
+def test_the_lists_that_shorten_the_run_name_what_is_there():
+    listed = {*LONGEST, *SAME_ON_EVERY_DATABASE, *WAITING}
+    assert [path for path in sorted(listed) if not (TESTS.parent / path).exists()] == []
