@@ -133,7 +133,8 @@ class Player:
 
     def choose(self, language: str) -> None:
         self.page.goto("/projects/council/rate/languages/")
-        self.page.get_by_role("button", name=f"in {language_name(language)}").click()
+        with self.page.expect_navigation():
+            self.page.get_by_role("button", name=f"in {language_name(language)}").click()
 
     def qualify(self, language: str) -> None:
         self.choose(language)
