@@ -125,10 +125,10 @@ SAME_ON_EVERY_DATABASE = (
     "tests/metaeval/systems/",
 )
 PAGES = re.compile(r".*/test_\w*(views|pages?|api|forms|exporter)\.py")
-"""These and SAME_ON_EVERY_DATABASE use a database only through rooms that are tested on both.
+"""Tests in these files and in those above use a database only through rooms that are tested on both.
 
-They test pages, files to download, and results that are computed from a snapshot. On PostgreSQL, the access
-matrix opens every address, and the further values of these files are tried.
+They look at pages, files to download, and results that are computed from a snapshot. On PostgreSQL, the
+access matrix opens every address, and further values are tried in these files too.
 """
 WAITING = (
     "tests/browser/",
@@ -226,13 +226,13 @@ class ByFile(LoadScopeScheduling):
     one more than there are cores, so computing in it would slow down the others.
     """
 
-    WAITING = "tests that wait"
+    SHARED = "tests that wait"
 
     def _split_scope(self, nodeid: str) -> str:
-        return self.WAITING if nodeid.startswith(WAITING) else nodeid.split("::")[0]
+        return self.SHARED if nodeid.startswith(WAITING) else nodeid.split("::")[0]
 
     def _reschedule(self, node: WorkerController) -> None:
-        if self.WAITING in self.assigned_work[node] and len(self.nodes) > 1:
+        if self.SHARED in self.assigned_work[node] and len(self.nodes) > 1:
             if not node.shutting_down:
                 node.shutdown()  # after the tests that it has
         else:

@@ -54,14 +54,14 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
+def serving(folder: Path) -> Iterator[Server]:
     """Start a web server until the end of the block; its counts are in a folder below."""
     port = free_port()
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "gunicorn", "touchstone.wsgi:application", "--log-level", "warning"),
             *("--worker-class", "touchstone.web_server.BufferingWorker", "--workers", str(PROCESSES)),
-            *("--bind", f"127.0.0.1:{port}", *options),
+            *("--bind", f"127.0.0.1:{port}", "--preload"),
         ],
         cwd=ROOT,
         env=surroundings(folder, METRICS_TOKEN=TOKEN, TMPDIR=str(folder)),
@@ -76,7 +76,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
 
 
 def test_each_process_tells_the_requests_of_all_also_of_those_that_were_killed(tmp_path):
-    with serving(tmp_path, "--preload") as server:
+    with serving(tmp_path) as server:
         for _ in range(TIMES):
             assert server.status("/sign-in/") == 200
         assert server.status("/no/such/page/") == 404
