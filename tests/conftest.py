@@ -22,6 +22,7 @@ from xdist.workermanage import WorkerController
 from annotation.models import Project, Rater
 from tests.costs import Costs
 from tests.factories import make_member, make_project, make_rater
+from tests.scoring.processes import RabbitMQ
 
 # Each test process has one core; more threads of a model would only wait for other processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -96,6 +97,18 @@ def researcher(project: Project) -> User:
 @pytest.fixture
 def rater(project: Project) -> Rater:
     return make_rater(project)
+
+
+@pytest.fixture(scope="session")
+def rabbitmq() -> Iterator[RabbitMQ]:
+    """Return a virtual host of these tests."""
+    server = RabbitMQ()
+    try:
+        server.start()
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"needs a running RabbitMQ and the rights of rabbitmqctl: {error}")
+    yield server
+    server.kill()
 
 
 @pytest.fixture(autouse=True)

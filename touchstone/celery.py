@@ -10,6 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "touchstone.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 TRANSPORT_ALIASES["sqlite"] = "touchstone.sqlite_broker:Transport"
+TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "touchstone.redis_broker:RedisTransport"
 
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -349,6 +349,7 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="touchstone@localhost")
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default=f"sqlite:///{VAR_DIR / 'broker.sqlite3'}")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as that is away
 # Whoever sends a message must not wait for a broker that hangs. Workers hear from Redis every second.
 CELERY_BROKER_CONNECTION_TIMEOUT = 2  # seconds
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -1,17 +1,13 @@
 """Fixtures for scoring: an in-memory broker, so that tests neither wake workers nor leave messages."""
 
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from redis import Redis
-from redis.exceptions import ConnectionError
 
+from tests.scoring.processes import RedisServer
 from tests.scoring.scripted_endpoint import ScriptedEndpoint
 from touchstone.celery import app
 
@@ -51,29 +47,14 @@ def sent() -> Sent:
 
 
 @pytest.fixture
-def redis_port(tmp_path: Path) -> Iterator[int]:
-    """Start a Redis server for this test and return its port."""
-    server = shutil.which("redis-server")
-    if not server:
-        pytest.skip("redis-server is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    )
-    client = Redis(port=port)
-    for _ in range(100):
-        try:
-            client.ping()
-            break
-        except ConnectionError:
-            time.sleep(0.05)
-    yield port
-    client.close()
-    process.terminate()
-    process.wait()
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """Return a Redis server of this test."""
+    if not shutil.which(RedisServer.PROGRAM):
+        pytest.skip(f"{RedisServer.PROGRAM} is not installed")
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture

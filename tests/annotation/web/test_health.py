@@ -61,6 +61,12 @@ def test_it_says_ok_when_all_parts_answer(sqlite):
     assert ask(**sqlite) == "200 {'database': 'ok', 'broker': 'ok', 'disk': 'ok'}"
 
 
+@pytest.mark.thorough
+def test_it_asks_rabbitmq(sqlite, rabbitmq):
+    sqlite["BROKER_URL"] = rabbitmq.url
+    assert ask(**sqlite) == "200 {'database': 'ok', 'broker': 'ok', 'disk': 'ok'}"
+
+
 def test_it_names_all_that_is_wrong(sqlite):
     sqlite["DATABASE_URL"] = "sqlite:////proc/no/folder/data.sqlite3"
     sqlite["BROKER_URL"] = "sqlite:////no/such/folder/broker.sqlite3"

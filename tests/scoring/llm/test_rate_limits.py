@@ -25,7 +25,7 @@ from pathlib import Path
 from scoring.llm.rate_limits import Limits, in_folder, in_redis
 from scoring.contract.requests import Request
 kind, place = sys.argv[1:]
-stores = in_folder(Path(place)) if kind == "folder" else in_redis(f"redis://localhost:{place}")
+stores = in_folder(Path(place)) if kind == "folder" else in_redis(place)
 limits = Limits(requests_per_minute=600, stores=stores)
 taken, began = 0, time.time()
 while next(limits.waits("http://127.0.0.1/v1", Request("p")), None) is None:
@@ -60,12 +60,12 @@ class TestSharedLimits:
         count, seconds = taken_by_two_processes("folder", tmp_path)
         assert 60 <= count <= 60 + 9 * seconds + 1
 
-    def test_processes_share_limits_in_redis(self, redis_port):
-        count, seconds = taken_by_two_processes("redis", redis_port)
+    def test_processes_share_limits_in_redis(self, redis_server):
+        count, seconds = taken_by_two_processes("redis", redis_server.url)
         assert 60 <= count <= 60 + 9 * seconds + 1
 
-    def test_limit_is_shared_by_all_holders(self, tmp_path, redis_port):
-        for stores in (in_memory, in_folder(tmp_path), in_redis(f"redis://localhost:{redis_port}")):
+    def test_limit_is_shared_by_all_holders(self, tmp_path, redis_server):
+        for stores in (in_memory, in_folder(tmp_path), in_redis(redis_server.url)):
             one, other = Limits(1, stores=stores), Limits(1, stores=stores)
             assert is_taken(one)
             [wait] = [next(other.waits(URL, SHORT))]

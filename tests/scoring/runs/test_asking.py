@@ -101,10 +101,10 @@ def test_workers_share_the_count_of_requests_without_the_key(endpoint, settings,
     assert "any-key" not in name
 
 
-def test_workers_of_several_machines_share_the_count_in_redis(endpoint, settings, tmp_path, redis_port):
-    settings.CELERY_BROKER_URL = f"redis://127.0.0.1:{redis_port}/0"
+def test_workers_of_several_machines_share_the_count_in_redis(endpoint, settings, tmp_path, redis_server):
+    settings.CELERY_BROKER_URL = redis_server.url
     assert work(limited(endpoint, requests_per_minute=10_000)).status == Run.Status.DONE
-    with Redis(port=redis_port, decode_responses=True) as counts:
+    with Redis(port=redis_server.port, decode_responses=True) as counts:
         [name] = counts.keys()
     assert name.endswith(f":requests:{endpoint.base_url}")
     assert "any-key" not in name

@@ -36,10 +36,18 @@ MESSAGES = 25
 """Sent before each kill."""
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+SQLITE = pytest.param("SQLite", marks=pytest.mark.sqlite_suffices("PostgreSQL goes with the others"))
+REDIS = pytest.param("redis_server", marks=pytest.mark.thorough)
+RABBITMQ = pytest.param("rabbitmq", marks=pytest.mark.thorough)
+
+
+@pytest.fixture(params=[SQLITE, REDIS, RABBITMQ])
+def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """Return variables of a worker on this test's database, with a broker of its own."""
-    return surroundings(tmp_path, CLAIM_LEASE_S="2")
+    found = surroundings(tmp_path, CLAIM_LEASE_S="2")
+    if request.param != "SQLite":
+        found["BROKER_URL"] = request.getfixturevalue(request.param).url
+    return found
 
 
 @pytest.fixture
@@ -150,8 +158,29 @@ def test_a_worker_goes_on_after_its_processes_were_killed_again_and_again(enviro
         wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, process)
 
 
+@pytest.mark.parametrize("environment", [REDIS, RABBITMQ], indirect=True)
+def test_a_worker_outlives_a_restart_of_its_broker(environment, planned, monkeypatch, request):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    environment["OPENAI_API_KEY"] = "any"
+    has_restarted = threading.Event()
+
+    def answer(_):
+        has_restarted.wait(PATIENCE_S)
+        return Answer("0.5")
+
+    with ScriptedEndpoint(answer) as endpoint, worker(environment) as process:
+        run = planned("ice", asking(endpoint), summaries=20)
+        wait_for(lambda: bool(endpoint.asked), process)
+        request.getfixturevalue(request.node.callspec.params["environment"]).restart()
+        has_restarted.set()
+        wait_for(Run.objects.filter(pk=run.pk, status=Run.Status.DONE).exists, process)
+        later = planned("length", {}, summaries=20)
+        wait_for(Run.objects.filter(pk=later.pk, status=Run.Status.DONE).exists, process)
+
+
 @pytest.mark.thorough
 @pytest.mark.slow("two workers load a model, and the second waits for a sweep")
+@pytest.mark.parametrize("environment", [SQLITE], indirect=True)
 def test_run_with_a_model_continues_after_its_worker_was_killed(environment, planned):
     settings = {"model": str(tiny_model("bert")), "against": "article"}
     run = planned("similarity", settings, summaries=200)
@@ -169,6 +198,7 @@ def test_run_with_a_model_continues_after_its_worker_was_killed(environment, pla
             assert value == pytest.approx(scored.values["general"], abs=1e-5)
 
 
+@pytest.mark.parametrize("environment", [SQLITE, RABBITMQ], indirect=True)
 def test_replies_received_by_a_killed_worker_are_not_requested_again(environment, planned, monkeypatch):
     summaries, killed_after = 60, 25
     requests = summaries - 1  # the first summary is empty
