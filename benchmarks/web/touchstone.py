@@ -139,7 +139,7 @@ class Touchstone(Tool):
             self.settings,
             f"http://{HOST}:{self.port}/healthz",
         )
-        self._shell(
+        self.shell(
             CAMPAIGN.format(
                 items=campaign.items,
                 raters=campaign.raters,
@@ -162,10 +162,10 @@ class Touchstone(Tool):
         return web.pid, [worker.pid for worker in workers]
 
     def stored(self) -> int:
-        return int(self._shell(STORED))
+        return int(self.shell(STORED))
 
     def given_too_often(self) -> int:
-        return int(self._shell(TOO_OFTEN))
+        return int(self.shell(TOO_OFTEN))
 
     def stop(self) -> None:
         super().stop()
@@ -173,7 +173,7 @@ class Touchstone(Tool):
             with psycopg.connect(self.postgresql, autocommit=True) as connection:
                 connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(DATABASE))
 
-    def _shell(self, code: str) -> str:
+    def shell(self, code: str) -> str:
         command: list[str | Path] = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
         return output_of(command, ROOT, self.settings)
 

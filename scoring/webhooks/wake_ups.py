@@ -64,5 +64,5 @@ def wake_waiting_webhooks() -> None:
 
 def delete_old_events() -> None:
     """Delete events of more than KEPT_DAYS days ago with their deliveries, some at a time."""
-    old = Event.objects.filter(at__lt=timezone.now() - timedelta(days=KEPT_DAYS))
+    old = Event.objects.filter(at__lt=timezone.now() - timedelta(days=KEPT_DAYS)).order_by("at")
     Event.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:DELETED_AT_ONCE])).delete()

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.database.wake_ups import send_task
@@ -36,7 +36,9 @@ def wake_waiting_runs() -> None:
     """
     now = timezone.now()
     runs = (
-        Run.objects.filter(status__in=Run.UNFINISHED, pk__in=Batch.objects.claimable(now).values("run"))
+        Run.objects.filter(
+            Exists(Batch.objects.claimable(now).filter(run=OuterRef("pk"))), status__in=Run.UNFINISHED
+        )
         .exclude(pk__in=ApiBatch.objects.unfinished().values("run"))
         .select_related("setup")
         .annotate(

@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import ImportJob
@@ -10,6 +12,7 @@ from metaeval.tasks import sweep, work_on_run
 from scoring.models import Batch, Run, Setup
 from scoring.runs.claims import postpone_batch
 from scoring.runs.lifecycle import cancel_run
+from scoring.webhooks.wake_ups import delete_old_events
 from scoring.workers.wake_ups import queue_of, wake_waiting_runs
 from tests.factories import make_member, make_project, make_user
 from tests.scoring.claims import LEASE, claimed, make_run, record, status_of
@@ -69,6 +72,20 @@ def test_sweep_does_not_wake_ended_runs(monkeypatch, woken):
     run = make_run(monkeypatch)
     cancel_run(run, make_member(run.setup.project, "manager"))
     assert woken() == {}
+
+
+@pytest.mark.sqlite_suffices("PostgreSQL's plan depends on the number of rows")
+def test_sweep_passes_over_batches_of_ended_runs_and_recent_events():
+    with CaptureQueriesContext(connection) as captured:
+        wake_waiting_runs()
+        delete_old_events()
+    plans = ""
+    with connection.cursor() as cursor:
+        for query in captured:
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            plans += "".join(f"{step}\n" for *_, step in cursor.fetchall())
+    assert "INDEX batch_unfinished (run_id=? AND finished_at=?)" in plans
+    assert "INDEX event_at (at<?)" in plans
 
 
 def test_tasks_sweep_and_work_on_runs(monkeypatch, sent, django_capture_on_commit_callbacks):
