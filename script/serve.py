@@ -17,12 +17,13 @@ import urllib.error
 import urllib.request
 from io import StringIO
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("VAR_DIR", ROOT / "var"))
 STOP_PATIENCE_S = 10
-LOOK_EVERY_S = 0.1
 WAITING_CONNECTIONS = 2048
 WORKER_PROCESSES = 2
 # In a container root is the usual user. Each worker would print Celery's warning above the address.
@@ -57,18 +58,20 @@ def main() -> int:
     passed_on = {name: [lock.fileno()] for name in commands}
     passed_on["web server"].append(listening.fileno())
     processes = {name: start(command, passed_on[name]) for name, command in commands.items()}
+    ended: SimpleQueue[str] = SimpleQueue()
+    for name, process in processes.items():
+        report_end(name, process, ended)
     try:
         wait_until_it_answers(f"{address}healthz", processes["web server"])
         print(f"\nTouchstone is running at {address}\n{sign_in}\nCtrl-C stops it.", flush=True)
         while True:
-            time.sleep(LOOK_EVERY_S)
-            for name, process in processes.items():
-                if process.poll() is not None:
-                    print(
-                        f"The {name} stopped unexpectedly (exit code {process.returncode}). Restarting it.",
-                        flush=True,
-                    )
-                    processes[name] = start(commands[name], passed_on[name])
+            name = ended.get()
+            print(
+                f"The {name} stopped unexpectedly (exit code {processes[name].returncode}). Restarting it.",
+                flush=True,
+            )
+            processes[name] = start(commands[name], passed_on[name])
+            report_end(name, processes[name], ended)
     except KeyboardInterrupt:
         print("\nStopping ...", flush=True)
         return 0
@@ -166,6 +169,16 @@ def start(command: list[str], passed_on: list[int]) -> subprocess.Popen[bytes]:
         start_new_session=True,
         env=THREADS | os.environ,
     )
+
+
+def report_end(name: str, process: subprocess.Popen[bytes], ended: SimpleQueue[str]) -> None:
+    """Put the name into the queue when the process has ended. A thread waits for that and takes no time."""
+
+    def wait() -> None:
+        process.wait()
+        ended.put(name)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def stop(processes: list[subprocess.Popen[bytes]]) -> None:

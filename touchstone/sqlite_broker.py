@@ -17,7 +17,7 @@ from kombu.transport import virtual
 LONGEST_LIFE_S = 3600.0
 """Seconds for which a message without an expiry is kept. By then the sweep has sent others."""
 LOCK_TIMEOUT_S = 30.0
-POLL_S = 0.2
+POLL_S = 0.25
 CHANGE_COUNTER = 24, 4
 """Place and size, in bytes, of the number that SQLite raises in the file's header at each commit."""
 CREATE = """
