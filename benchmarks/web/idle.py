@@ -77,7 +77,7 @@ ROWS = {
     "IMPORTS": 3000,
     "EVENTS": 100_000,
 }
-"""Batches and their sizes are those of a run."""
+"""BATCHES counts those of a run, and SIZE the summaries of a batch."""
 
 
 def main() -> None:
